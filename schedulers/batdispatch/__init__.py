@@ -1,0 +1,3 @@
+"""HPC job dispatchers as event-reactive schedulers for Batsim."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,91 @@
+"""Which hosts a job holds, and how many of its units sit on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import repeat
+
+from procset import ProcSet
+
+from batdispatch.core import hostset
+from batdispatch.core.errors import InputError
+
+
+class Allocation:
+    """The hosts of a job, immutable.
+
+    Attributes:
+        mask: the host ids as a bit mask.
+        counts: units on each host, in ascending order of host id; None when each host carries one unit.
+    """
+
+    __slots__ = ("counts", "mask")
+
+    def __init__(self, mask: int, counts: tuple[int, ...] | None = None) -> None:
+        self.mask = mask
+        self.counts = counts
+
+    @classmethod
+    def of(cls, hosts: ProcSet | Iterable[int], counts: Iterable[int] | None = None) -> Allocation:
+        """Build an allocation from a ProcSet or any iterable of host ids.
+
+        Raises:
+            InputError: `counts` does not give a positive number for each host.
+        """
+        mask = hostset.mask_of(hosts)
+        listed = None if counts is None else tuple(counts)
+        if listed is not None:
+            if len(listed) != mask.bit_count() or any(n < 1 for n in listed):
+                raise InputError(f"allocation {hostset.to_text(mask)!r}: one positive unit count a host is expected")
+            if all(n == 1 for n in listed):
+                listed = None
+        return cls(mask, listed)
+
+    @classmethod
+    def parse(cls, text: str) -> Allocation:
+        """Read Batsim's notation, ``0-3 5``.
+
+        Raises:
+            InputError: the text is not a set of intervals.
+        """
+        return cls(hostset.from_text(text))
+
+    @property
+    def hosts(self) -> ProcSet:
+        """The host ids as a ProcSet."""
+        return ProcSet(*hostset.runs(self.mask))
+
+    @property
+    def ids(self) -> list[int]:
+        """The host ids in ascending order."""
+        return hostset.ids(self.mask)
+
+    @property
+    def size(self) -> int:
+        """Number of distinct hosts."""
+        return self.mask.bit_count()
+
+    @property
+    def units(self) -> int:
+        """Number of units placed."""
+        return self.mask.bit_count() if self.counts is None else sum(self.counts)
+
+    def per_host(self) -> list[tuple[int, int]]:
+        """Return ``(host id, units on it)`` in ascending order of host id."""
+        return list(zip(self.ids, repeat(1) if self.counts is None else self.counts, strict=False))
+
+    def unit_hosts(self) -> list[int]:
+        """Return the host of each unit, in unit order (units are numbered along ascending host ids)."""
+        return [host for host, count in self.per_host() for _ in range(count)]
+
+    def __str__(self) -> str:
+        return hostset.to_text(self.mask)
+
+    def __repr__(self) -> str:
+        return f"Allocation({str(self)!r})" if self.counts is None else f"Allocation({str(self)!r}, {self.counts})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Allocation) and self.mask == other.mask and self.counts == other.counts
+
+    def __hash__(self) -> int:
+        return hash((self.mask, self.counts))

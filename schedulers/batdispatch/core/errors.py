@@ -1,0 +1,26 @@
+"""What can go wrong, as the people who use the package see it."""
+
+
+class BatdispatchError(Exception):
+    """Base of every error that is reported as one readable message and never as a traceback."""
+
+
+class InputError(BatdispatchError):
+    """A platform, workload, message or option from outside is wrong (exit status 2).
+
+    The message says which file or option, the place inside it, what was found and what was expected.
+    """
+
+    def __init__(self, message: str, *, source: str = "", place: str = "") -> None:
+        self.source = source
+        self.place = place
+        where = ", ".join(part for part in (source, place) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class ImpossibleDecision(BatdispatchError):
+    """A dispatcher decided something the machine cannot do; the run stops before it is sent (exit status 1)."""
+
+
+class SimulationError(BatdispatchError):
+    """A simulation cannot go on, for instance because jobs wait and nothing is left to happen (exit status 1)."""

@@ -1,0 +1,87 @@
+"""Sets of host ids as bit masks: bit i is set when host i is in the set.
+
+Python's integers give union, intersection and difference of a 128-host set in about 50 ns and of a 93,312-host set in
+under a microsecond, where an interval-set object takes tens of microseconds. ``Allocation.hosts`` converts to a ProcSet
+where an algebra of intervals is more comfortable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from batdispatch.core.errors import InputError
+
+#: Largest host id accepted from outside; a mask needs one bit per possible id, so this bounds memory.
+MAX_HOST_ID = 10_000_000
+
+
+def mask_of(ids: Iterable[int]) -> int:
+    """Return the mask whose set bits are `ids`. Linear in the number of ids plus the largest id."""
+    listed = list(ids)
+    if not listed:
+        return 0
+    data = bytearray((max(listed) >> 3) + 1)
+    for host in listed:
+        data[host >> 3] |= 1 << (host & 7)
+    return int.from_bytes(data, "little")
+
+
+def runs(mask: int) -> Iterator[tuple[int, int]]:
+    """Yield the maximal runs ``(first, last)`` of consecutive ids of a mask, in ascending order."""
+    base = 0
+    while mask:
+        low = mask & -mask
+        skip = low.bit_length() - 1
+        mask >>= skip
+        length = (mask ^ (mask + 1)).bit_length() - 1
+        base += skip
+        yield base, base + length - 1
+        mask >>= length
+        base += length
+
+
+def ids(mask: int) -> list[int]:
+    """Return the ids of a mask in ascending order."""
+    return [host for first, last in runs(mask) for host in range(first, last + 1)]
+
+
+def lowest(mask: int, count: int) -> int:
+    """Return the mask of the `count` lowest ids of `mask`, which must hold at least that many."""
+    taken = 0
+    rest = mask
+    while rest:
+        low = rest & -rest
+        run = rest & ~(rest + low)
+        length = run.bit_length() - low.bit_length() + 1
+        if length >= count:
+            return taken | ((low << count) - low)
+        taken |= run
+        rest ^= run
+        count -= length
+    raise ValueError("lowest() was asked for more ids than the mask holds")
+
+
+def to_text(mask: int) -> str:
+    """Return Batsim's notation of a host set: intervals separated by spaces, such as ``0-3 5``."""
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs(mask))
+
+
+def from_text(text: str) -> int:
+    """Read Batsim's notation of a host set (``0-3 5``; commas are accepted too).
+
+    Raises:
+        InputError: the text is not a set of intervals, or an id is above `MAX_HOST_ID`.
+    """
+    mask = 0
+    for part in text.replace(",", " ").split():
+        first, dash, last = part.partition("-")
+        if not (first.isascii() and first.isdigit() and (not dash or (last.isascii() and last.isdigit()))):
+            raise InputError(f"host set {text!r}: {part!r} is not a host id or an interval such as 0-3")
+        if len(first) > 9 or len(last) > 9:
+            raise InputError(f"host set {text!r}: {part!r} is beyond the largest host id {MAX_HOST_ID}")
+        a = int(first)
+        b = int(last) if dash else a
+        if b < a or b > MAX_HOST_ID:
+            raise InputError(f"host set {text!r}: {part!r} is not an ascending interval of ids up to {MAX_HOST_ID}")
+        mask |= ((1 << (b - a + 1)) - 1) << a
+    return mask

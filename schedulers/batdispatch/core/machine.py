@@ -1,0 +1,174 @@
+"""The machine: nodes x resources capacities, node classes, coordinates and I/O nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core import hostset
+from batdispatch.core.errors import InputError
+
+#: Host property that states what a node offers, such as ``core=16 gpu=2 memory=16384``.
+CAPACITY_PROPERTY = "capacity"
+#: Host property with a node's place in the topology, such as ``0,3,1``.
+COORDINATES_PROPERTY = "coordinates"
+#: The only resource of a machine whose hosts state no capacity.
+WHOLE_HOST = "host"
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """One host of a platform, numbered as Batsim numbers it."""
+
+    id: int
+    name: str
+    #: Properties of the host; a property of its zone holds where the host has none of that name.
+    properties: Mapping[str, str] = {}
+    #: An I/O or storage node: it runs no job.
+    storage: bool = False
+    #: Flop/s; 0 when unknown (a scheduler on Batsim 4 is not told).
+    speed: float = 0.0
+
+
+def parse_capacity(text: str, host: str) -> dict[str, int]:
+    """Read a capacity property, ``core=16 gpu=2``: names with non-negative whole amounts.
+
+    Raises:
+        InputError: the text does not have that form.
+    """
+    amounts: dict[str, int] = {}
+    for part in text.replace(",", " ").split():
+        name, equals, amount = part.partition("=")
+        if not equals or not name or name in amounts or not (amount.isascii() and amount.isdigit()) or len(amount) > 18:
+            raise InputError(
+                f"host {host}: capacity {text!r}: {part!r} is not name=amount with a whole amount, each name once"
+            )
+        amounts[name] = int(amount)
+    if not amounts:
+        raise InputError(f"host {host}: its capacity is empty, expected for instance 'core=16 gpu=2'")
+    return amounts
+
+
+class Machine:
+    """What jobs can be placed on. Axis 0 of every array is the host id, so storage hosts have rows of zeros.
+
+    Attributes:
+        hosts: every host, by id.
+        resources: names of the resource axis.
+        capacity: int64 [host, resource].
+        exclusive: True when no host states a capacity: a unit is then a whole host.
+        compute: mask of the hosts that run jobs.
+        classes: int64 [host], equal for hosts of equal capacity; -1 for storage hosts.
+        class_capacity: int64 [class, resource].
+        coordinates: int64 [host, dimension], or None when not every compute host states them.
+        storage: the I/O and storage hosts, in order of id.
+    """
+
+    def __init__(self, hosts: Sequence[Host]) -> None:
+        """Number of hosts and their capacities are taken from `hosts`, whose ids must be 0..n-1.
+
+        Raises:
+            InputError: ids have holes, there is no compute host, or a property is malformed.
+        """
+        self.hosts = tuple(sorted(hosts, key=lambda host: host.id))
+        if [host.id for host in self.hosts] != list(range(len(self.hosts))):
+            raise InputError("host ids must be 0, 1, 2, ... without holes or repetitions")
+        compute = [host for host in self.hosts if not host.storage]
+        if not compute:
+            raise InputError("the machine has no compute host")
+        self.compute = hostset.mask_of(host.id for host in compute)
+        self.storage = tuple(host for host in self.hosts if host.storage)
+        stated = {
+            host.id: parse_capacity(host.properties[CAPACITY_PROPERTY], host.name)
+            for host in compute
+            if CAPACITY_PROPERTY in host.properties
+        }
+        self.exclusive = not stated
+        if self.exclusive:
+            stated = {host.id: {WHOLE_HOST: 1} for host in compute}
+        elif len(stated) != len(compute):
+            missing = next(host.name for host in compute if host.id not in stated)
+            raise InputError(f"host {missing} states no capacity while others do")
+        self.resources = tuple(dict.fromkeys(name for amounts in stated.values() for name in amounts))
+        self.capacity: NDArray[np.int64] = np.zeros((len(self.hosts), len(self.resources)), dtype=np.int64)
+        for host_id, amounts in stated.items():
+            self.capacity[host_id] = [amounts.get(name, 0) for name in self.resources]
+        self.class_capacity, classes = np.unique(
+            self.capacity[[host.id for host in compute]], axis=0, return_inverse=True
+        )
+        self.classes: NDArray[np.int64] = np.full(len(self.hosts), -1, dtype=np.int64)
+        self.classes[[host.id for host in compute]] = classes.ravel()
+        self.coordinates = self._read_coordinates(compute)
+
+    def _read_coordinates(self, compute: Sequence[Host]) -> NDArray[np.int64] | None:
+        rows: dict[int, list[int]] = {}
+        for host in self.hosts:
+            text = host.properties.get(COORDINATES_PROPERTY)
+            if text is None:
+                continue
+            try:
+                rows[host.id] = [int(part) for part in text.split(",")]
+            except ValueError:
+                raise InputError(f"host {host.name}: coordinates {text!r} are not whole numbers such as 0,3,1") from None
+        if not rows or any(host.id not in rows for host in compute):
+            return None
+        dimensions = {len(row) for row in rows.values()}
+        if len(dimensions) != 1:
+            raise InputError(f"hosts state coordinates of different dimensions: {sorted(dimensions)}")
+        table = np.full((len(self.hosts), dimensions.pop()), -1, dtype=np.int64)
+        for host_id, row in rows.items():
+            table[host_id] = row
+        return table
+
+    @classmethod
+    def flat(cls, count: int, capacity: str | None = None) -> Machine:
+        """Return a machine of `count` equal hosts, each with the capacity property `capacity` if given."""
+        properties = {} if capacity is None else {CAPACITY_PROPERTY: capacity}
+        width = len(str(max(count - 1, 0)))
+        return cls([Host(id=i, name=f"n{i:0{width}d}", properties=properties) for i in range(count)])
+
+    @property
+    def size(self) -> int:
+        """Number of compute hosts."""
+        return self.compute.bit_count()
+
+    def total(self) -> NDArray[np.int64]:
+        """Return the machine-wide capacity, int64 [resource]."""
+        return np.asarray(self.capacity.sum(axis=0), dtype=np.int64)
+
+    def resolve(self, demand: Mapping[str, int] | None) -> tuple[int, ...] | None:
+        """Return a unit's demand along the resource axis, or None for a whole host.
+
+        Raises:
+            InputError: the demand names a resource that the machine does not have.
+        """
+        if demand is None or self.exclusive:
+            # On exclusive hosts a unit is a host whatever it would use of it.
+            return None
+        for name, amount in demand.items():
+            if amount and name not in self.resources:
+                raise InputError(f"needs resource {name!r}, the machine has {', '.join(self.resources)}")
+        return tuple(demand.get(name, 0) for name in self.resources)
+
+    def room(self, free: NDArray[np.int64], request: tuple[int, ...] | None) -> NDArray[np.int64]:
+        """Return how many units of a request each host can take, int64 [host]; whole hosts count 0 or 1.
+
+        Args:
+            free: int64 [host, resource].
+            request: amounts along the resource axis, or None for whole hosts.
+        """
+        if request is None:
+            whole = (free == self.capacity).all(axis=1) & (self.classes >= 0)
+            return whole.astype(np.int64)
+        room: NDArray[np.int64] | None = None
+        for axis, amount in enumerate(request):
+            if amount:
+                units = free[:, axis] // amount
+                room = units if room is None else np.minimum(room, units)
+        if room is None:
+            # A unit that needs nothing fits any number of times; one job's units never exceed this.
+            room = np.where(self.classes >= 0, np.int64(math.floor(2**31)), np.int64(0))
+        return room
