@@ -51,14 +51,15 @@ class Job(msgspec.Struct, eq=False, kw_only=True):
     demand: Mapping[str, int] | None = None
     #: Name of the user, empty when unknown.
     user: str = ""
-    #: Every field of the job as it was written, including those above.
+    #: The job's fields beyond Batsim's own (id, subtime, res, walltime, profile), as they were written; `user` and
+    #: `demand` are read from here.
     extra: dict[str, Any] = {}
 
     # Kept by the ledger.
     state: JobState = JobState.SUBMITTED
     #: `demand` along the machine's resource axis; None: whole hosts.
     request: tuple[int, ...] | None = None
-    #: Position in the order of submission, for ties.
+    #: Position in the order of arrival, for ties.
     rank: int = 0
     #: Start time in seconds; NaN while waiting.
     start: float = math.nan

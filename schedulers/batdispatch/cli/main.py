@@ -1,0 +1,80 @@
+"""The command `batdispatch`: one file a subcommand, loaded when it is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from batdispatch import __version__
+from batdispatch.core.errors import BatdispatchError, InputError
+
+#: Subcommand -> module of this package that holds it as `command`.
+COMMANDS = {
+    "compare": "compare",
+    "run": "run",
+    "serve": "serve",
+    "engine": "engine",
+    "replay": "replay",
+    "convert": "convert",
+    "generate": "generate",
+    "platform": "platform",
+    "report": "report",
+    "check": "check",
+    "list": "list_parts",
+    "explain": "explain",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a subcommand when it is asked for, so that `--help` and completion stay quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the manual."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one subcommand."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"batdispatch.cli.{COMMANDS[cmd_name]}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="batdispatch")
+def cli() -> None:
+    """Compare HPC job dispatchers on your own logs, in simulation or against a real Batsim.
+
+    \b
+    First steps:
+      batdispatch compare --platform P.xml --workload W.json --dispatchers fcfs,easy,conservative
+      batdispatch list dispatchers
+      batdispatch explain easy
+    """
+
+
+def main() -> None:
+    """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        click.echo("batdispatch: interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as problem:
+        problem.show()
+        sys.exit(2)
+    except InputError as problem:
+        click.echo(f"batdispatch: error: {problem}", err=True)
+        sys.exit(2)
+    except BatdispatchError as problem:
+        click.echo(f"batdispatch: error: {problem}", err=True)
+        sys.exit(1)
+    except OSError as problem:
+        name = f"{problem.filename}: " if problem.filename else ""
+        click.echo(f"batdispatch: error: {name}{problem.strerror or problem}", err=True)
+        sys.exit(2)
