@@ -19,11 +19,12 @@ class Allocation:
         counts: units on each host, in ascending order of host id; None when each host carries one unit.
     """
 
-    __slots__ = ("counts", "mask")
+    __slots__ = ("_ids", "counts", "mask")
 
     def __init__(self, mask: int, counts: tuple[int, ...] | None = None) -> None:
         self.mask = mask
         self.counts = counts
+        self._ids: list[int] | None = None
 
     @classmethod
     def of(cls, hosts: ProcSet | Iterable[int], counts: Iterable[int] | None = None) -> Allocation:
@@ -57,8 +58,10 @@ class Allocation:
 
     @property
     def ids(self) -> list[int]:
-        """The host ids in ascending order."""
-        return hostset.ids(self.mask)
+        """The host ids in ascending order; computed once, not to be modified."""
+        if self._ids is None:
+            self._ids = hostset.ids(self.mask)
+        return self._ids
 
     @property
     def size(self) -> int:

@@ -36,6 +36,16 @@ class Execute(Decision, frozen=True):
     storage: Mapping[str, int] | None = None
     io_job: IoJob | None = None
 
+    def executors(self) -> Mapping[int, int] | None:
+        """Return the mapping Batsim must be given: `mapping`, or one that follows the units of the allocation.
+
+        Units are numbered along ascending host ids. None when each host carries one unit, Batsim's default.
+        """
+        if self.mapping is not None or self.allocation.counts is None:
+            return self.mapping
+        indices = [index for index, count in enumerate(self.allocation.counts) for _ in range(count)]
+        return dict(enumerate(indices))
+
 
 class Reject(Decision, frozen=True):
     """Refuse a waiting job for good. The reason stays with the run; Batsim has no field for it."""

@@ -112,7 +112,9 @@ class Machine:
             try:
                 rows[host.id] = [int(part) for part in text.split(",")]
             except ValueError:
-                raise InputError(f"host {host.name}: coordinates {text!r} are not whole numbers such as 0,3,1") from None
+                raise InputError(
+                    f"host {host.name}: coordinates {text!r} are not whole numbers such as 0,3,1"
+                ) from None
         if not rows or any(host.id not in rows for host in compute):
             return None
         dimensions = {len(row) for row in rows.values()}
@@ -162,7 +164,7 @@ class Machine:
         """
         if request is None:
             whole = (free == self.capacity).all(axis=1) & (self.classes >= 0)
-            return whole.astype(np.int64)
+            return np.asarray(whole, dtype=np.int64)
         room: NDArray[np.int64] | None = None
         for axis, amount in enumerate(request):
             if amount:

@@ -1,0 +1,71 @@
+"""Options of dispatchers and parts: declared as a typed struct, filled from text, refused with a readable message."""
+
+from __future__ import annotations
+
+import difflib
+import typing
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of option structs: one field an option, with its type and default. The class docstring describes them."""
+
+
+O = TypeVar("O", bound=Options)  # noqa: E741
+
+
+def did_you_mean(name: str, known: typing.Iterable[str]) -> str:
+    """Return a sentence with the closest known name, or with all of them."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known)) or 'none'}"
+
+
+def parse_options(cls: type[O], given: Mapping[str, Any], owner: str) -> O:
+    """Build an option struct from texts (or already typed values).
+
+    Raises:
+        InputError: an option is unknown or its value does not have the declared type.
+    """
+    names = [field.name for field in msgspec.structs.fields(cls)]
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        name = key.replace("-", "_")
+        if name not in names:
+            raise InputError(f"{owner} has no option {key!r}: {did_you_mean(name, names)}")
+        values[name] = value
+    for field in msgspec.structs.fields(cls):
+        if field.name in values:
+            try:
+                msgspec.convert(values[field.name], field.type, strict=False)
+            except msgspec.ValidationError:
+                found = values[field.name]
+                raise InputError(f"{owner}: option {field.name}={found!r} is not {describe_type(field.type)}") from None
+    try:
+        return msgspec.convert(values, cls, strict=False)
+    except msgspec.ValidationError as problem:
+        raise InputError(f"{owner}: {problem}") from None
+
+
+def describe_type(kind: Any) -> str:
+    """Say in words what an option's type accepts."""
+    origin = typing.get_origin(kind)
+    if origin is typing.Literal:
+        return "one of " + ", ".join(str(value) for value in typing.get_args(kind))
+    if origin is typing.Annotated:
+        base, *marks = typing.get_args(kind)
+        bounds = [
+            f"{word} {getattr(mark, key)}"
+            for mark in marks
+            for key, word in (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
+            if getattr(mark, key, None) is not None
+        ]
+        return " ".join([describe_type(base), *bounds])
+    if origin is not None and type(None) in typing.get_args(kind):
+        return " or ".join("none" if part is type(None) else describe_type(part) for part in typing.get_args(kind))
+    return {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}.get(kind, str(kind))

@@ -1,0 +1,177 @@
+"""How free capacity is represented and counted: one algebra, three granularities.
+
+Every planning algorithm of this package (backfilling, timelines, reservations) is written once in terms of a `Space`:
+
+- `HostSpace`: exclusive hosts, free capacity is a bit mask of hosts;
+- `NodeSpace`: nodes with several resources, free capacity is an int64 array [host, resource];
+- `PoolSpace`: exclusive hosts of which only the number matters, free capacity is an int.
+
+Free capacities are values: operations return new ones and never modify their arguments.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core import hostset
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+
+F = TypeVar("F")
+
+
+class Space(ABC, Generic[F]):
+    """Free capacity of a machine as values of type F."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    @abstractmethod
+    def whole(self) -> F:
+        """Return the free capacity of the idle machine."""
+
+    @abstractmethod
+    def fits(self, free: F, job: Job) -> bool:
+        """Return whether all units of a job find a place in `free`."""
+
+    @abstractmethod
+    def take(self, free: F, job: Job, allocation: Allocation) -> F:
+        """Return `free` without what a job uses on an allocation; may go negative if the job does not fit there."""
+
+    @abstractmethod
+    def give(self, free: F, job: Job, allocation: Allocation) -> F:
+        """Return `free` with what a job used on an allocation."""
+
+    @abstractmethod
+    def meet(self, a: F, b: F) -> F:
+        """Return what is free in both."""
+
+    @abstractmethod
+    def same(self, a: F, b: F) -> bool:
+        """Return whether two free capacities are equal."""
+
+    @abstractmethod
+    def only(self, free: F, hosts: int) -> F:
+        """Return `free` with nothing left outside the mask `hosts`."""
+
+    @abstractmethod
+    def lacking(self, free: F, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+        """Return (host, resource, free, needed) of the first host that cannot carry its share, or None."""
+
+
+class HostSpace(Space[int]):
+    """Exclusive hosts as a bit mask: bit i is set when host i is free."""
+
+    def whole(self) -> int:
+        return self.machine.compute
+
+    def fits(self, free: int, job: Job) -> bool:
+        return free.bit_count() >= job.units
+
+    def take(self, free: int, job: Job, allocation: Allocation) -> int:
+        return free & ~allocation.mask
+
+    def give(self, free: int, job: Job, allocation: Allocation) -> int:
+        return free | allocation.mask
+
+    def meet(self, a: int, b: int) -> int:
+        return a & b
+
+    def same(self, a: int, b: int) -> bool:
+        return a == b
+
+    def only(self, free: int, hosts: int) -> int:
+        return free & hosts
+
+    def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+        busy = allocation.mask & ~free
+        return None if not busy else ((busy & -busy).bit_length() - 1, self.machine.resources[0], 0, 1)
+
+
+class NodeSpace(Space[NDArray[np.int64]]):
+    """Nodes with several resources: int64 [host, resource]."""
+
+    def whole(self) -> NDArray[np.int64]:
+        return self.machine.capacity
+
+    def fits(self, free: NDArray[np.int64], job: Job) -> bool:
+        room = self.machine.room(free, job.request)
+        return bool(np.minimum(room, job.units, out=room).sum() >= job.units)
+
+    def _share(self, job: Job, allocation: Allocation) -> tuple[list[int], NDArray[np.int64]]:
+        """Return the hosts of an allocation and what the job uses there, int64 [host of it, resource]."""
+        hosts = allocation.ids
+        if job.request is None:
+            return hosts, self.machine.capacity[hosts]
+        counts = np.ones(len(hosts), dtype=np.int64) if allocation.counts is None else np.array(allocation.counts)
+        return hosts, np.outer(counts, np.array(job.request, dtype=np.int64))
+
+    def take(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        hosts, used = self._share(job, allocation)
+        left = free.copy()
+        left[hosts] -= used
+        return left
+
+    def give(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        hosts, used = self._share(job, allocation)
+        more = free.copy()
+        more[hosts] += used
+        return more
+
+    def meet(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.minimum(a, b)
+
+    def same(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
+        return bool(np.array_equal(a, b))
+
+    def only(self, free: NDArray[np.int64], hosts: int) -> NDArray[np.int64]:
+        listed = hostset.ids(hosts & self.machine.compute)
+        kept = np.zeros_like(free)
+        kept[listed] = free[listed]
+        return kept
+
+    def lacking(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+        hosts, used = self._share(job, allocation)
+        short = np.argwhere(free[hosts] < used)
+        if not len(short):
+            return None
+        row, axis = (int(i) for i in short[0])
+        return hosts[row], self.machine.resources[axis], int(free[hosts[row], axis]), int(used[row, axis])
+
+
+class PoolSpace(Space[int]):
+    """Exclusive hosts of which only the number matters, as in the literature's EASY."""
+
+    def whole(self) -> int:
+        return self.machine.size
+
+    def fits(self, free: int, job: Job) -> bool:
+        return free >= job.units
+
+    def take(self, free: int, job: Job, allocation: Allocation) -> int:
+        return free - allocation.mask.bit_count()
+
+    def give(self, free: int, job: Job, allocation: Allocation) -> int:
+        return free + allocation.mask.bit_count()
+
+    def meet(self, a: int, b: int) -> int:
+        return min(a, b)
+
+    def same(self, a: int, b: int) -> bool:
+        return a == b
+
+    def only(self, free: int, hosts: int) -> int:
+        raise TypeError("a pool does not know which of its hosts are free")
+
+    def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+        raise TypeError("a pool does not know which of its hosts are free")
+
+
+def space_of(machine: Machine) -> Space[Any]:
+    """Return the exact space of a machine."""
+    return HostSpace(machine) if machine.exclusive else NodeSpace(machine)
