@@ -1,0 +1,99 @@
+"""Turns what is wrong with a frame into one readable error: which event, its type, which field, found, expected."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+
+#: What decoding hostile bytes may raise: malformed JSON, wrong types, bytes that are no UTF-8, nesting without end.
+DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_PATH = re.compile(r"^(?P<text>.*) - at `(?:key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|\[\.\.\.\]")
+_EVENT = re.compile(r"^\.events\[(\d+)\]\.?")
+_MISSING = re.compile(r"missing required field `([^`]*)`")
+_LONGEST_QUOTE = 60
+
+
+class FieldError(Exception):
+    """A field of an event is wrong; the frame's reader adds which event it was."""
+
+    def __init__(self, field: str, found: object, expected: str) -> None:
+        super().__init__(field)
+        self.field = field
+        self.found = found
+        self.expected = expected
+
+
+def quote(value: object) -> str:
+    """Return a value from outside as it may stand in an error message: one short line."""
+    if value is None:
+        text = "nothing"
+    elif isinstance(value, dict):
+        text = f"an object with {len(value)} fields"
+    elif isinstance(value, list):
+        text = f"an array of {len(value)} elements"
+    else:
+        text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a number of over 30 digits"
+    return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+
+
+def field_error(problem: FieldError, source: str, index: int, kind: str) -> InputError:
+    """Return the error for a wrong field of event `index`."""
+    return InputError(
+        f"found {quote(problem.found)}, expected {problem.expected}",
+        source=source,
+        place=f"event {index} ({kind}), field {problem.field}",
+    )
+
+
+def frame_error(problem: Exception, data: bytes, source: str, kinds: tuple[str, ...]) -> InputError:
+    """Return the error for a frame that its schema refuses.
+
+    Args:
+        problem: one of `DECODE_ERRORS`.
+        data: the frame.
+        source: what the frame is, for the message.
+        kinds: the event types that are expected.
+    """
+    if isinstance(problem, RecursionError):
+        return InputError("is nested too deeply", source=source)
+    if isinstance(problem, UnicodeDecodeError):
+        return InputError(f"is not UTF-8: {problem.reason} (byte {problem.object[problem.start]:#04x})", source=source)
+    match = _PATH.match(str(problem))
+    if match is None:
+        text = str(problem)
+        if not data.strip():
+            text = "is empty, expected a JSON object"
+        return InputError(text[0].lower() + text[1:], source=source)
+    path, text = match["path"], match["text"]
+    place = path.lstrip(".")
+    event = _EVENT.match(path)
+    if event is not None:
+        index = int(event[1])
+        kind = _walk(data, f".events[{index}].type")
+        field = path[event.end() :]
+        place = f"event {index}" + (f" ({quote(kind).strip(chr(39))})" if isinstance(kind, str) else "")
+        place += f", field {field}" if field else ""
+        if field == "type" and isinstance(kind, str):
+            return InputError(f"unknown event type, expected one of {', '.join(kinds)}", source=source, place=place)
+    missing = _MISSING.search(text)
+    if missing is not None:
+        return InputError(f"field {missing[1]} is missing", source=source, place=place)
+    found = "" if "unknown field" in text or "[...]" in path else f"found {quote(_walk(data, path))}, "
+    return InputError(f"{found}{text[0].lower()}{text[1:]}".replace("`", ""), source=source, place=place)
+
+
+def _walk(data: bytes, path: str) -> Any:
+    """Return the value at a path such as ``.events[3].type``, or None."""
+    try:
+        value: Any = msgspec.json.decode(data)
+        for name, position in _STEP.findall(path):
+            value = value[name] if name else value[int(position)]
+    except (*DECODE_ERRORS, LookupError, TypeError, ValueError):
+        return None
+    return value
