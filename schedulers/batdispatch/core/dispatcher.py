@@ -1,23 +1,18 @@
-"""The base class of every dispatcher, and the registry that finds them by name."""
+"""The base class of every dispatcher, and how one is built by name."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from batdispatch.core import options as options_module
-from batdispatch.core.errors import InputError
+from batdispatch.core import registry
 from batdispatch.core.events import Event, JobsKilled
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import did_you_mean, parse_options
+from batdispatch.core.options import Options, parse_options
 
 #: Entry-point group in which a package announces its dispatchers.
 GROUP = "batdispatch.dispatchers"
@@ -32,12 +27,12 @@ class Dispatcher(ABC):
     """
 
     #: The option struct; its class docstring says what each option does.
-    Options: ClassVar[type[options_module.Options]] = options_module.Options
+    options_type: ClassVar[type[Options]] = Options
     #: Whether it registers jobs of its own; if so the simulation goes on until `registration_done`.
     registers_jobs: ClassVar[bool] = False
 
-    def __init__(self, options: options_module.Options | None = None, seed: int = 0) -> None:
-        self.options: Any = type(self).Options() if options is None else options
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        self.options: Any = self.options_type() if options is None else options
         #: The only source of randomness.
         self.rng = np.random.default_rng(seed)
 
@@ -69,50 +64,13 @@ class Dispatcher(ABC):
         return {}
 
 
-def available() -> list[str]:
-    """Return the names of all registered dispatchers, sorted."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
-
-
 def find(name: str) -> type[Dispatcher]:
     """Return a dispatcher class by registered name, ``module:Class``, or ``path/to/file.py:Class``.
 
     Raises:
         InputError: there is none, the name is registered twice, or what is found is no dispatcher.
     """
-    if ":" in name:
-        return _load(name)
-    points = [point for point in entry_points(group=GROUP) if point.name == name]
-    if not points:
-        raise InputError(f"no dispatcher is called {name!r}: {did_you_mean(name, available())}")
-    if len({point.value for point in points}) > 1:
-        raise InputError(f"dispatcher {name!r} is registered twice: {', '.join(point.value for point in points)}")
-    return _checked(points[0].load(), name)
-
-
-def _load(reference: str) -> type[Dispatcher]:
-    place, _, attribute = reference.rpartition(":")
-    try:
-        if place.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(f"batdispatch_user_{Path(place).stem}", place)
-            assert spec is not None
-            assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-        else:
-            module = importlib.import_module(place)
-        found = getattr(module, attribute)
-    except (ImportError, FileNotFoundError, SyntaxError) as problem:
-        raise InputError(f"dispatcher {reference!r} cannot be loaded: {problem}") from None
-    except AttributeError:
-        raise InputError(f"dispatcher {reference!r}: {place} has no {attribute!r}") from None
-    return _checked(found, reference)
-
-
-def _checked(found: Any, name: str) -> type[Dispatcher]:
-    if not (isinstance(found, type) and issubclass(found, Dispatcher)):
-        raise InputError(f"{name!r} is not a Dispatcher class")
-    return found
+    return registry.find(GROUP, name, Dispatcher, "dispatcher")
 
 
 def create(name: str, options: Mapping[str, Any] | None = None, seed: int = 0) -> Dispatcher:
@@ -122,4 +80,4 @@ def create(name: str, options: Mapping[str, Any] | None = None, seed: int = 0) -
         InputError: the name or an option is wrong.
     """
     cls = find(name)
-    return cls(parse_options(cls.Options, options or {}, f"dispatcher {name}"), seed)
+    return cls(parse_options(cls.options_type, options or {}, f"dispatcher {name}"), seed)

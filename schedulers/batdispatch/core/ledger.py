@@ -31,7 +31,7 @@ class Ledger:
         running: running jobs by id, in order of start.
         free: what is neither allocated nor unavailable (a value of `space`).
         unavailable: mask of the hosts that are away.
-        releases: counts the events that freed capacity; a plan made at an equal count has lost none of its basis.
+        epoch: counts the events that changed capacity, starts excepted; a plan made at an equal count still holds.
         config: Batsim's configuration, see SimulationBegins.
         profiles: workload -> profile name -> profile, as far as the simulator told.
         static_jobs_done: True when no job will come any more but by registration.
@@ -45,7 +45,7 @@ class Ledger:
         self.running: dict[str, Job] = {}
         self.free: Any = self.space.whole()
         self.unavailable = 0
-        self.releases = 0
+        self.epoch = 0
         self.config = begins.config
         self.profiles = begins.profiles
         self.static_jobs_done = False
@@ -122,19 +122,20 @@ class Ledger:
         self._ended.add(job.id)
         self._idle = self.space.give(self._idle, job, job.allocation)
         self._refresh()
-        self.releases += 1
+        self.epoch += 1
         return job
 
     def apply_unavailable(self, hosts: Allocation) -> None:
         """Take hosts away: nothing new may start there; what runs there goes on."""
         self.unavailable |= hosts.mask
         self._refresh()
+        self.epoch += 1
 
     def apply_available(self, hosts: Allocation) -> None:
         """Bring hosts back."""
         self.unavailable &= ~hosts.mask
         self._refresh()
-        self.releases += 1
+        self.epoch += 1
 
     def _refresh(self) -> None:
         self.free = self._idle if not self.unavailable else self.space.only(self._idle, ~self.unavailable)
@@ -377,6 +378,8 @@ def fill(room: Any, units: int, order: Any = None) -> Allocation | None:
     counts = ordered[: last + 1].copy()
     counts[last] -= int(filled[last]) - units
     used = counts.nonzero()[0]
-    hosts = used if order is None else order[used]
-    pairs = sorted(zip(hosts.tolist(), counts[used].tolist(), strict=True))
-    return Allocation.of((host for host, _ in pairs), (count for _, count in pairs))
+    hosts, counts = (used if order is None else order[used]), counts[used]
+    if order is not None:
+        ascending = hosts.argsort()
+        hosts, counts = hosts[ascending], counts[ascending]
+    return Allocation.of(hosts.tolist(), counts.tolist())

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The dispatchers: one folder a family, one file an algorithm."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""What simulates when Batsim is not at hand; also served over ZeroMQ in Batsim's place."""

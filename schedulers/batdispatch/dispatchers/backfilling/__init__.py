@@ -1,1 +1,1 @@
-"""TODO."""
+"""Baselines: first come first served, filling, EASY and conservative backfilling."""

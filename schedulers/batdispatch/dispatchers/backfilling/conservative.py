@@ -1,0 +1,90 @@
+"""Conservative backfilling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.timeline import Timeline
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+
+
+class Conservative(QueueDispatcher):
+    """Every waiting job has a planned start and hosts; nothing that comes later may delay it.
+
+    Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in scheduling the IBM SP2
+    with backfilling", TPDS 2001, section 2.2. A new job gets its earliest place in the plan. When a job ends, each
+    waiting job in turn is taken out and put back at its earliest place while the others keep theirs (compression).
+
+    Guarantee: with the default ordering no job starts later than the start planned at its submission, if no job
+    outlives its expected end and no host goes away.
+    Time: a job's place is linear in the steps of the plan; a compression does it for the whole queue.
+    Deviation: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
+    processors. Jobs without a walltime are planned to run for ever unless `default_walltime` says otherwise; a job
+    whose place depends on the end of such a job waits without a plan.
+    """
+
+    def begin(self, cluster: Ledger) -> None:
+        super().begin(cluster)
+        self._timeline: Timeline[Any] = Timeline(cluster.space, cluster.now, cluster.space.whole())
+        #: Planned start, end and allocation of waiting and running jobs.
+        self._plan: dict[str, tuple[float, float, Allocation]] = {}
+        self._freed = False
+        self._machine_changed = False
+
+    def on_end(self, cluster: Ledger, job: Job) -> None:
+        _, end, allocation = self._plan.pop(job.id)
+        self._timeline.release(job, allocation, cluster.now, end)
+        self._freed = True
+
+    def on_event(self, cluster: Ledger, event: Event) -> None:
+        if isinstance(event, MachinesAvailable | MachinesUnavailable):
+            self._machine_changed = True
+
+    def decide(self, cluster: Ledger) -> None:
+        self._timeline.advance(cluster.now)
+        if self._machine_changed:
+            self._plan_anew(cluster)
+        candidates = self.fresh
+        if self._freed or self._machine_changed or self.ordering.dynamic:
+            candidates = self.in_order(cluster)
+        self._freed = self._machine_changed = False
+        started = 0
+        for job in candidates:
+            started += self._replace(cluster, job)
+        if started:
+            self.forget_started()
+        self.fresh.clear()
+
+    def _replace(self, cluster: Ledger, job: Job) -> bool:
+        """Put a waiting job at its earliest place in the plan, and start it if that is now and its hosts are free."""
+        planned = self._plan.pop(job.id, None)
+        if planned is not None:
+            start, end, allocation = planned
+            self._timeline.release(job, allocation, start, end)
+        duration = self.estimate(job)
+        place = self._timeline.earliest(job, duration, self.choose, after=cluster.now)
+        if place is None:
+            return False
+        start, allocation = place
+        end = start + duration
+        self._timeline.reserve(job, allocation, start, end)
+        self._plan[job.id] = (start, end, allocation)
+        # A running job that outlives its expected end still holds hosts that the plan takes for free.
+        if start > cluster.now or cluster.space.lacking(cluster.free, job, allocation) is not None:
+            return False
+        cluster.start(job, allocation)
+        return True
+
+    def _plan_anew(self, cluster: Ledger) -> None:
+        """Rebuild the timeline from the running jobs; waiting jobs lose their places."""
+        whole = cluster.space.whole()
+        if cluster.unavailable:
+            whole = cluster.space.only(whole, ~cluster.unavailable)
+        self._timeline = Timeline(cluster.space, cluster.now, whole)
+        self._plan = {job_id: self._plan[job_id] for job_id in cluster.running}
+        for job_id, (_, end, allocation) in self._plan.items():
+            self._timeline.reserve(cluster.running[job_id], allocation, cluster.now, end)

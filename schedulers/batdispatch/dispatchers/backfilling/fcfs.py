@@ -1,0 +1,24 @@
+"""First come, first served."""
+
+from batdispatch.core.ledger import Ledger
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+
+
+class Fcfs(QueueDispatcher):
+    """Start jobs strictly in order; the first that does not fit holds back all others.
+
+    With the default ordering, no job is overtaken. With another ordering it is strict list scheduling in that order.
+    Constant time a decision when nothing can start.
+    """
+
+    def begin(self, cluster: Ledger) -> None:
+        super().begin(cluster)
+        self._blocked_at = (-1, "")
+
+    def decide(self, cluster: Ledger) -> None:
+        queue = self.waiting
+        if queue and (cluster.epoch, queue[0].id) != self._blocked_at:
+            self.start_from_head(cluster)
+            if self.waiting and not self.ordering.dynamic:
+                self._blocked_at = (cluster.epoch, self.waiting[0].id)
+        self.fresh.clear()

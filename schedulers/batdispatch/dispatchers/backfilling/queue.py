@@ -1,0 +1,117 @@
+"""The base of dispatchers that serve a queue in some order with some placement."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.job import Job, JobState
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.placement.base import Placement, find_placement
+
+
+class QueueOptions(Options, frozen=True, kw_only=True):
+    """Options of every queue dispatcher.
+
+    ordering: which waiting job goes first (`batdispatch list orderings`).
+    placement: on which free hosts a job goes (`batdispatch list placements`).
+    default_walltime: seconds that a job without a walltime is expected to run; infinite unless given. Nothing is killed
+        by it.
+    """
+
+    ordering: str = "fcfs"
+    placement: str = "first-fit"
+    default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
+
+
+class QueueDispatcher(Dispatcher):
+    """Keeps the waiting jobs in the chosen order.
+
+    Attributes:
+        waiting: waiting jobs, as sorted as the last call of `in_order` left them.
+        fresh: jobs submitted since the last decision.
+    """
+
+    options_type: ClassVar[type[Options]] = QueueOptions
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        self.ordering = make_ordering(self.options.ordering)
+        self._placement_class = find_placement(self.options.placement)
+        self.waiting: list[Job] = []
+        self.fresh: list[Job] = []
+        self._keys: dict[str, tuple[float, int]] = {}
+
+    def begin(self, cluster: Ledger) -> None:
+        self.placement: Placement = self._placement_class(cluster.machine)
+        self.choose = self.placement.choose
+
+    def estimate(self, job: Job) -> float:
+        """Return how long a job is expected to run, in seconds."""
+        return job.walltime if job.walltime < math.inf else self.options.default_walltime
+
+    def on_submit(self, cluster: Ledger, job: Job) -> None:
+        self.fresh.append(job)
+        if self.ordering.dynamic:
+            self.waiting.append(job)
+        else:
+            self._keys[job.id] = (self.ordering.key(job, cluster.now, self.estimate(job)), job.rank)
+            insort(self.waiting, job, key=self._key)
+
+    def _key(self, job: Job) -> tuple[float, int]:
+        return self._keys[job.id]
+
+    def in_order(self, cluster: Ledger) -> list[Job]:
+        """Return the waiting jobs in order; the caller may shorten the list but not reorder it."""
+        if self.ordering.dynamic:
+            key, now, estimate = self.ordering.key, cluster.now, self.estimate
+            self.waiting.sort(key=lambda job: (key(job, now, estimate(job)), job.rank))
+        return self.waiting
+
+    def forget_started(self) -> None:
+        """Drop the jobs that no longer wait from `waiting` and `fresh`."""
+        self.waiting = [job for job in self.waiting if job.state is JobState.SUBMITTED]
+        self.fresh = []
+
+    def start_from_head(self, cluster: Ledger) -> int:
+        """Start jobs in order until one does not fit, and return how many were started."""
+        started = 0
+        for job in self.in_order(cluster):
+            allocation = self.choose(cluster.free, job)
+            if allocation is None:
+                break
+            cluster.start(job, allocation)
+            self._keys.pop(job.id, None)
+            started += 1
+        if started:
+            del self.waiting[:started]
+        return started
+
+
+class Ends:
+    """Running jobs in order of their expected end."""
+
+    def __init__(self) -> None:
+        self._sorted: list[tuple[float, int, Job]] = []
+        self._of: dict[str, float] = {}
+
+    def add(self, job: Job, end: float) -> None:
+        """Enter a job that is expected to end at `end`, in seconds."""
+        insort(self._sorted, (end, job.rank, job))
+        self._of[job.id] = end
+
+    def remove(self, job: Job) -> None:
+        """Take out a job that ended."""
+        end = self._of.pop(job.id)
+        index = bisect_left(self._sorted, (end, job.rank))
+        del self._sorted[index]
+
+    def __iter__(self) -> Iterator[tuple[float, int, Job]]:
+        return iter(self._sorted)

@@ -1,0 +1,170 @@
+"""How a job's profile runs over time, for profiles whose time does not depend on the platform.
+
+Semantics follow Batsim 4.2.1 as its recordings show them: a sequence stops at the first non-zero return code; `recv`
+looks at once, then (without a `timeout` profile) every `polltime` seconds.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from batdispatch.core.errors import InputError
+
+#: Profile types that run without a platform model.
+TIMED_TYPES = frozenset({"delay", "composed", "send", "recv"})
+#: Batsim's defaults, in seconds.
+SEND_SLEEP = 1e-7
+RECV_POLL = 0.005
+
+Profiles = Mapping[str, Mapping[str, Any]]
+
+
+def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str = "") -> None:
+    """Check that a profile and all it refers to can run without a platform model.
+
+    Args:
+        name: the profile.
+        profiles: all profiles of its workload, already validated and acyclic.
+        checked: names found good before; extended.
+        source: where the workload was read from, for the message.
+
+    Raises:
+        InputError: a profile's run time depends on the platform.
+    """
+    pending = [name]
+    while pending:
+        current = pending.pop()
+        if current in checked:
+            continue
+        checked.add(current)
+        profile = profiles[current]
+        kind = profile["type"]
+        if kind not in TIMED_TYPES:
+            raise InputError(
+                f"type {kind!r}: its run time depends on the platform's speeds and links, which the embedded engine "
+                "does not simulate; it runs delay, composed, send and recv profiles. Run this workload against Batsim "
+                "(batdispatch serve)",
+                source=source,
+                place=f"profile {current!r}",
+            )
+        pending.extend(profile.get("seq", ()))
+        pending.extend(target for key in ("success", "failure", "timeout") if (target := profile.get(key)))
+
+
+class _Sequence:
+    """A composed profile in progress. `index` counts across repeats, as Batsim reports it."""
+
+    __slots__ = ("index", "name", "parts", "total")
+
+    def __init__(self, name: str, parts: list[str], repeat: int) -> None:
+        self.name = name
+        self.parts = parts
+        self.total = len(parts) * repeat
+        self.index = 0
+
+
+class Execution:
+    """One job's walk through its profile.
+
+    The engine calls `begin`, then `resume` whenever the returned time has come. `outgoing` collects messages for the
+    scheduler, `inbox` holds those from it.
+    """
+
+    __slots__ = (
+        "_began",
+        "_duration",
+        "_leaf",
+        "_polls_from",
+        "_profiles",
+        "_stack",
+        "inbox",
+        "outgoing",
+        "return_code",
+    )
+
+    def __init__(self, profiles: Profiles) -> None:
+        self._profiles = profiles
+        self._stack: list[_Sequence] = []
+        self._leaf = ""
+        self._began = 0.0
+        self._duration = 0.0
+        self._polls_from: float | None = None
+        self.inbox: deque[str] = deque()
+        self.outgoing: list[Any] = []
+        self.return_code = 0
+
+    def begin(self, name: str, now: float) -> float | None:
+        """Start a profile and return when to resume: a time, infinity while waiting for a message, None when over."""
+        while True:
+            profile = self._profiles[name]
+            kind = profile["type"]
+            if kind == "composed":
+                self._stack.append(_Sequence(name, list(profile["seq"]), int(profile.get("repeat", 1))))
+                name = profile["seq"][0]
+                continue
+            self._leaf, self._began = name, now
+            if kind == "delay":
+                self._duration = float(profile["delay"])
+                return now + self._duration
+            if kind == "send":
+                self.outgoing.append(profile["msg"])
+                self._duration = float(profile.get("sleeptime", SEND_SLEEP))
+                return now + self._duration
+            target = self._receive(profile)
+            if target is None:
+                self._polls_from, self._duration = now, math.inf
+                return math.inf
+            if not target:
+                return self._finish_leaf(now)
+            name = target
+
+    def _receive(self, profile: Mapping[str, Any]) -> str | None:
+        """Return the profile that a recv goes on with, an empty text for none, or None to wait."""
+        if not self.inbox:
+            return profile.get("timeout") or None
+        message = self.inbox.popleft()
+        matches = re.fullmatch(profile.get("regex", ".*"), message) is not None
+        return str(profile.get("success" if matches else "failure", ""))
+
+    def next_poll(self, now: float) -> float:
+        """Return when a waiting recv will see a message that arrived `now`; infinity if nothing waits."""
+        if self._polls_from is None:
+            return math.inf
+        step = float(self._profiles[self._leaf].get("polltime", RECV_POLL))
+        return self._polls_from + max(math.floor((now - self._polls_from) / step) + 1, 1) * step
+
+    def resume(self, now: float) -> float | None:
+        """Go on after a delay, a send, or a poll; returns as `begin`."""
+        if self._polls_from is not None:
+            self._polls_from = None
+            target = self._receive(self._profiles[self._leaf])
+            if target:
+                return self.begin(target, now)
+        return self._finish_leaf(now)
+
+    def _finish_leaf(self, now: float) -> float | None:
+        self.return_code = int(self._profiles[self._leaf].get("ret", 0))
+        while self._stack and self.return_code == 0:
+            sequence = self._stack[-1]
+            sequence.index += 1
+            if sequence.index < sequence.total:
+                return self.begin(sequence.parts[sequence.index % len(sequence.parts)], now)
+            self._stack.pop()
+            self.return_code = int(self._profiles[sequence.name].get("ret", 0))
+        return None
+
+    def progress(self, now: float) -> dict[str, Any]:
+        """Return the progress of a killed job as Batsim nests it."""
+        part = (now - self._began) / self._duration if 0 < self._duration < math.inf else 0.0
+        report: dict[str, Any] = {"profile_name": self._leaf, "progress": min(part, 1.0)}
+        for sequence in reversed(self._stack):
+            report = {
+                "profile_name": sequence.name,
+                "current_task_index": sequence.index,
+                "current_task": report,
+            }
+        return report

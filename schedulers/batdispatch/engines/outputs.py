@@ -1,0 +1,177 @@
+"""The output files of a simulation, with Batsim 4's names and columns, written under temporary names until complete."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import IO
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import JobState
+
+JOBS_HEADER = (
+    "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
+    "starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,"
+    "metadata\n"
+)
+STATES_HEADER = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing\n"
+UNITS_HEADER = "job_id,allocated_resources,units\n"
+#: Rows are handed to the file in blocks: a write call costs as much as formatting a row.
+BLOCK = 2048
+
+
+def quoted(text: str) -> str:
+    """Return a CSV field, quoted if it needs to be."""
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
+
+
+class _Table:
+    """A CSV file under construction."""
+
+    def __init__(self, path: Path, header: str) -> None:
+        self.path = path
+        self._partial = path.with_name(path.name + ".partial")
+        self._file: IO[str] = self._partial.open("w", encoding="utf-8", newline="")
+        self._rows = [header]
+
+    def add(self, row: str) -> None:
+        self._rows.append(row)
+        if len(self._rows) >= BLOCK:
+            self._file.write("".join(self._rows))
+            self._rows.clear()
+
+    def finish(self) -> None:
+        self._file.write("".join(self._rows))
+        self._file.close()
+        self._partial.replace(self.path)
+
+    def discard(self) -> None:
+        self._file.close()
+        self._partial.unlink(missing_ok=True)
+
+
+class Outputs:
+    """Collects what happens; `finish` makes the files appear, `discard` leaves nothing behind.
+
+    jobs.csv has one row a job in order of completion; schedule.csv the sums of the run; machine_states.csv how many
+    hosts idle and compute after each change; units.csv, only where a host carries several units of a job, how many.
+    """
+
+    def __init__(self, folder: Path, hosts: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self._hosts = hosts
+        self._jobs = _Table(folder / "jobs.csv", JOBS_HEADER)
+        self._states = _Table(folder / "machine_states.csv", STATES_HEADER)
+        self._units: _Table | None = None
+        self._count = dict.fromkeys(("all", "rejected", "success", "killed"), 0)
+        self._sum = dict.fromkeys(("wait", "turnaround", "slowdown", "busy"), 0.0)
+        self._max = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
+        self._makespan = 0.0
+
+    def ended(
+        self,
+        *,
+        job_id: str,
+        profile: str,
+        submission: float,
+        units: int,
+        walltime: float,
+        state: JobState,
+        start: float,
+        end: float,
+        allocation: Allocation,
+        metadata: str,
+    ) -> None:
+        """Add the row of a job that ran."""
+        workload, _, name = job_id.partition("!")
+        run, wait, turnaround = end - start, start - submission, end - submission
+        stretch = turnaround / run if run > 0 else math.inf
+        success = state is JobState.COMPLETED_SUCCESSFULLY
+        asked = walltime if walltime < math.inf else -1.0
+        self._jobs.add(
+            f"{quoted(name)},{quoted(workload)},{quoted(profile)},{submission:.6f},{units},{asked:.6f},{success:d},{state.value},"
+            f"{start:.6f},{run:.6f},{end:.6f},{wait:.6f},{turnaround:.6f},{stretch:.6f},{allocation},-1.000000,"
+            f'"{metadata}"\n'
+        )
+        if allocation.counts is not None:
+            if self._units is None:
+                self._units = _Table(self.folder / "units.csv", UNITS_HEADER)
+            self._units.add(f"{quoted(name)},{allocation},{' '.join(map(str, allocation.counts))}\n")
+        count, total, most = self._count, self._sum, self._max
+        count["all"] += 1
+        count["success"] += success
+        count["killed"] += state in (JobState.COMPLETED_KILLED, JobState.COMPLETED_WALLTIME_REACHED)
+        total["wait"] += wait
+        total["turnaround"] += turnaround
+        total["slowdown"] += stretch
+        total["busy"] += run * allocation.size
+        most["wait"] = max(most["wait"], wait)
+        most["turnaround"] = max(most["turnaround"], turnaround)
+        most["slowdown"] = max(most["slowdown"], stretch)
+        self._makespan = max(self._makespan, end)
+
+    def rejected(
+        self, *, job_id: str, profile: str, submission: float, units: int, walltime: float, metadata: str
+    ) -> None:
+        """Add the row of a rejected job: its times are empty."""
+        workload, _, name = job_id.partition("!")
+        asked = walltime if walltime < math.inf else -1.0
+        self._jobs.add(
+            f"{quoted(name)},{quoted(workload)},{quoted(profile)},{submission:.6f},{units},{asked:.6f},0,"
+            f'{JobState.REJECTED.value},,,,,,,,,"{metadata}"\n'
+        )
+        self._count["all"] += 1
+        self._count["rejected"] += 1
+
+    def states(self, time: float, idle: int, computing: int) -> None:
+        """Add how many hosts idle and compute from `time` on."""
+        self._states.add(f"{time:.9g},0,0,0,{idle},{computing}\n")
+
+    def finish(self, *, version: str, scheduling_seconds: float, simulation_seconds: float) -> None:
+        """Write schedule.csv and give all files their names."""
+        count, total, most = self._count, self._sum, self._max
+        ran = count["all"] - count["rejected"]
+        each = max(ran, 1)
+        idle = self._makespan * self._hosts - total["busy"]
+        row = {
+            "batsim_version": version,
+            "consumed_joules": 0.0,
+            "makespan": self._makespan,
+            "max_slowdown": most["slowdown"],
+            "max_turnaround_time": most["turnaround"],
+            "max_waiting_time": most["wait"],
+            "mean_slowdown": total["slowdown"] / each,
+            "mean_turnaround_time": total["turnaround"] / each,
+            "mean_waiting_time": total["wait"] / each,
+            "nb_computing_machines": self._hosts,
+            "nb_grouped_switches": 0,
+            "nb_jobs": count["all"],
+            "nb_jobs_finished": ran,
+            "nb_jobs_killed": count["killed"],
+            "nb_jobs_rejected": count["rejected"],
+            "nb_jobs_success": count["success"],
+            "nb_machine_switches": 0,
+            "scheduling_time": scheduling_seconds,
+            "simulation_time": simulation_seconds,
+            "success_rate": count["success"] / max(count["all"], 1),
+            "time_computing": total["busy"],
+            "time_idle": idle,
+            "time_sleeping": 0.0,
+            "time_switching_off": 0.0,
+            "time_switching_on": 0.0,
+            "time_unavailable": 0.0,
+        }
+        table = _Table(self.folder / "schedule.csv", ",".join(row) + "\n")
+        table.add(",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n")
+        table.finish()
+        self._jobs.finish()
+        self._states.finish()
+        if self._units is not None:
+            self._units.finish()
+
+    def discard(self) -> None:
+        """Remove everything written so far."""
+        for table in (self._jobs, self._states, self._units):
+            if table is not None:
+                table.discard()

@@ -1,0 +1,49 @@
+"""Static orderings found by regression over simulated schedules.
+
+Carastan-Santos, de Camargo: "Obtaining dynamic scheduling policies with simulation and machine learning", SC 2017,
+table 3. r is the estimated run time (s), n the units, s the submission time (s; 1 at least, for the logarithm).
+"""
+
+import math
+from collections.abc import Callable
+
+from batdispatch.core.job import Job
+from batdispatch.parts.ordering.base import Ordering
+
+
+class _Learned(Ordering):
+    """Smallest f(r, n) + weight x log10(s) first."""
+
+    weight: float
+    work: Callable[[float, int], float]
+
+    def key(self, job: Job, now: float, estimate: float) -> float:
+        return type(self).work(max(estimate, 1.0), job.units) + self.weight * math.log10(max(job.submission, 1.0))
+
+
+class F1(_Learned):
+    """Key: log10(r) n + 870 log10(s)."""
+
+    weight = 8.70e2
+    work = staticmethod(lambda r, n: math.log10(r) * n)
+
+
+class F2(_Learned):
+    """Key: sqrt(r) n + 25,600 log10(s)."""
+
+    weight = 2.56e4
+    work = staticmethod(lambda r, n: math.sqrt(r) * n)
+
+
+class F3(_Learned):
+    """Key: r n + 6,860,000 log10(s)."""
+
+    weight = 6.86e6
+    work = staticmethod(lambda r, n: r * n)
+
+
+class F4(_Learned):
+    """Key: r sqrt(n) + 530,000 log10(s)."""
+
+    weight = 5.30e5
+    work = staticmethod(lambda r, n: r * math.sqrt(n))

@@ -1,0 +1,46 @@
+"""Orderings by what a job asks for: time, units, or their product."""
+
+from batdispatch.core.job import Job
+from batdispatch.parts.ordering.base import Ordering
+
+
+class ShortestFirst(Ordering):
+    """Shortest job first (SJF). Key: estimated run time, s."""
+
+    def key(self, job: Job, now: float, estimate: float) -> float:
+        return estimate
+
+
+class LongestFirst(Ordering):
+    """Longest job first (LJF). Key: minus the estimated run time, s."""
+
+    def key(self, job: Job, now: float, estimate: float) -> float:
+        return -estimate
+
+
+class SmallestFirst(Ordering):
+    """Smallest job first. Key: units."""
+
+    def key(self, job: Job, now: float, estimate: float) -> float:
+        return job.units
+
+
+class LargestFirst(Ordering):
+    """Largest job first. Key: minus the units."""
+
+    def key(self, job: Job, now: float, estimate: float) -> float:
+        return -job.units
+
+
+class SmallestArea(Ordering):
+    """Smallest area first (SAF). Key: units x estimated run time, s."""
+
+    def key(self, job: Job, now: float, estimate: float) -> float:
+        return job.units * estimate
+
+
+class LargestArea(Ordering):
+    """Largest area first (LAF). Key: minus units x estimated run time, s."""
+
+    def key(self, job: Job, now: float, estimate: float) -> float:
+        return -job.units * estimate

@@ -1,0 +1,45 @@
+"""Best fit: leave large free areas alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core import hostset
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import fill
+from batdispatch.core.machine import Machine
+from batdispatch.parts.placement.base import Placement
+
+
+class BestFit(Placement):
+    """Fill what is nearly full first.
+
+    On exclusive hosts: the shortest free run of consecutive ids that holds the job; if none does, the longest runs, so
+    that the job is cut into as few pieces as possible. On shared nodes: nodes by ascending free amount (sum over the
+    resources of free / largest capacity), each filled as far as it goes; ties by lowest id.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine)
+        self._scale = 1.0 / np.maximum(machine.capacity.max(axis=0), 1)
+
+    def pick(self, free: int, count: int) -> int | None:
+        runs = list(hostset.runs(free))
+        holding = [(last - first, first) for first, last in runs if last - first + 1 >= count]
+        if holding:
+            return ((1 << count) - 1) << min(holding)[1]
+        mask = 0
+        for first, last in sorted(runs, key=lambda run: (run[0] - run[1], run[0])):
+            length = min(last - first + 1, count)
+            mask |= ((1 << length) - 1) << first
+            count -= length
+            if not count:
+                break
+        return mask
+
+    def spread(self, room: NDArray[np.int64], free: NDArray[np.int64], job: Job) -> Allocation | None:
+        hosts = room.nonzero()[0]
+        amount = free[hosts] @ self._scale
+        return fill(room, job.units, hosts[np.argsort(amount, kind="stable")])
