@@ -72,7 +72,9 @@ def _user(value: Any) -> str:
 
 def write_job(job: Job) -> dict[str, Any]:
     """Return a job's JSON object: Batsim's own fields, then the extra ones; an infinite walltime is left out."""
-    fields: dict[str, Any] = {
+    # Batsim's own fields win over extra ones of the same name: they are what the ledger works with.
+    fields = {
+        **job.extra,
         "id": job.id,
         "subtime": number(job.submission),
         "res": job.units,
@@ -80,15 +82,13 @@ def write_job(job: Job) -> dict[str, Any]:
     }
     if job.walltime != math.inf:
         fields["walltime"] = number(job.walltime)
+    else:
+        fields.pop("walltime", None)
     if job.demand is not None:
-        fields["demand"] = dict(job.demand)
+        fields.setdefault("demand", dict(job.demand))
     if job.user:
-        fields["user"] = job.user
-    # Batsim's own fields win over extra ones of the same name: they are what the ledger works with.
-    return {**fields, **{name: value for name, value in job.extra.items() if name not in _OWN}}
-
-
-_OWN = frozenset(("id", "subtime", "res", "profile", "walltime"))
+        fields.setdefault("user", job.user)
+    return fields
 
 
 def number(value: float) -> float | int:

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+_CHANGING = frozenset((float, dict, list, tuple))
+
 
 def printed(value: float) -> msgspec.Raw:
     """Return a number as Batsim prints it: with microseconds.
@@ -30,6 +32,8 @@ def with_microseconds(value: Any) -> Any:
     if kind is float:
         return printed(value)
     if kind is dict:
+        if _CHANGING.isdisjoint(map(type, value.values())):
+            return value
         return {name: with_microseconds(part) for name, part in value.items()}
     if kind is list or kind is tuple:
         return [with_microseconds(part) for part in value]

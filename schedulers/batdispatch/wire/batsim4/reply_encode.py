@@ -46,7 +46,12 @@ def _subject(data: dict[str, Any]) -> str:
     return f"of {data['job_id']} " if "job_id" in data else ""
 
 
-def _execute(decision: d.Execute) -> tuple[str, dict[str, Any]]:
+def execute_fields(decision: d.Execute) -> dict[str, Any]:
+    """Return the data of an EXECUTE_JOB.
+
+    Raises:
+        ImpossibleDecision: it would need more than one of the optional fields.
+    """
     allocation = decision.allocation
     data: dict[str, Any] = {"job_id": decision.job_id, "alloc": str(allocation)}
     if decision.mapping is not None:
@@ -64,7 +69,7 @@ def _execute(decision: d.Execute) -> tuple[str, dict[str, Any]]:
             f"job {decision.job_id}: Batsim accepts only one of mapping (which units that share a host need), storage "
             f"mapping and I/O job, not {', '.join(list(data)[2:])} together"
         )
-    return "EXECUTE_JOB", data
+    return data
 
 
 def _io_job(io_job: d.IoJob) -> dict[str, Any]:
@@ -113,7 +118,7 @@ def _metadata(decision: d.SetMetadata) -> tuple[str, dict[str, Any]]:
 
 
 _WRITE: dict[type, Callable[[Any], tuple[str, dict[str, Any]]]] = {
-    d.Execute: _execute,
+    d.Execute: lambda decision: ("EXECUTE_JOB", execute_fields(decision)),
     d.Reject: lambda decision: ("REJECT_JOB", {"job_id": decision.job_id}),
     d.Kill: lambda decision: ("KILL_JOB", {"job_ids": decision.job_ids}),
     d.CallMeLater: _call,

@@ -1,0 +1,95 @@
+"""Command-line options that name a dispatcher and set it up, shared by the commands that run one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from batdispatch.core import registry
+from batdispatch.core.dispatcher import GROUP, create
+from batdispatch.core.errors import InputError
+from batdispatch.core.session import DecisionTime, Session
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in registry.names(GROUP) if name.startswith(incomplete)]
+
+
+def dispatcher_options(*, required: bool = True) -> Callable[[F], F]:
+    """Add ``--dispatcher --set --seed --decision-time`` to a command."""
+
+    def add(command: F) -> F:
+        for option in reversed(
+            (
+                click.option(
+                    "--dispatcher",
+                    metavar="NAME",
+                    required=required,
+                    shell_complete=_complete,
+                    help="Registered name, module:Class, or path/to/file.py:Class.",
+                ),
+                click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A dispatcher option."),
+                click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of random choices."),
+                click.option(
+                    "--decision-time",
+                    metavar="none|measured|SECONDS",
+                    default="none",
+                    show_default=True,
+                    help="How much simulated time a decision takes.",
+                ),
+            )
+        ):
+            command = option(command)
+        return command
+
+    return add
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, str]:
+    """Read ``--set`` options.
+
+    Raises:
+        InputError: one is not KEY=VALUE, or a key is given twice.
+    """
+    values: dict[str, str] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or not key:
+            raise InputError(f"found {setting!r}, expected KEY=VALUE", source="option --set")
+        if key in values:
+            raise InputError(f"{key!r} is given twice", source="option --set")
+        values[key] = value
+    return values
+
+
+def parse_decision_time(text: str) -> DecisionTime:
+    """Read ``--decision-time``: seconds, or None for the measured time.
+
+    Raises:
+        InputError: it is neither none, measured nor a number of seconds.
+    """
+    if text == "none":
+        return 0.0
+    if text == "measured":
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise InputError(f"found {text!r}, expected none, measured or seconds", source="option --decision-time")
+    return seconds
+
+
+def build_session(dispatcher: str, settings: Mapping[str, str], seed: int, decision_time: str) -> Session:
+    """Return a fresh session of the dispatcher that the options describe.
+
+    Raises:
+        InputError: an option is wrong.
+    """
+    return Session(create(dispatcher, settings, seed), decision_time=parse_decision_time(decision_time))

@@ -1,0 +1,82 @@
+"""``batdispatch replay``: rerun a recorded exchange and compare the decisions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
+from batdispatch.core.errors import InputError
+from batdispatch.links.pybatsim_peer import PybatsimPeer
+from batdispatch.links.replay import Replayed, check_wire
+from batdispatch.links.replay import replay as run_replay
+from batdispatch.wire import PROTOCOLS, protocol
+
+#: Name of the exchange in a run's folder.
+EXCHANGE = "decisions.jsonl"
+
+
+@click.command()
+@click.argument("recording", type=click.Path(exists=True, path_type=Path))
+@dispatcher_options(required=False)
+@click.option("--pybatsim", metavar="NAME", help="Answer with a scheduler of pybatsim instead, such as easyBackfill.")
+@click.option("--times", is_flag=True, help="The times of decisions must agree too.")
+@click.option(
+    "--protocol",
+    "version",
+    type=click.Choice(list(PROTOCOLS)),
+    default="4",
+    show_default=True,
+    help="Batsim's.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def command(
+    context: click.Context,
+    recording: Path,
+    dispatcher: str | None,
+    settings: tuple[str, ...],
+    seed: int,
+    decision_time: str,
+    pybatsim: str | None,
+    times: bool,
+    version: str,
+    as_json: bool,
+) -> None:
+    """Rerun a recorded exchange (a file, or the folder of a run) and compare the decisions.
+
+    Without a dispatcher every frame is only decoded, checked, and written again. Exits with 1 at the first difference.
+
+    \b
+    Examples:
+      batdispatch replay exchange.jsonl --dispatcher easy --set reservation=hosts
+      batdispatch replay exchange.jsonl
+    """
+    path = recording / EXCHANGE if recording.is_dir() else recording
+    wire = protocol(version)
+    if pybatsim is not None and dispatcher is not None:
+        raise InputError("--dispatcher and --pybatsim exclude each other")
+    if pybatsim is not None:
+        result = run_replay(path, PybatsimPeer(pybatsim, parse_settings(settings)), wire, times=times)
+    elif dispatcher is not None:
+        session = build_session(dispatcher, parse_settings(settings), seed, decision_time)
+        result = run_replay(path, session, wire, times=times)
+    elif settings or times:
+        raise InputError("--set and --times need --dispatcher or --pybatsim")
+    else:
+        result = check_wire(path, wire)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2))
+    else:
+        click.echo(_in_words(result, compared=dispatcher is not None or pybatsim is not None))
+    if result.difference is not None:
+        context.exit(1)
+
+
+def _in_words(result: Replayed, *, compared: bool) -> str:
+    seen = f"{result.messages} messages, {result.decisions} decisions"
+    if result.difference is not None:
+        return f"the decisions differ after {seen}: {result.difference}"
+    return f"{seen}: " + ("every decision as recorded" if compared else "every frame reads and writes back the same")

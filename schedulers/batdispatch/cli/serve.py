@@ -1,0 +1,104 @@
+"""``batdispatch serve``: a dispatcher as the decision process of a real Batsim."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
+from batdispatch.links import serve as link
+from batdispatch.links.recorder import Recorder
+from batdispatch.links.signals import StopSignals
+from batdispatch.wire import PROTOCOLS, protocol
+
+
+@click.command()
+@dispatcher_options()
+@click.option(
+    "--socket",
+    "endpoint",
+    metavar="ENDPOINT",
+    default="tcp://127.0.0.1:28000",
+    show_default=True,
+    help="Where to listen (tcp://ADDRESS:PORT, port * for a free one, or ipc://PATH); Batsim connects to it.",
+)
+@click.option(
+    "--protocol",
+    "version",
+    type=click.Choice(list(PROTOCOLS)),
+    default="4",
+    show_default=True,
+    help="Batsim's.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0),
+    default=link.TIMEOUT,
+    show_default=True,
+    help="Give up after so long without a message; 0: never. A Batsim that died is noticed at once.",
+)
+@click.option(
+    "--max-message",
+    metavar="MIB",
+    type=click.IntRange(1, 2**20),
+    default=link.MAX_MESSAGE >> 20,
+    show_default=True,
+    help="Largest message accepted, in MiB.",
+)
+@click.option("--allow-remote", is_flag=True, help="Let other machines connect; the protocol has no authentication.")
+@click.option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the exchange to a file for `replay`; it is called FILE.partial until the simulation has ended.",
+)
+@click.pass_context
+def command(
+    context: click.Context,
+    dispatcher: str,
+    settings: tuple[str, ...],
+    seed: int,
+    decision_time: str,
+    endpoint: str,
+    version: str,
+    timeout: float,
+    max_message: int,
+    allow_remote: bool,
+    record: Path | None,
+) -> None:
+    """Answer one simulation of a real Batsim, which is the side that connects.
+
+    Stops after the last reply, or between two messages on SIGINT or SIGTERM.
+
+    \b
+    Examples:
+      batdispatch serve --dispatcher easy
+      batdispatch serve --dispatcher easy --set reservation=hosts --record exchange.jsonl
+      batsim -p platform.xml -w workload.json -s tcp://127.0.0.1:28000     (in another terminal)
+    """
+    peer = build_session(dispatcher, parse_settings(settings), seed, decision_time)
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignals())
+        recorder = None if record is None else stack.enter_context(Recorder(record))
+        served = link.serve(
+            peer,
+            endpoint,
+            protocol(version),
+            timeout=timeout,
+            max_message=max_message << 20,
+            allow_remote=allow_remote,
+            recorder=recorder,
+            signals=signals,
+            on_ready=lambda real: click.echo(f"listening on {real}"),
+            on_notice=lambda text: click.echo(f"batdispatch: {text}", err=True),
+        )
+        if served.stopped_by is not None and recorder is not None:
+            recorder.abort()
+    if served.stopped_by is not None:
+        click.echo(f"batdispatch: stopped by {served.stopped_by} after {served.messages} messages", err=True)
+        # What a shell expects of a process that a signal ended.
+        context.exit(130 if served.stopped_by == "SIGINT" else 143)
+    click.echo(f"simulation ended after {served.messages} messages")

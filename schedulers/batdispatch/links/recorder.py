@@ -1,0 +1,85 @@
+"""Writes the exchange of a run, one frame a line: ``{"dir": "batsim->sched" | "sched->batsim", "raw": frame}``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+import msgspec
+
+from batdispatch.core.errors import BatdispatchError
+from batdispatch.core.messages import Message, Peer, Reply
+from batdispatch.wire import Wire
+
+#: The two directions of an exchange.
+FROM_BATSIM = "batsim->sched"
+TO_BATSIM = "sched->batsim"
+
+_BUFFER = 1 << 18
+_quote = msgspec.json.Encoder().encode
+
+
+class Recorder:
+    """A context manager that writes `path`; frames go to ``path.partial``, which is renamed when the block ends well.
+
+    After an error the partial file stays, complete up to the last frame, so that the failure can be looked at. So it
+    does after `abort`, which is for a run that was interrupted without an error.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.partial = path.with_name(path.name + ".partial")
+        self._file: BinaryIO | None = None
+        self._aborted = False
+
+    def __enter__(self) -> Recorder:
+        self._file = self.partial.open("wb", buffering=_BUFFER)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._file is not None
+        self._file.close()
+        self._file = None
+        if kind is None and not self._aborted:
+            self.partial.replace(self.path)
+
+    def abort(self) -> None:
+        """Keep the partial name when the block ends."""
+        self._aborted = True
+
+    def message(self, frame: bytes) -> None:
+        """Record a frame from the simulator, whatever its bytes are."""
+        self._write(FROM_BATSIM, frame)
+
+    def reply(self, frame: bytes) -> None:
+        """Record a frame from the dispatcher."""
+        self._write(TO_BATSIM, frame)
+
+    def _write(self, direction: str, frame: bytes) -> None:
+        if self._file is None:
+            raise BatdispatchError(f"{self.path}: the recording is not open")
+        text = _quote(frame.decode("utf-8", "replace"))
+        # One write a line: whatever interrupts the process, the file ends with a whole frame or with none of it.
+        self._file.write(b'{"dir": "%b", "raw": %b}\n' % (direction.encode(), text))
+
+
+class RecordedPeer:
+    """A peer whose exchange is recorded as the frames that would have travelled; for runs without a socket."""
+
+    def __init__(self, peer: Peer, recorder: Recorder, wire: Wire) -> None:
+        self._peer = peer
+        self._recorder = recorder
+        self._wire = wire
+
+    def handle(self, message: Message) -> Reply:
+        """Answer a message and record both."""
+        self._recorder.message(self._wire.encode_message(message))
+        reply = self._peer.handle(message)
+        self._recorder.reply(self._wire.encode_reply(reply))
+        return reply

@@ -1,0 +1,236 @@
+"""Reruns a recorded exchange: against a dispatcher, comparing its decisions, or through the wire only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.messages import Message, Peer, Reply
+from batdispatch.links.recorder import FROM_BATSIM, TO_BATSIM
+from batdispatch.wire import Wire
+
+#: Bytes of the longest line of a recording (a frame of serve's default bound, escaped).
+MAX_LINE = 600 * 2**20
+#: Times that differ by less are the same: Batsim prints microseconds.
+_SAME_TIME = 1.5e-6
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of a recording."""
+
+    dir: str
+    raw: str
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """A message and the recorded answer to it, as frames; `line` is the message's line number, from 1."""
+
+    line: int
+    message: bytes
+    #: None when the recording ends with the message.
+    reply: bytes | None
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Where a replay first parts from its recording.
+
+    Attributes:
+        line: line of the message that was answered differently, from 1.
+        now: its time in seconds.
+        events: what it said, for the reader: event types with jobs.
+        index: position of the decision in the reply.
+        job: the decision's job, if it has one.
+        expected: the recorded decision; None: none was recorded there.
+        got: the dispatcher's; None: it decided nothing more.
+    """
+
+    line: int
+    now: float
+    events: list[str]
+    index: int
+    job: str
+    expected: dict[str, Any] | None
+    got: dict[str, Any] | None
+
+    def __str__(self) -> str:
+        """Return the difference in words."""
+        texts = [
+            "no further decision" if decision is None else msgspec.json.encode(decision).decode()
+            for decision in (self.expected, self.got)
+        ]
+        about = f", job {self.job}" if self.job else ""
+        shown = ", ".join(self.events[:6]) + (", ..." if len(self.events) > 6 else "")
+        return (
+            f"line {self.line}, at {self.now:.6f} s, after {shown or 'no event'}: decision {self.index}{about}: "
+            f"expected {texts[0]}, got {texts[1]}"
+        )
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    """What a replay found: numbers of messages and decisions compared, and the first difference."""
+
+    messages: int
+    decisions: int
+    difference: Difference | None = None
+
+
+def read_recording(path: Path) -> Iterator[Exchange]:
+    """Yield the exchanges of a recording, one at a time.
+
+    Raises:
+        InputError: a line is no frame, or messages and replies do not alternate.
+        OSError: the file cannot be read.
+    """
+    decode = msgspec.json.Decoder(Line).decode
+    pending: tuple[int, bytes] | None = None
+    empty = True
+    with path.open("rb") as file:
+        number = 0
+        while text := file.readline(MAX_LINE + 1):
+            number += 1
+            place = f"line {number}"
+            if len(text) > MAX_LINE:
+                raise InputError(f"is longer than {MAX_LINE} bytes", source=str(path), place=place)
+            try:
+                line = decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+                raise InputError(
+                    f'{problem}; expected {{"dir": "{FROM_BATSIM}" or "{TO_BATSIM}", "raw": frame}}',
+                    source=str(path),
+                    place=place,
+                ) from None
+            empty = False
+            if line.dir == FROM_BATSIM and pending is None:
+                pending = (number, line.raw.encode())
+            elif line.dir == TO_BATSIM and pending is not None:
+                yield Exchange(*pending, line.raw.encode())
+                pending = None
+            else:
+                due = FROM_BATSIM if pending is None else TO_BATSIM
+                raise InputError(f"found dir {line.dir[:40]!r}, expected {due!r}", source=str(path), place=place)
+    if empty:
+        raise InputError("is empty, expected a recorded exchange", source=str(path))
+    if pending is not None:
+        yield Exchange(*pending, None)
+
+
+def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False) -> Replayed:
+    """Let a peer answer a recording's messages; stops at the first decision that differs.
+
+    After a difference the recording says what followed from other decisions, so there is nothing more to compare.
+
+    Args:
+        path: the recording.
+        peer: what answers.
+        wire: the recording's protocol.
+        times: whether the times of decisions and replies must agree too (to a microsecond); by default only what
+            was decided counts, since recorded schedulers spent time of their own.
+
+    Raises:
+        InputError: the recording is malformed, or contradicts the peer's ledger.
+        ImpossibleDecision: the peer decided something impossible.
+    """
+    messages = decisions = 0
+    for exchange in read_recording(path):
+        message, expected = _decode(path, exchange, wire)
+        reply = peer.handle(message)
+        messages += 1
+        if expected is None:
+            break
+        difference = _compare(exchange.line, message, expected, reply, wire, times)
+        if difference is not None:
+            return Replayed(messages, decisions, difference)
+        decisions += len(reply.decisions)
+    return Replayed(messages, decisions)
+
+
+def check_wire(path: Path, wire: Wire) -> Replayed:
+    """Decode every frame of a recording, write it again, and check that it reads back the same.
+
+    Raises:
+        InputError: a frame is malformed, cannot be written again without loss, or holds a decision that Batsim would
+            refuse.
+    """
+    messages = decisions = 0
+    for exchange in read_recording(path):
+        message, reply = _decode(path, exchange, wire)
+        _require_stable(wire.encode_message(message), wire.decode_message, wire.encode_message, path, exchange.line)
+        messages += 1
+        if reply is not None:
+            try:
+                frame = wire.encode_reply(reply)
+            except ImpossibleDecision as problem:
+                raise InputError(str(problem), source=str(path), place=f"line {exchange.line + 1}") from None
+            _require_stable(frame, wire.decode_reply, wire.encode_reply, path, exchange.line + 1)
+            decisions += len(reply.decisions)
+    return Replayed(messages, decisions)
+
+
+def _require_stable(frame: bytes, decode: Any, encode: Any, path: Path, line: int) -> None:
+    if encode(decode(frame)) != frame:
+        raise InputError("the frame changes when it is read and written again", source=str(path), place=f"line {line}")
+
+
+def _decode(path: Path, exchange: Exchange, wire: Wire) -> tuple[Message, Reply | None]:
+    line = exchange.line
+    try:
+        message = wire.decode_message(exchange.message)
+        line += 1
+        return message, None if exchange.reply is None else wire.decode_reply(exchange.reply)
+    except InputError as problem:
+        raise InputError(str(problem), source=str(path), place=f"line {line}") from None
+
+
+def _compare(line: int, message: Message, expected: Reply, reply: Reply, wire: Wire, times: bool) -> Difference | None:
+    wanted = _generic(expected, wire)
+    given = _generic(reply, wire)
+    for index in range(max(len(wanted["events"]), len(given["events"]))):
+        a, b = (side["events"][index] if index < len(side["events"]) else None for side in (wanted, given))
+        if not _same(a, b, times):
+            job = next((str(side["data"]["job_id"]) for side in (b, a) if side and "job_id" in side["data"]), "")
+            return Difference(line, message.now, _told(message), index, job, a, b)
+    if times and abs(wanted["now"] - given["now"]) > _SAME_TIME:
+        at = len(given["events"])
+        return Difference(line, message.now, _told(message), at, "", {"now": wanted["now"]}, {"now": given["now"]})
+    return None
+
+
+def _generic(reply: Reply, wire: Wire) -> dict[str, Any]:
+    # Both sides go through the same encoder, so the wire's formatting freedoms are no differences.
+    value: dict[str, Any] = msgspec.json.decode(wire.encode_reply(reply))
+    return value
+
+
+def _same(a: dict[str, Any] | None, b: dict[str, Any] | None, times: bool) -> bool:
+    if a is None or b is None:
+        return a is b
+    if times and abs(a["timestamp"] - b["timestamp"]) > _SAME_TIME:
+        return False
+    return a["type"] == b["type"] and _close(a["data"], b["data"])
+
+
+def _close(a: Any, b: Any) -> bool:
+    """Compare JSON values, numbers to a microsecond."""
+    if isinstance(a, float) or isinstance(b, float):
+        return isinstance(a, int | float) and isinstance(b, int | float) and abs(a - b) <= _SAME_TIME
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_close(a[name], b[name]) for name in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_close, a, b))
+    return bool(a == b)
+
+
+def _told(message: Message) -> list[str]:
+    told = []
+    for event in message.events:
+        job = getattr(event, "job", None)
+        job_id = getattr(event, "job_id", "") if job is None else job.id
+        told.append(" ".join(part for part in (type(event).__name__, job_id) if part))
+    return told
+
+
+__all__ = ["Difference", "Exchange", "Replayed", "check_wire", "read_recording", "replay"]

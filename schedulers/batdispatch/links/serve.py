@@ -1,0 +1,189 @@
+"""The decision process: a ZeroMQ REP socket that Batsim connects to, and a peer that answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import msgspec
+import zmq
+from zmq.utils.monitor import recv_monitor_message
+
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.events import SimulationEnds
+from batdispatch.core.messages import Message, Peer
+from batdispatch.links.endpoint import check_endpoint
+from batdispatch.links.recorder import Recorder
+from batdispatch.links.signals import StopSignals
+from batdispatch.wire import Wire
+
+#: Default bound of a frame's size. The first message lists every host and profile: 12 MB for 93,312 hosts.
+MAX_MESSAGE = 256 * 2**20
+#: Seconds without a message after which a peer counts as silent, unless said otherwise.
+TIMEOUT = 600.0
+#: Seconds that the last reply may take to leave.
+_LINGER = 5.0
+#: Seconds after a lost connection in which a message that was already on its way is still taken.
+_GRACE = 0.5
+
+
+class Served(msgspec.Struct, frozen=True):
+    """How serving ended: messages answered, and the signal that stopped it early, if one did."""
+
+    messages: int
+    stopped_by: str | None = None
+
+
+class _Peers:
+    """Who is connected, from the socket's own event stream."""
+
+    def __init__(self, socket: zmq.Socket[bytes]) -> None:
+        self.monitor = socket.get_monitor_socket(
+            zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
+        )
+        self.connected: set[int] = set()
+        self.lost_at: float | None = None
+
+    def update(self) -> None:
+        while self.monitor.poll(0):
+            event = recv_monitor_message(self.monitor)
+            number = int(event["value"])
+            if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+                self.connected.add(number)
+                self.lost_at = None
+            elif number in self.connected:
+                self.connected.discard(number)
+                if not self.connected:
+                    self.lost_at = time.monotonic()
+
+
+def serve(
+    peer: Peer,
+    endpoint: str,
+    wire: Wire,
+    *,
+    timeout: float = TIMEOUT,
+    max_message: int = MAX_MESSAGE,
+    allow_remote: bool = False,
+    recorder: Recorder | None = None,
+    signals: StopSignals | None = None,
+    on_ready: Callable[[str], None] = lambda endpoint: None,
+    on_notice: Callable[[str], None] = lambda text: None,
+) -> Served:
+    """Answer one simulation: bind, reply to every message, end after the reply to the last one has left.
+
+    Args:
+        peer: what answers.
+        endpoint: where to listen; Batsim is the side that connects.
+        wire: the protocol.
+        timeout: seconds without a message after which the peer is reported as silent; 0: never. It also bounds the
+            wait for the first message. A peer that closes its connection is reported within a second.
+        max_message: bytes of the largest frame accepted; the connection of a peer that sends more is closed.
+        allow_remote: whether `endpoint` may be one that other machines can reach.
+        recorder: where the exchange is written, frame by frame, before it is interpreted.
+        signals: entered StopSignals; serving stops between two messages after one arrived.
+        on_ready: called with the real endpoint once it is bound.
+        on_notice: called with a text when something remarkable happened that does not end the serving.
+
+    Raises:
+        InputError: the endpoint is wrong or taken, or a message is malformed.
+        ImpossibleDecision: the dispatcher decided something impossible.
+        SimulationError: the peer died or fell silent before the end of the simulation.
+    """
+    address = check_endpoint(endpoint, allow_remote=allow_remote)
+    # A context of its own: ending it waits for the last reply, whatever else the process does with ZeroMQ.
+    context = zmq.Context()
+    socket = context.socket(zmq.REP)
+    try:
+        socket.setsockopt(zmq.MAXMSGSIZE, max_message)
+        socket.setsockopt(zmq.LINGER, round(_LINGER * 1000))
+        if address.startswith("tcp://["):
+            socket.setsockopt(zmq.IPV6, 1)
+        peers = _Peers(socket)
+        try:
+            socket.bind(address)
+        except zmq.ZMQError as problem:
+            raise InputError(f"endpoint {endpoint!r} cannot be bound: {problem.strerror}") from None
+        on_ready(socket.getsockopt_string(zmq.LAST_ENDPOINT))
+        return _loop(peer, socket, wire, peers, timeout, recorder, signals, on_notice)
+    finally:
+        socket.disable_monitor()
+        socket.close()
+        context.term()
+
+
+def _loop(
+    peer: Peer,
+    socket: zmq.Socket[bytes],
+    wire: Wire,
+    peers: _Peers,
+    timeout: float,
+    recorder: Recorder | None,
+    signals: StopSignals | None,
+    on_notice: Callable[[str], None],
+) -> Served:
+    poller = zmq.Poller()
+    poller.register(socket, zmq.POLLIN)
+    poller.register(peers.monitor, zmq.POLLIN)
+    if signals is not None:
+        poller.register(signals.fileno(), zmq.POLLIN)
+    answered = 0
+    quiet_since = time.monotonic()
+    while True:
+        if signals is not None and signals.received is not None:
+            return Served(answered, signals.received.name)
+        try:
+            frame = socket.recv(zmq.NOBLOCK)
+        except zmq.Again:
+            _wait(poller, peers, quiet_since, timeout, answered, on_notice)
+            continue
+        if recorder is not None:
+            recorder.message(frame)
+        message = wire.decode_message(frame)
+        answer = wire.encode_reply(peer.handle(message))
+        if recorder is not None:
+            recorder.reply(answer)
+        socket.send(answer)
+        answered += 1
+        if _is_last(message):
+            return Served(answered)
+        quiet_since = time.monotonic()
+
+
+def _is_last(message: Message) -> bool:
+    return bool(message.events) and isinstance(message.events[-1], SimulationEnds)
+
+
+def _wait(
+    poller: zmq.Poller,
+    peers: _Peers,
+    quiet_since: float,
+    timeout: float,
+    answered: int,
+    on_notice: Callable[[str], None],
+) -> None:
+    """Wait for a message, a signal or news of a connection; report a peer that is gone or silent for too long."""
+    peers.update()
+    now = time.monotonic()
+    deadlines = []
+    if peers.lost_at is not None:
+        if not answered:
+            peers.lost_at = None
+            on_notice("a peer connected and left without a message that was accepted; waiting for another")
+        elif now >= peers.lost_at + _GRACE:
+            raise SimulationError(
+                f"Batsim closed the connection after {answered} messages, before the end of the simulation "
+                "(it stopped, or it sent a message above the size limit)"
+            )
+        else:
+            deadlines.append(peers.lost_at + _GRACE)
+    if timeout:
+        if now >= quiet_since + timeout:
+            if peers.connected:
+                raise SimulationError(
+                    f"Batsim is connected but has said nothing for {timeout:g} s (after {answered} messages)"
+                )
+            raise SimulationError(f"no Batsim has connected for {timeout:g} s")
+        deadlines.append(quiet_since + timeout)
+    left = None if not deadlines else max(1, round((min(deadlines) - now) * 1000) + 1)
+    poller.poll(left)
