@@ -15,7 +15,7 @@ DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _PATH = re.compile(r"^(?P<text>.*) - at `(?:key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|\[\.\.\.\]")
 _EVENT = re.compile(r"^\.events\[(\d+)\]\.?")
-_MISSING = re.compile(r"missing required field `([^`]*)`")
+_MISSING = re.compile(r"missing required field (\S+)")
 _LONGEST_QUOTE = 60
 
 
@@ -65,12 +65,10 @@ def frame_error(problem: Exception, data: bytes, source: str, kinds: tuple[str, 
     if isinstance(problem, UnicodeDecodeError):
         return InputError(f"is not UTF-8: {problem.reason} (byte {problem.object[problem.start]:#04x})", source=source)
     match = _PATH.match(str(problem))
-    if match is None:
-        text = str(problem)
-        if not data.strip():
-            text = "is empty, expected a JSON object"
-        return InputError(text[0].lower() + text[1:], source=source)
-    path, text = match["path"], match["text"]
+    text, path = (match["text"], match["path"]) if match else (str(problem), "")
+    text = text[0].lower() + text[1:].replace("`", "")
+    if not data.strip():
+        text = "is empty, expected a JSON object"
     place = path.lstrip(".")
     event = _EVENT.match(path)
     if event is not None:
@@ -84,8 +82,10 @@ def frame_error(problem: Exception, data: bytes, source: str, kinds: tuple[str, 
     missing = _MISSING.search(text)
     if missing is not None:
         return InputError(f"field {missing[1]} is missing", source=source, place=place)
-    found = "" if "unknown field" in text or "[...]" in path else f"found {quote(_walk(data, path))}, "
-    return InputError(f"{found}{text[0].lower()}{text[1:]}".replace("`", ""), source=source, place=place)
+    found = ""
+    if path and "unknown field" not in text and "[...]" not in path:
+        found = f"found {quote(_walk(data, path))}, "
+    return InputError(found + text, source=source, place=place)
 
 
 def _walk(data: bytes, path: str) -> Any:

@@ -52,14 +52,10 @@ def execute_fields(decision: d.Execute) -> dict[str, Any]:
     Raises:
         ImpossibleDecision: it would need more than one of the optional fields.
     """
-    allocation = decision.allocation
-    data: dict[str, Any] = {"job_id": decision.job_id, "alloc": str(allocation)}
-    if decision.mapping is not None:
-        data["mapping"] = {str(executor): str(index) for executor, index in decision.mapping.items()}
-    elif allocation.counts is not None:
-        # Executors along ascending host ids: the wire has no other way to say that units share a host.
-        indices = (index for index, count in enumerate(allocation.counts) for _ in range(count))
-        data["mapping"] = {str(executor): str(index) for executor, index in enumerate(indices)}
+    data: dict[str, Any] = {"job_id": decision.job_id, "alloc": str(decision.allocation)}
+    executors = decision.executors()
+    if executors is not None:
+        data["mapping"] = {str(executor): str(index) for executor, index in executors.items()}
     if decision.storage is not None:
         data["storage_mapping"] = dict(decision.storage)
     if decision.io_job is not None:

@@ -1,0 +1,65 @@
+"""A dispatcher behind a socket, as an engine in Batsim's place sees it: a ZeroMQ REQ socket that connects."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+import zmq
+
+from batdispatch.core.errors import SimulationError
+from batdispatch.core.messages import Message, Reply
+from batdispatch.links.endpoint import check_endpoint
+from batdispatch.links.serve import MAX_MESSAGE
+from batdispatch.wire import Wire
+
+
+class RemotePeer:
+    """Asks a scheduler at an endpoint; a context manager.
+
+    Raises:
+        InputError: the endpoint, or an answer, is malformed.
+        SimulationError: no answer came within `timeout` seconds.
+    """
+
+    def __init__(self, endpoint: str, wire: Wire, *, timeout: float = 600.0) -> None:
+        self.endpoint = endpoint
+        self._address = check_endpoint(endpoint, allow_remote=True)
+        self._wire = wire
+        self._timeout = timeout
+        self._answered = 0
+        self._context: zmq.Context[zmq.Socket[bytes]] | None = None
+        self._socket: zmq.Socket[bytes] | None = None
+
+    def __enter__(self) -> RemotePeer:
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.REQ)
+        self._socket.setsockopt(zmq.MAXMSGSIZE, MAX_MESSAGE)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.RCVTIMEO, max(round(self._timeout * 1000), 1))
+        self._socket.setsockopt(zmq.SNDTIMEO, max(round(self._timeout * 1000), 1))
+        if self._address.startswith("tcp://["):
+            self._socket.setsockopt(zmq.IPV6, 1)
+        self._socket.connect(self._address)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._socket is not None
+        assert self._context is not None
+        self._socket.close()
+        self._context.term()
+
+    def handle(self, message: Message) -> Reply:
+        """Send a message and wait for the answer."""
+        assert self._socket is not None
+        try:
+            self._socket.send(self._wire.encode_message(message))
+            answer = self._socket.recv()
+        except zmq.Again:
+            raise SimulationError(
+                f"the scheduler at {self.endpoint} has not answered for {self._timeout:g} s "
+                f"(after {self._answered} answers)"
+            ) from None
+        self._answered += 1
+        return self._wire.decode_reply(answer)
