@@ -20,7 +20,7 @@ def names(group: str) -> list[str]:
     return sorted({point.name for point in entry_points(group=group)})
 
 
-def find(group: str, name: str, base: Callable[..., T], kind: str) -> type[T]:
+def find(group: str, name: str, base: Callable[..., T], kind: str) -> Callable[..., T]:
     """Return the class registered as `name`, or the one at ``module:Class`` or ``path/to/file.py:Class``.
 
     Raises:

@@ -1,0 +1,1 @@
+"""Runs: one dispatcher over one workload on one platform, and comparisons of several."""

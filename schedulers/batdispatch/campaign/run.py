@@ -1,0 +1,221 @@
+"""One run: a dispatcher, a platform and a workload become a folder of results."""
+
+from __future__ import annotations
+
+import platform as python_platform
+import re
+import resource
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from batdispatch import __version__
+from batdispatch.analysis.frame import read_jobs
+from batdispatch.analysis.runs import metrics_of
+from batdispatch.core.dispatcher import Dispatcher, create
+from batdispatch.core.errors import InputError
+from batdispatch.core.messages import Peer
+from batdispatch.core.session import DecisionTime, Session
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.external import read_external_events
+from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
+from batdispatch.links.recorder import RecordedPeer, Recorder
+from batdispatch.platforms import read_platform
+from batdispatch.wire import protocol
+from batdispatch.workloads import read_workload
+
+#: Called with (jobs ended so far, jobs in all).
+Progress = Callable[[int, int], None]
+
+
+class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that determines a run."""
+
+    platform: str
+    workload: str
+    dispatcher: str
+    options: dict[str, str] = {}
+    #: Seconds of simulated time a decision takes; None: as long as it really took.
+    decision_time: DecisionTime = 0.0
+    seed: int = 0
+    #: The host that carries Batsim itself; None: ``master_host``, if the platform has one.
+    master_host: str | None = None
+    external_events: str | None = None
+    #: Whether decisions.jsonl is written.
+    record: bool = True
+
+    @property
+    def label(self) -> str:
+        """A name for the run's folder: the dispatcher and the options it was given."""
+        name = self.dispatcher.rpartition(":")[2].lower() if ":" in self.dispatcher else self.dispatcher
+        parts = [name, *(f"{key}={value}" for key, value in self.options.items())]
+        return re.sub(r"[^A-Za-z0-9=.,_-]", "_", ",".join(parts))
+
+
+def build(spec: RunSpec) -> Dispatcher:
+    """Build the dispatcher of a run, which checks its name and options before anything large is read."""
+    return create(spec.dispatcher, spec.options, spec.seed)
+
+
+def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> dict[str, Any]:
+    """Simulate a run into the folder `out` and return its result.json.
+
+    Raises:
+        InputError: the spec or a file it names is wrong; nothing is written.
+        ImpossibleDecision, SimulationError: the run failed; nothing is written.
+    """
+    began, cpu_began = time.perf_counter(), time.process_time()
+    dispatcher = build(spec)
+    platform = read_platform(Path(spec.platform), master=spec.master_host)
+    workload = read_workload(Path(spec.workload))
+    events = []
+    if spec.external_events is not None:
+        events = read_external_events(Path(spec.external_events), len(platform.machine.hosts))
+    session = Session(dispatcher, decision_time=spec.decision_time)
+    loaded = time.perf_counter()
+    with ExitStack() as stack:
+        outputs = Outputs(out, platform.machine.size)
+        stack.callback(outputs.discard)
+        engine = EmbeddedEngine(
+            platform.machine,
+            workload,
+            outputs,
+            options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs),
+            external_events=events,
+            progress=None if progress is None else (lambda done: progress(done, len(workload.jobs))),
+        )
+        peer: Peer = session
+        if spec.record:
+            peer = RecordedPeer(session, stack.enter_context(Recorder(out / "decisions.jsonl")), protocol("4"))
+        engine.run(peer)
+    simulated = time.perf_counter()
+    result = {
+        "batdispatch": __version__,
+        "python": python_platform.python_version(),
+        "dispatcher": spec.dispatcher,
+        "label": spec.label,
+        "options": options_of(dispatcher),
+        "seed": spec.seed,
+        "decision_time": "measured" if spec.decision_time is None else spec.decision_time or "none",
+        "engine": {"name": "embedded", "version": __version__},
+        "command": command_line(spec),
+        "platform": {
+            "path": spec.platform,
+            "sha256": platform.digest,
+            "hosts": platform.machine.size,
+            "master": platform.master,
+            "resources": total_resources(platform.machine),
+        },
+        "workload": {"path": spec.workload, "sha256": workload.digest, "jobs": len(workload.jobs)},
+        "decisions": decision_statistics(session.decision_seconds),
+        "rejected": [{"job": job, "reason": reason} for job, reason in rejections(session)],
+        "report": dispatcher.report(),
+    }
+    result["metrics"] = metrics_of(
+        read_jobs(out / "jobs.csv"), result, machine=platform.machine, jobs=workload.jobs, folder=out
+    )
+    result["performance"] = {
+        "load_seconds": loaded - began,
+        "simulation_seconds": simulated - loaded,
+        "cpu_seconds": time.process_time() - cpu_began,
+        "messages": engine.messages,
+        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    write_json(out / "result.json", result)
+    return result
+
+
+def options_of(dispatcher: Dispatcher) -> dict[str, Any]:
+    """Return a dispatcher's options as JSON can hold them, defaults included."""
+    values = msgspec.structs.asdict(dispatcher.options)
+    return {
+        key: str(value) if isinstance(value, float) and value == float("inf") else value
+        for key, value in values.items()
+    }
+
+
+def total_resources(machine: Any) -> dict[str, int]:
+    """Return the machine-wide capacity by resource name; empty for exclusive hosts."""
+    if machine.exclusive:
+        return {}
+    return {name: int(amount) for name, amount in zip(machine.resources, machine.total(), strict=True)}
+
+
+def rejections(session: Session) -> list[tuple[str, str]]:
+    """Return (job, reason) of every rejected job of a session."""
+    return [] if session.ledger is None else session.ledger.rejections
+
+
+def decision_statistics(seconds: list[float]) -> dict[str, float]:
+    """Return count, sum, mean, percentiles and maximum of decision times, in seconds of wall-clock time."""
+    if not seconds:
+        return {"count": 0}
+    times = np.array(seconds)
+    p50, p90, p99 = np.percentile(times, [50, 90, 99])
+    return {
+        "count": len(seconds),
+        "seconds_total": float(times.sum()),
+        "seconds_mean": float(times.mean()),
+        "seconds_p50": float(p50),
+        "seconds_p90": float(p90),
+        "seconds_p99": float(p99),
+        "seconds_max": float(times.max()),
+    }
+
+
+def command_line(spec: RunSpec) -> str:
+    """Return the command that repeats a run."""
+    words = [
+        "batdispatch run",
+        f"--platform {spec.platform}",
+        f"--workload {spec.workload}",
+        f"--dispatcher {spec.dispatcher}",
+    ]
+    words += [f"--set {key}={value}" for key, value in spec.options.items()]
+    if spec.master_host is not None:
+        words.append(f"--master-host {spec.master_host}")
+    if spec.external_events is not None:
+        words.append(f"--events {spec.external_events}")
+    if spec.decision_time != 0.0:
+        words.append(f"--decision-time {'measured' if spec.decision_time is None else spec.decision_time}")
+    return " ".join([*words, f"--seed {spec.seed}"])
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a JSON file, readable and in one piece."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n")
+    partial.replace(path)
+
+
+def parse_dispatchers(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Read a list such as ``fcfs,easy[reservation=hosts,ordering=sjf]``.
+
+    Raises:
+        InputError: it has another form, or an entry stands twice.
+    """
+    entries: list[tuple[str, dict[str, str]]] = []
+    for part in re.split(r",(?![^\[]*\])", text):
+        match = re.fullmatch(r"\s*([^\[\],\s]+)\s*(?:\[([^\[\]]*)\])?\s*", part)
+        if match is None:
+            raise InputError(
+                f"found {part.strip()!r}, expected NAME or NAME[key=value,...]", source="option --dispatchers"
+            )
+        options: dict[str, str] = {}
+        for pair in filter(None, (match[2] or "").split(",")):
+            key, equals, value = pair.partition("=")
+            if not equals or not key.strip():
+                raise InputError(
+                    f"found {pair!r} in {part.strip()!r}, expected key=value", source="option --dispatchers"
+                )
+            options[key.strip()] = value.strip()
+        if (match[1], options) in entries:
+            raise InputError(f"{part.strip()!r} stands twice", source="option --dispatchers")
+        entries.append((match[1], options))
+    return entries

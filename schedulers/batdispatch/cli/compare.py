@@ -1,0 +1,115 @@
+"""``batdispatch compare``: several dispatchers on one workload, side by side."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+import msgspec
+
+from batdispatch.cli.dispatching import parse_decision_time, parse_settings
+from batdispatch.cli.inputs import input_options, prepare_folder
+from batdispatch.cli.metrics_table import metrics_table
+from batdispatch.core.errors import SimulationError
+
+
+@click.command()
+@input_options
+@click.option(
+    "--dispatchers",
+    metavar="A,B,...",
+    required=True,
+    help="Names with options in brackets: fcfs,easy,easy[ordering=sjf,reservation=hosts].",
+)
+@click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="An option for every dispatcher.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of random choices.")
+@click.option(
+    "--decision-time",
+    metavar="none|measured|SECONDS",
+    default="none",
+    show_default=True,
+    help="How much simulated time a decision takes.",
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("comparison"),
+    show_default=True,
+    help="Folder of results.",
+)
+@click.option(
+    "--jobs",
+    "processes",
+    type=click.IntRange(1, 64),
+    default=min(os.cpu_count() or 1, 8),
+    help="Simulations at a time. Default: one a processor.",
+)
+@click.option("--record/--no-record", default=True, show_default=True, help="Write decisions.jsonl, the exchange.")
+@click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of a table.")
+def command(
+    platform: str,
+    workload: str,
+    master_host: str | None,
+    events: str | None,
+    dispatchers: str,
+    settings: tuple[str, ...],
+    seed: int,
+    decision_time: str,
+    out: Path,
+    processes: int,
+    record: bool,
+    as_json: bool,
+) -> None:
+    """Simulate a workload under each dispatcher and write a report that compares them.
+
+    One folder a run, and DIR/report/index.html. The last line printed is the path of the report.
+
+    \b
+    Examples:
+      batdispatch compare --platform P.xml --workload W.json --dispatchers fcfs,easy,conservative
+      batdispatch compare --platform P.xml --workload W.json --dispatchers 'easy,easy[ordering=sjf]' --out results
+    """
+    from batdispatch.analysis.report import write_report
+    from batdispatch.campaign.compare import compare
+    from batdispatch.campaign.run import RunSpec, parse_dispatchers
+
+    common = parse_settings(settings)
+    specs = [
+        RunSpec(
+            platform=platform,
+            workload=workload,
+            dispatcher=name,
+            options={**common, **options},
+            decision_time=parse_decision_time(decision_time),
+            seed=seed,
+            master_host=master_host,
+            external_events=events,
+            record=record,
+        )
+        for name, options in parse_dispatchers(dispatchers)
+    ]
+    folder = prepare_folder(out)
+    with click.progressbar(length=1, label="simulating", file=click.get_text_stream("stderr")) as bar:
+        state: dict[str, int] = {}
+
+        def tell(label: str, done: int, total: int) -> None:
+            state[label] = done
+            bar.length = total * len(specs)
+            bar.update(sum(state.values()) - bar.pos)
+
+        folders, failures = compare(specs, folder, processes=processes, progress=tell)
+    results = {path.name: msgspec.json.decode((path / "result.json").read_bytes())["metrics"] for path in folders}
+    for label, problem in failures.items():
+        click.echo(f"batdispatch: {label} failed: {problem}", err=True)
+    if not folders:
+        raise SimulationError("no run finished, so there is nothing to compare")
+    report = write_report(folders, folder / "report" / "index.html")
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())
+    else:
+        click.echo(metrics_table(results))
+        click.echo(str(report))
+    if failures:
+        raise SimulationError(f"{len(failures)} of {len(specs)} runs failed")

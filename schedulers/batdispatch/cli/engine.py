@@ -1,0 +1,100 @@
+"""``batdispatch engine``: the embedded engine in Batsim's place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from batdispatch.cli.inputs import input_options, prepare_folder
+from batdispatch.wire import PROTOCOLS, protocol
+
+
+@click.command()
+@input_options
+@click.option(
+    "--socket",
+    "endpoint",
+    metavar="ENDPOINT",
+    default="tcp://127.0.0.1:28000",
+    show_default=True,
+    help="Where the scheduler listens, as for Batsim.",
+)
+@click.option(
+    "--protocol", "version", type=click.Choice(list(PROTOCOLS)), default="4", show_default=True, help="Batsim's."
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0, min_open=True),
+    default=600.0,
+    show_default=True,
+    help="Longest wait for an answer.",
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("engine-out"),
+    show_default=True,
+    help="Folder of jobs.csv, schedule.csv and machine_states.csv.",
+)
+@click.option("--enable-dynamic-jobs", is_flag=True, help="Let the scheduler register jobs.")
+@click.option("--acknowledge-dynamic-jobs", is_flag=True, help="Tell it of the jobs that it registered.")
+@click.option("--enable-profile-reuse", is_flag=True, help="Accepted for Batsim's sake: profiles are always kept.")
+@click.option("--enable-compute-sharing", is_flag=True, help="Let jobs share hosts.")
+@click.option("--forward-profiles-on-submission", is_flag=True, help="Send each job's profile along.")
+@click.option("--forward-unknown-events", is_flag=True, help="Send external events of any type.")
+@click.option("--sched-cfg", metavar="TEXT", default="", help="Text handed to the scheduler.")
+def command(
+    platform: str,
+    workload: str,
+    master_host: str | None,
+    events: str | None,
+    endpoint: str,
+    version: str,
+    timeout: float,
+    out: Path,
+    enable_dynamic_jobs: bool,
+    acknowledge_dynamic_jobs: bool,
+    enable_profile_reuse: bool,
+    enable_compute_sharing: bool,
+    forward_profiles_on_submission: bool,
+    forward_unknown_events: bool,
+    sched_cfg: str,
+) -> None:
+    """Simulate a workload for a scheduler behind a socket, in Batsim's place and with its options.
+
+    \b
+    Example, in two terminals:
+      batdispatch serve --dispatcher easy --socket tcp://127.0.0.1:28000
+      batdispatch engine --platform P.xml --workload W.json --socket tcp://127.0.0.1:28000
+    """
+    from batdispatch.engines.embedded import EmbeddedEngine
+    from batdispatch.engines.external import read_external_events
+    from batdispatch.engines.outputs import Outputs
+    from batdispatch.engines.records import EngineOptions
+    from batdispatch.links.remote_peer import RemotePeer
+    from batdispatch.platforms import read_platform
+    from batdispatch.workloads import read_workload
+
+    site = read_platform(Path(platform), master=master_host)
+    jobs = read_workload(Path(workload))
+    external = read_external_events(Path(events), len(site.machine.hosts)) if events else []
+    options = EngineOptions(
+        dynamic_jobs=enable_dynamic_jobs,
+        acknowledge_dynamic_jobs=acknowledge_dynamic_jobs,
+        profile_reuse=enable_profile_reuse,
+        forward_profiles=forward_profiles_on_submission,
+        compute_sharing=True if enable_compute_sharing else None,
+        forward_unknown_events=forward_unknown_events,
+        scheduler_config=sched_cfg,
+    )
+    with RemotePeer(endpoint, protocol(version), timeout=timeout) as peer:
+        outputs = Outputs(prepare_folder(out), site.machine.size)
+        try:
+            engine = EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=external)
+            engine.run(peer)
+        finally:
+            outputs.discard()
+    click.echo(str(out))

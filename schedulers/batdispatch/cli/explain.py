@@ -1,0 +1,51 @@
+"""``batdispatch explain``: what a dispatcher or part does, with its options."""
+
+from __future__ import annotations
+
+import inspect
+
+import click
+import msgspec
+
+from batdispatch.cli.list_parts import KINDS
+from batdispatch.core import registry
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.errors import InputError
+from batdispatch.core.options import describe_type, did_you_mean
+
+
+@click.command()
+@click.argument("name")
+def command(name: str) -> None:
+    """Explain a dispatcher, ordering or placement: what it does, its source, its guarantee, its options.
+
+    \b
+    Examples:
+      batdispatch explain easy
+      batdispatch explain wfp3
+    """
+    found = [
+        (kind[:-1], registry.find(group, name, base, kind[:-1]))
+        for kind, (group, base) in KINDS.items()
+        if name in registry.names(group)
+    ]
+    if not found:
+        known = [entry for group, _ in KINDS.values() for entry in registry.names(group)]
+        raise InputError(f"nothing is called {name!r}: {did_you_mean(name, known)}")
+    for kind, cls in found:
+        click.secho(f"{name} ({kind})", bold=True)
+        click.echo(inspect.cleandoc(cls.__doc__ or "") + "\n")
+        if issubclass(cls, Dispatcher):
+            _explain_options(cls)
+
+
+def _explain_options(cls: type[Dispatcher]) -> None:
+    fields = msgspec.structs.fields(cls.options_type)
+    if not fields:
+        return
+    click.echo("Options (--set NAME=VALUE):")
+    for field in fields:
+        click.echo(f"  {field.name} = {field.default}    {describe_type(field.type)}")
+    texts = [base.__doc__ for base in cls.options_type.__mro__ if base.__doc__ and "Options of" in base.__doc__]
+    for text in texts:
+        click.echo("\n" + inspect.cleandoc(text).partition("\n\n")[2])

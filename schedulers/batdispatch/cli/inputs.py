@@ -1,0 +1,46 @@
+"""Command-line options that name the input of a simulation, shared by the commands that run one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def input_options(command: F) -> F:
+    """Add ``--platform --workload --master-host --events`` to a command."""
+    for option in reversed(
+        (
+            click.option("--platform", metavar="P.xml", required=True, type=click.Path(), help="SimGrid platform."),
+            click.option("--workload", metavar="W.json", required=True, type=click.Path(), help="Batsim workload."),
+            click.option(
+                "--master-host",
+                metavar="NAME",
+                help="The host that carries Batsim itself and is no resource, as Batsim's -m. "
+                "Default: master_host, if the platform has one.",
+            ),
+            click.option(
+                "--events", metavar="FILE", type=click.Path(), help="External events, one JSON object a line."
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def prepare_folder(out: Path) -> Path:
+    """Return a folder for results, creating it.
+
+    Raises:
+        InputError: there is a file of that name.
+    """
+    from batdispatch.core.errors import InputError
+
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file, expected a folder for the results", source="option --out")
+    out.mkdir(parents=True, exist_ok=True)
+    return out

@@ -1,0 +1,72 @@
+"""``batdispatch run``: simulate one dispatcher."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time, parse_settings
+from batdispatch.cli.inputs import input_options, prepare_folder
+from batdispatch.cli.metrics_table import metrics_table
+
+
+@click.command()
+@input_options
+@dispatcher_options()
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of results. Default: runs/LABEL.")
+@click.option("--record/--no-record", default=True, show_default=True, help="Write decisions.jsonl, the exchange.")
+@click.option("--json", "as_json", is_flag=True, help="Print result.json instead of a table.")
+def command(
+    platform: str,
+    workload: str,
+    master_host: str | None,
+    events: str | None,
+    dispatcher: str,
+    settings: tuple[str, ...],
+    seed: int,
+    decision_time: str,
+    out: Path | None,
+    record: bool,
+    as_json: bool,
+) -> None:
+    """Simulate a workload under one dispatcher, in the embedded engine.
+
+    Writes jobs.csv, schedule.csv and machine_states.csv (Batsim's columns), decisions.jsonl and result.json.
+
+    \b
+    Examples:
+      batdispatch run --platform P.xml --workload W.json --dispatcher easy --out results
+      batdispatch run --platform P.xml --workload W.json --dispatcher easy --set ordering=sjf --decision-time measured
+    """
+    from batdispatch.campaign.run import RunSpec, build, execute
+
+    spec = RunSpec(
+        platform=platform,
+        workload=workload,
+        dispatcher=dispatcher,
+        options=parse_settings(settings),
+        decision_time=parse_decision_time(decision_time),
+        seed=seed,
+        master_host=master_host,
+        external_events=events,
+        record=record,
+    )
+    build(spec)
+    folder = prepare_folder(out or Path("runs") / spec.label)
+    with click.progressbar(length=1, label=spec.label, file=click.get_text_stream("stderr")) as bar:
+
+        def tell(done: int, total: int) -> None:
+            if bar.length != total:
+                bar.length = total
+            if done == total or done % 1000 == 0:
+                bar.update(done - bar.pos)
+
+        result: dict[str, Any] = execute(spec, folder, progress=tell)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2).decode())
+        return
+    click.echo(metrics_table({spec.label: result["metrics"]}))
+    click.echo(str(folder))

@@ -1,0 +1,268 @@
+"""Carries out what the peer decided, or refuses it as Batsim would, with a better message."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from batdispatch.core import decisions as d
+from batdispatch.core import events as e
+from batdispatch.core import hostset
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.job import Job, JobState
+from batdispatch.core.ledger import spreads_freely
+from batdispatch.engines.execution import Execution, check_timed
+from batdispatch.engines.records import Record
+from batdispatch.workloads.profiles import check_profile
+
+if TYPE_CHECKING:
+    from batdispatch.engines.embedded import EmbeddedEngine
+
+
+class Orders:
+    """The decisions an engine knows, by type. Independent of the ledger: a peer behind a socket has none of ours."""
+
+    def __init__(self, engine: EmbeddedEngine) -> None:
+        self._engine = engine
+        self._by_type: dict[type[d.Decision], Callable[[Any], None]] = {
+            d.Execute: self._execute,
+            d.Reject: self._reject,
+            d.Kill: self._kill,
+            d.CallMeLater: self._call_later,
+            d.RegisterProfile: self._register_profile,
+            d.RegisterJob: self._register_job,
+            d.SetMetadata: self._set_metadata,
+            d.SendMessage: self._send_message,
+            d.ChangeState: self._change_state,
+            d.FinishRegistration: self._finish_registration,
+            d.ContinueRegistration: self._continue_registration,
+            d.SetResourceState: self._refuse_energy,
+            d.QueryEnergy: self._refuse_energy,
+        }
+
+    def carry_out(self, decision: d.Decision) -> None:
+        """Carry out one decision now.
+
+        Raises:
+            ImpossibleDecision: Batsim would refuse it, or this engine cannot simulate it.
+        """
+        self._by_type[type(decision)](decision)
+
+    def _waiting(self, job_id: str, what: str) -> Record:
+        engine = self._engine
+        record = engine.records.get(job_id)
+        if record is None or record.state is not JobState.SUBMITTED:
+            raise self._refusal(f"{what}: job {job_id} does not wait: it is {self._state_of(job_id)}")
+        return record
+
+    def _state_of(self, job_id: str) -> str:
+        engine = self._engine
+        if job_id in engine.records:
+            return engine.records[job_id].state.value
+        return "ended" if job_id in engine.finished else "unknown"
+
+    def _refusal(self, text: str) -> ImpossibleDecision:
+        engine = self._engine
+        return ImpossibleDecision(f"at {engine.now:.6f} s: {text}")
+
+    def _execute(self, decision: d.Execute) -> None:
+        engine = self._engine
+        record = self._waiting(decision.job_id, "EXECUTE_JOB")
+        allocation = decision.allocation
+        self._check_hosts(record, allocation)
+        optional = (decision.executors(), decision.storage, decision.io_job)
+        if sum(part is not None for part in optional) > 1:
+            raise self._refusal(
+                f"EXECUTE_JOB: job {record.id}: only one of mapping, storage mapping and I/O job is allowed"
+            )
+        if decision.io_job is not None:
+            raise self._refusal(
+                f"EXECUTE_JOB: job {record.id}: an I/O job's time depends on the platform, which "
+                "this engine does not simulate"
+            )
+        self._check_size(record, allocation, decision.executors())
+        profile = engine.workload_profile(record)
+        record.state = JobState.RUNNING
+        record.start = engine.now
+        record.allocation = allocation
+        engine.occupy(allocation)
+        if profile["type"] == "delay":
+            engine.plan(record, engine.now + profile["delay"])
+            return
+        record.execution = execution = Execution(engine.profiles[record.id.partition("!")[0]])
+        due = execution.begin(record.profile, engine.now)
+        engine.forward_messages(record, execution)
+        engine.plan(record, due)
+
+    def _check_hosts(self, record: Record, allocation: Allocation) -> None:
+        engine = self._engine
+        wrong = allocation.mask & ~engine.machine.compute
+        if wrong or not allocation.mask:
+            host = hostset.ids(wrong)[0] if wrong else None
+            raise self._refusal(
+                f"EXECUTE_JOB: job {record.id}: allocation {str(allocation)!r} "
+                + ("is empty" if host is None else f"names host {host}, which is no compute host of the platform")
+            )
+        taken = allocation.mask & engine.hosts.busy
+        if taken and not engine.hosts.sharing:
+            host = hostset.ids(taken)[0]
+            holders = [r.id for r in engine.records.values() if r.allocation and r.allocation.mask >> host & 1]
+            raise self._refusal(
+                f"EXECUTE_JOB: job {record.id}: host {host} ({engine.machine.hosts[host].name}) is busy with "
+                f"{', '.join(holders)} and hosts are not shared (--enable-compute-sharing)"
+            )
+        if allocation.mask & engine.hosts.away:
+            host = hostset.ids(allocation.mask & engine.hosts.away)[0]
+            raise self._refusal(
+                f"EXECUTE_JOB: job {record.id}: host {host} ({engine.machine.hosts[host].name}) is unavailable"
+            )
+
+    def _check_size(self, record: Record, allocation: Allocation, mapping: Mapping[int, int] | None) -> None:
+        engine = self._engine
+        placed = allocation.size if mapping is None else len(mapping)
+        if placed == record.units:
+            return
+        profiles = engine.profiles[record.id.partition("!")[0]]
+        if mapping is None and spreads_freely(profiles[record.profile], profiles):
+            return
+        raise self._refusal(
+            f"EXECUTE_JOB: job {record.id} asked for {record.units} resources, "
+            f"{'the allocation' if mapping is None else 'the mapping'} gives {placed}"
+        )
+
+    def _reject(self, decision: d.Reject) -> None:
+        engine = self._engine
+        record = self._waiting(decision.job_id, "REJECT_JOB")
+        record.state = JobState.REJECTED
+        engine.outputs.rejected(
+            job_id=record.id,
+            profile=record.profile,
+            submission=record.submission,
+            units=record.units,
+            walltime=record.walltime,
+            metadata=record.metadata,
+        )
+        engine.forget(record)
+
+    def _kill(self, decision: d.Kill) -> None:
+        engine = self._engine
+        progress: dict[str, dict[str, Any]] = {}
+        unreported = {event.job_id for event in engine.told if isinstance(event, e.JobCompleted)}
+        for job_id in decision.job_ids:
+            record = engine.records.get(job_id)
+            if record is None and job_id in unreported:
+                continue  # It ended by itself, and the peer could not know yet.
+            if record is None or record.state is not JobState.RUNNING or record.allocation is None:
+                raise self._refusal(f"KILL_JOB: job {job_id} does not run: it is {self._state_of(job_id)}")
+            execution = record.execution
+            if execution is None:
+                length = engine.workload_profile(record)["delay"]
+                part = min((engine.now - record.start) / length, 1.0)
+                progress[job_id] = {"profile_name": record.profile, "progress": part}
+            else:
+                progress[job_id] = execution.progress(engine.now)
+            engine.end(record, JobState.COMPLETED_KILLED, -1)
+        engine.told.append(e.JobsKilled(engine.now, list(decision.job_ids), progress))
+
+    def _call_later(self, decision: d.CallMeLater) -> None:
+        engine = self._engine
+        at = round(decision.at, 6)
+        if not engine.now < at < math.inf:
+            raise self._refusal(f"CALL_ME_LATER: asked for {decision.at:.6f} s, which is not later than now")
+        engine.calls += 1
+        engine.schedule(at, engine.call, at)
+
+    def _need_dynamic(self, what: str) -> None:
+        engine = self._engine
+        if not engine.options.dynamic_jobs:
+            raise self._refusal(f"{what}: dynamic registration is not enabled (--enable-dynamic-jobs)")
+
+    def _register_profile(self, decision: d.RegisterProfile) -> None:
+        engine = self._engine
+        self._need_dynamic("REGISTER_PROFILE")
+        where = f"{decision.workload}!{decision.name}"
+        known = engine.profiles.setdefault(decision.workload, {})
+        if decision.name in known and known[decision.name] != decision.profile:
+            raise self._refusal(f"REGISTER_PROFILE: profile {where} exists already and is another")
+        kind = decision.profile.get("type")
+        if kind == "composed":
+            raise self._refusal(f"REGISTER_PROFILE: profile {where}: Batsim 4.2.1 crashes on dynamic composed profiles")
+        try:
+            check_profile(decision.name, decision.profile)
+            check_timed(decision.name, {decision.name: decision.profile, **known}, set())
+        except InputError as problem:
+            raise self._refusal(f"REGISTER_PROFILE: {problem}") from None
+        known[decision.name] = decision.profile
+
+    def _register_job(self, decision: d.RegisterJob) -> None:
+        engine = self._engine
+        self._need_dynamic("REGISTER_JOB")
+        job = decision.job
+        workload, mark, _ = job.id.partition("!")
+        if not mark or job.id in engine.records or job.id in engine.finished:
+            raise self._refusal(f"REGISTER_JOB: job {job.id} exists already or is not named workload!name")
+        if job.profile not in engine.profiles.get(workload, {}):
+            raise self._refusal(f"REGISTER_JOB: job {job.id}: workload {workload!r} has no profile {job.profile!r}")
+        # The peer's object is its own, as it would be behind a socket.
+        copy = Job(
+            id=job.id,
+            units=job.units,
+            submission=job.submission,
+            walltime=round(job.walltime, 6) if job.walltime < math.inf else math.inf,
+            profile=job.profile,
+            demand=job.demand,
+            user=job.user,
+            extra=dict(job.extra),
+        )
+        engine.submit(copy, tell=engine.options.acknowledge_dynamic_jobs)
+
+    def _set_metadata(self, decision: d.SetMetadata) -> None:
+        engine = self._engine
+        record = engine.records.get(decision.job_id)
+        if record is None or '"' in decision.metadata:
+            raise self._refusal(
+                f"SET_JOB_METADATA: job {decision.job_id} is {self._state_of(decision.job_id)}, or the "
+                "text has double quotes"
+            )
+        record.metadata = decision.metadata
+
+    def _send_message(self, decision: d.SendMessage) -> None:
+        engine = self._engine
+        record = engine.records.get(decision.job_id)
+        if record is None or record.state is not JobState.RUNNING:
+            raise self._refusal(
+                f"TO_JOB_MSG: job {decision.job_id} does not run: it is {self._state_of(decision.job_id)}"
+            )
+        if record.execution is not None:
+            record.execution.inbox.append(decision.message)
+            poll = record.execution.next_poll(engine.now)
+            if poll < math.inf:
+                engine.plan(record, poll)
+
+    def _change_state(self, decision: d.ChangeState) -> None:
+        engine = self._engine
+        record = engine.records.get(decision.job_id)
+        if record is None or record.allocation is not None or decision.state not in ("SUBMITTED", "RUNNING"):
+            raise self._refusal(
+                f"CHANGE_JOB_STATE: job {decision.job_id} ({self._state_of(decision.job_id)}) cannot become "
+                f"{decision.state!r}: "
+                "only a job that was not executed, and only SUBMITTED or RUNNING"
+            )
+        record.state = JobState(decision.state)
+
+    def _finish_registration(self, decision: d.FinishRegistration) -> None:
+        engine = self._engine
+        self._need_dynamic("NOTIFY registration_finished")
+        engine.registering = False
+
+    def _continue_registration(self, decision: d.ContinueRegistration) -> None:
+        engine = self._engine
+        self._need_dynamic("NOTIFY continue_registration")
+        engine.registering = True
+
+    def _refuse_energy(self, decision: d.Decision) -> None:
+        raise self._refusal(
+            f"{type(decision).__name__}: this engine does not simulate energy; Batsim does when started with --energy"
+        )

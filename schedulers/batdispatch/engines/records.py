@@ -1,0 +1,57 @@
+"""What the engine is told to do and what it knows of each job."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job, JobState
+from batdispatch.engines.execution import Execution
+
+
+class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Batsim's options that change what a scheduler may do or is told."""
+
+    dynamic_jobs: bool = False
+    acknowledge_dynamic_jobs: bool = True
+    profile_reuse: bool = True
+    forward_profiles: bool = False
+    #: Several jobs on a host. None: where the platform states capacities, which the dispatcher then has to respect.
+    compute_sharing: bool | None = None
+    forward_unknown_events: bool = True
+    #: Text handed to the scheduler as ``sched-config``.
+    scheduler_config: str = ""
+
+
+class Record:
+    """What the engine knows of a submitted job."""
+
+    __slots__ = (
+        "allocation",
+        "due",
+        "execution",
+        "id",
+        "metadata",
+        "profile",
+        "start",
+        "state",
+        "submission",
+        "units",
+        "walltime",
+    )
+
+    def __init__(self, job: Job) -> None:
+        self.id = job.id
+        self.submission = job.submission
+        self.units = job.units
+        self.walltime = job.walltime
+        self.profile = job.profile
+        self.state = JobState.SUBMITTED
+        self.start = math.nan
+        self.allocation: Allocation | None = None
+        #: When the job's next calendar entry is due; entries with another time are stale.
+        self.due = math.inf
+        self.execution: Execution | None = None
+        self.metadata = ""
