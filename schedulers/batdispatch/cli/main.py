@@ -59,7 +59,9 @@ def cli() -> None:
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
     try:
-        cli.main(standalone_mode=False)
+        # Without standalone mode click returns the status of `context.exit` and raises nothing.
+        status = cli.main(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.Abort:
