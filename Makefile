@@ -1,0 +1,71 @@
+# Everything a fresh machine needs: `make demo` and `make test` set up what they use.
+# Another interpreter: make PYTHON=python3.13 VENV=.venv313 test
+
+PYTHON ?= python3
+VENV ?= .venv
+UV ?= uv
+DEMO ?= demo-results
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint docs serve-docs lock clean
+
+help:
+	@echo "make demo    compare dispatchers on the built-in example; prints the path of the report"
+	@echo "make test    run the tests"
+	@echo "make lint    check style and types"
+	@echo "make docs    build the manual into site/"
+	@echo "make lock    pin the newest versions that work together (needs uv)"
+	@echo "make clean   remove what these made"
+
+setup: $(VENV)/.project-installed
+
+# The environment and what is pinned; made again when the pins change.
+$(VENV)/.pins-installed: requirements.lock
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "$(PYTHON) is not installed; batdispatch needs Python 3.11 or newer: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$(PYTHON) is `$(PYTHON) -V 2>&1`, batdispatch needs 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@echo "setting up $(VENV) (a minute or two, once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --no-deps --require-hashes -r requirements.lock
+	@touch $@
+
+# The package itself, editable; installed again when its metadata (entry points) changes.
+$(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup
+	@$(BIN)/batdispatch compare --platform platforms/demo.xml --workload workloads/demo.json \
+		--dispatchers fcfs,easy,conservative --out $(DEMO)
+
+test: setup
+	@$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --strict
+
+docs: setup
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo site/index.html
+
+serve-docs: setup
+	@$(BIN)/mkdocs serve
+
+# One file for 3.11 and later, with hashes and without addresses. The header names the command, not its paths.
+lock:
+	@$(UV) pip compile pyproject.toml requirements/dev.in --extra dev --extra docs --upgrade \
+		--universal --python-version 3.11 --override requirements/overrides.txt --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet --output-file requirements.lock
+	@! grep -nE '://|^-|(^|[ =])/' requirements.lock || { echo "requirements.lock holds an address or a path" >&2; exit 1; }
+
+clean:
+	rm -rf $(VENV) site $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
