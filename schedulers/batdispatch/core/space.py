@@ -12,6 +12,7 @@ Free capacities are values: operations return new ones and never modify their ar
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -38,6 +39,10 @@ class Space(ABC, Generic[F]):
     @abstractmethod
     def fits(self, free: F, job: Job) -> bool:
         """Return whether all units of a job find a place in `free`."""
+
+    @abstractmethod
+    def plausible(self, free: F, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs that pass a quick necessary test of `fits`, in the same order."""
 
     @abstractmethod
     def take(self, free: F, job: Job, allocation: Allocation) -> F:
@@ -73,6 +78,10 @@ class HostSpace(Space[int]):
     def fits(self, free: int, job: Job) -> bool:
         return free.bit_count() >= job.units
 
+    def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
+        count = free.bit_count()
+        return [job for job in jobs if job.units <= count] if count else []
+
     def take(self, free: int, job: Job, allocation: Allocation) -> int:
         return free & ~allocation.mask
 
@@ -102,6 +111,15 @@ class NodeSpace(Space[NDArray[np.int64]]):
     def fits(self, free: NDArray[np.int64], job: Job) -> bool:
         room = self.machine.room(free, job.request)
         return bool(np.minimum(room, job.units, out=room).sum() >= job.units)
+
+    def plausible(self, free: NDArray[np.int64], jobs: Sequence[Job]) -> list[Job]:
+        pooled = free.sum(axis=0).tolist()
+        return [
+            job
+            for job in jobs
+            if job.request is None
+            or all(job.units * amount <= left for amount, left in zip(job.request, pooled, strict=True))
+        ]
 
     def _share(self, job: Job, allocation: Allocation) -> tuple[list[int], NDArray[np.int64]]:
         """Return the hosts of an allocation and what the job uses there, int64 [host of it, resource]."""
@@ -152,6 +170,9 @@ class PoolSpace(Space[int]):
 
     def fits(self, free: int, job: Job) -> bool:
         return free >= job.units
+
+    def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
+        return [job for job in jobs if job.units <= free]
 
     def take(self, free: int, job: Job, allocation: Allocation) -> int:
         return free - allocation.mask.bit_count()

@@ -127,7 +127,7 @@ class EmbeddedEngine:
                 self._advance()
             if self.told:
                 self._exchange(peer)
-        self.told.append(e.SimulationEnds(self.now))
+        self.told = [e.SimulationEnds(self.now)]
         self._exchange(peer)
 
     def _next_due(self) -> float:
@@ -144,7 +144,10 @@ class EmbeddedEngine:
             action(subject)
 
     def _exchange(self, peer: Peer) -> None:
-        told, self.told = self.told, []
+        if self.options.split_simultaneous:
+            told, self.told = self.told[:1], self.told[1:]
+        else:
+            told, self.told = self.told, []
         began = time.perf_counter()
         reply = peer.handle(Message(self.now, told))
         self.scheduling_seconds += time.perf_counter() - began

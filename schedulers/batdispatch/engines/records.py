@@ -21,6 +21,9 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     #: Several jobs on a host. None: where the platform states capacities, which the dispatcher then has to respect.
     compute_sharing: bool | None = None
     forward_unknown_events: bool = True
+    #: One message for each event, even of simultaneous ones (submissions first, as Batsim reports them), instead of one
+    #: for all: shows how much of a result hangs on the order of ties.
+    split_simultaneous: bool = False
     #: Text handed to the scheduler as ``sched-config``.
     scheduler_config: str = ""
 

@@ -70,7 +70,7 @@ class Easy(QueueDispatcher):
             self._basis = (cluster.epoch, head.id)
             candidates = self.waiting
         started = 0
-        for job in candidates:
+        for job in cluster.space.plausible(cluster.free, candidates):
             if job is not head and self._backfill(cluster, job, head):
                 started += 1
         if started:

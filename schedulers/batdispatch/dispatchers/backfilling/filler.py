@@ -19,7 +19,7 @@ class Filler(QueueDispatcher):
         candidates = self.fresh if cluster.epoch == self._epoch else self.in_order(cluster)
         self._epoch = cluster.epoch
         started = 0
-        for job in candidates:
+        for job in cluster.space.plausible(cluster.free, candidates):
             allocation = self.choose(cluster.free, job)
             if allocation is not None:
                 cluster.start(job, allocation)
