@@ -1,0 +1,44 @@
+"""A workload in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from batdispatch.core.job import Job
+
+
+class Workload(msgspec.Struct, kw_only=True, eq=False):
+    """Jobs and the profiles that say what they do, as a Batsim 4 workload file holds them.
+
+    Jobs have ids without the ``w0!`` prefix (the simulator adds it) and are sorted as Batsim submits them: by
+    submission time, then by id as a string.
+    """
+
+    #: Where it was read from; for a workload made in memory, the name it goes by.
+    path: Path
+    #: The file's name without its endings.
+    name: str
+    #: SHA-256 of the file as it is on disk, in hexadecimal; empty for a workload made in memory.
+    digest: str = ""
+    #: Number of hosts of the machine it was written for; None when the file does not say.
+    nb_res: int | None = None
+    jobs: list[Job]
+    #: Profile name -> profile, as written and already checked.
+    profiles: dict[str, dict[str, Any]]
+    #: The file's fields beyond nb_res, jobs and profiles, such as where it comes from.
+    about: dict[str, Any] = {}
+
+    def sort(self) -> None:
+        """Put the jobs in Batsim's order of submission."""
+        self.jobs.sort(key=lambda job: (job.submission, job.id))
+
+
+def stem(path: str | Path) -> str:
+    """Return a file's name without its endings (``a.json.xz`` -> ``a``)."""
+    name = Path(path).name
+    for ending in (".xz", ".gz", ".tar", ".json", ".swf", ".rst"):
+        name = name.removesuffix(ending)
+    return name or "workload"
