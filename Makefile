@@ -33,7 +33,7 @@ $(VENV)/.pins-installed: requirements.lock
 		echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@echo "setting up $(VENV) (a minute or two, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) install --no-deps --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --use-pep517 --require-hashes -r requirements.lock
 	@touch $@
 
 # The package itself, editable; installed again when its metadata (entry points) changes.

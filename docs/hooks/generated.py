@@ -1,0 +1,102 @@
+"""Fills ``<!-- generated: NAME ARGUMENT -->`` in pages with what the code says of itself, so that it cannot drift."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+import msgspec
+
+from batdispatch.analysis.metrics import METRICS
+from batdispatch.cli.list_parts import KINDS
+from batdispatch.cli.main import cli
+from batdispatch.core import dispatcher, registry
+from batdispatch.core.options import Options, describe_type
+
+_MARK = re.compile(r"<!-- generated: (?P<name>[a-z]+) ?(?P<argument>[a-z0-9-]*) -->")
+#: Columns of a help text: what a page holds beside the navigation without scrolling sideways.
+_WIDTH = 84
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Replace the marks of a page (mkdocs calls this for each)."""
+    return _MARK.sub(lambda mark: _WRITERS[mark["name"]](mark["argument"]), markdown)
+
+
+def commands(_: str = "") -> str:
+    """Return a section a command with its ``--help``, subcommands after their group."""
+    return "\n".join(_command_sections(cli, click.Context(cli, info_name="batdispatch", max_content_width=_WIDTH)))
+
+
+def _command_sections(group: click.Group, context: click.Context) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        own = click.Context(
+            command, info_name=name, parent=context, terminal_width=_WIDTH, help_option_names=["-h", "--help"]
+        )
+        depth = own.command_path.count(" ") + 1
+        yield f"{'#' * depth} {own.command_path}\n\n```text\n{command.get_help(own)}\n```\n"
+        if isinstance(command, click.Group):
+            yield from _command_sections(command, own)
+
+
+def metrics(_: str = "") -> str:
+    """Return a table of metrics under each group's heading."""
+    groups: dict[str, list[str]] = {}
+    for metric in METRICS.values():
+        unit = f", {metric.unit}" if metric.unit else ""
+        row = f"| `{metric.name}`{unit} | {_cell(metric.summary)} | {_cell(metric.formula)} |"
+        groups.setdefault(metric.group, []).append(row)
+    head = "| name in result.json, unit | what it says | formula |\n|---|---|---|\n"
+    return "\n".join(f"## {group}\n\n{head}" + "\n".join(rows) + "\n" for group, rows in groups.items())
+
+
+def parts(kind: str) -> str:
+    """Return what each ordering or placement says of itself, as a definition a part."""
+    group, base = KINDS[kind]
+    lines = []
+    for name in registry.names(group):
+        text = inspect.cleandoc(registry.find(group, name, base, kind[:-1]).__doc__ or "")
+        lines.append(f"`{name}`\n\n:   " + text.replace("\n", "\n    ") + "\n")
+    return "\n".join(lines)
+
+
+def options(name: str) -> str:
+    """Return the options of a dispatcher as a table."""
+    struct = dispatcher.find(name).options_type
+    texts = _option_texts(struct)
+    rows = [
+        f"| `{field.name}` | `{field.default}` | {_cell(describe_type(field.type))} | {_cell(texts[field.name])} |"
+        for field in msgspec.structs.fields(struct)
+    ]
+    return "| option | default | value | meaning |\n|---|---|---|---|\n" + "\n".join(rows)
+
+
+def _option_texts(struct: type[Options]) -> dict[str, str]:
+    """Return option -> what the class docstrings say of it; a base class knows better than a mere reference."""
+    texts: dict[str, str] = {}
+    for cls in reversed(struct.__mro__):
+        if not (isinstance(cls, type) and issubclass(cls, Options)):
+            continue
+        for names, text in re.findall(
+            r"^(\w+(?:, \w+)*): (.+(?:\n[ \t]+.+)*)", inspect.cleandoc(cls.__doc__ or ""), re.MULTILINE
+        ):
+            for name in names.split(", "):
+                texts.setdefault(name, " ".join(text.split()))
+    return texts
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
+
+
+_WRITERS: dict[str, Callable[[str], str]] = {
+    "commands": commands,
+    "metrics": metrics,
+    "parts": parts,
+    "options": options,
+}
