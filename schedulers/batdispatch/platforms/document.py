@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import lzma
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,11 +11,11 @@ from lxml import etree
 
 from batdispatch.core.errors import InputError
 from batdispatch.platforms import schema
+from batdispatch.workloads.files import read_all
 
-#: Largest platform file, packed or not.
+#: Largest platform file, unpacked, in bytes.
 MAX_BYTES = 200_000_000
 
-_XZ = b"\xfd7zXZ\x00"
 #: Declarations inside a DOCTYPE; SimGrid has no use for any, and they are how small files grow into large ones.
 _DECLARATION = re.compile(rb"<!\s*(ENTITY|ATTLIST|ELEMENT|NOTATION)")
 
@@ -32,7 +30,7 @@ class Document:
 
     Attributes:
         path: as given.
-        digest: SHA-256 of the file's bytes, hexadecimal.
+        digest: SHA-256 of the file as it is on disk, hexadecimal.
         root: the ``platform`` element.
         remarks: what was noticed and left alone, for people.
     """
@@ -45,9 +43,7 @@ class Document:
         """
         self.path = path
         self.remarks: list[str] = []
-        data = self._bytes()
-        self.digest = hashlib.sha256(data).hexdigest()
-        data = self._unpacked(data)
+        data, self.digest = read_all(path, limit=MAX_BYTES)
         # XML wants its declaration first; SimGrid tolerates blank lines before it, and so do files in the wild.
         text = data.lstrip(b" \t\r\n")
         self._skipped_lines = data.count(b"\n", 0, len(data) - len(text))
@@ -67,28 +63,6 @@ class Document:
     def remark(self, element: etree._Element, text: str) -> None:
         """Note something that is left alone."""
         self.remarks.append(f"{self.place(element)}: {text}")
-
-    def _bytes(self) -> bytes:
-        try:
-            with self.path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except (OSError, ValueError) as problem:
-            reason = problem.strerror if isinstance(problem, OSError) else str(problem)
-            raise InputError(f"cannot be read: {reason}", source=str(self.path)) from None
-        if len(data) > MAX_BYTES:
-            raise InputError(f"is larger than {MAX_BYTES} bytes", source=str(self.path))
-        return data
-
-    def _unpacked(self, data: bytes) -> bytes:
-        if not data.startswith(_XZ):
-            return data
-        try:
-            data = lzma.LZMADecompressor(memlimit=MAX_BYTES).decompress(data, MAX_BYTES + 1)
-        except lzma.LZMAError as problem:
-            raise InputError(f"is a broken xz file: {problem}", source=str(self.path)) from None
-        if len(data) > MAX_BYTES:
-            raise InputError(f"unpacks to more than {MAX_BYTES} bytes", source=str(self.path))
-        return data
 
     def _parse(self, text: bytes) -> etree._Element:
         if not text:

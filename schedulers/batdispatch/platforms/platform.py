@@ -25,7 +25,7 @@ class Platform:
     Attributes:
         path: of the file, as given.
         name: id of the outermost zone.
-        digest: SHA-256 of the file's bytes, hexadecimal.
+        digest: SHA-256 of the file as it is on disk, hexadecimal.
         batsim: the version of Batsim whose numbering the ids follow.
         master: name of the host that carries Batsim and is no resource, or None: then all hosts are resources.
         hosts: the resources by id: compute hosts, then storage hosts. The master is not among them.
@@ -131,7 +131,7 @@ def read_platform(
     roles: Mapping[str, str] | None = None,
     batsim: Batsim = 4,
 ) -> Platform:
-    """Read a SimGrid platform (XML, version 4 or 4.1; may be packed with xz).
+    """Read a SimGrid platform (XML, version 4 or 4.1; may be packed as .gz or .xz).
 
     Hosts come from ``host``, ``cluster`` (any topology), ``cabinet`` and ``peer`` elements in nested zones. A host's
     own property wins over its zones' properties of the same name. The property ``capacity`` says what a node offers

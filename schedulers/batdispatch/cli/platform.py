@@ -1,0 +1,255 @@
+"""``batdispatch platform``: generate SimGrid platforms and look into them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.group()
+def command() -> None:
+    """Generate SimGrid platforms and look into them.
+
+    \b
+    Examples:
+      batdispatch platform generate flat --hosts 128 -o flat128.xml
+      batdispatch platform generate eurora -o eurora.xml
+      batdispatch platform show eurora.xml
+    """
+
+
+@command.group()
+def generate() -> None:
+    """Write a platform file: a machine or a family of machines.
+
+    The same options always give the same bytes. Each file has a host master_host that carries Batsim itself.
+
+    \b
+    Examples:
+      batdispatch platform generate flat --hosts 64 --capacity 'core=16 memory=32768' -o cluster.xml
+      batdispatch platform generate torus --dims 24,24,24 --hosts-per-router 2 --io 672 -o bluewaters.xml
+      batdispatch platform generate forhlr2 -o -      (to standard output)
+    """
+
+
+def _sizes(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, ...]:
+    parts = value.split(",")
+    if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
+        raise click.BadParameter(f"{value!r} is not a list of whole numbers such as 4,4,4")
+    return tuple(int(part) for part in parts)
+
+
+def _link_options(speed: str = "1Gf", bw: str = "1.25GBps", lat: str = "10us") -> Callable[[Any], Any]:
+    """Add the options that every kind has, with the defaults of a kind."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(
+            [
+                click.option("--speed", metavar="SPEED", default=speed, show_default=True, help="Of a core."),
+                click.option("--bw", metavar="BANDWIDTH", default=bw, show_default=True, help="Of a link."),
+                click.option("--lat", metavar="TIME", default=lat, show_default=True, help="Latency of a link."),
+                click.option("-o", "--output", metavar="P.xml", required=True, help="File to write, - for output."),
+            ]
+        ):
+            function = option(function)
+        return function
+
+    return add
+
+
+_capacity = click.option(
+    "--capacity",
+    metavar="TEXT",
+    help="What a node offers, such as 'core=16 gpu=2 memory=16384' (MiB). Default: jobs take whole hosts.",
+)
+
+
+def _write(output: str, content: bytes) -> None:
+    from batdispatch.workloads.files import replacing
+
+    if output == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    with replacing(output) as file:
+        file.write(content)
+
+
+@generate.command()
+@click.option("--hosts", metavar="N", type=int, required=True, help="Number of compute hosts.")
+@_capacity
+@_link_options()
+def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output: str) -> None:
+    """Equal nodes on a switch that never limits them."""
+    from batdispatch.platforms import generate as kinds
+
+    _write(output, kinds.flat(hosts, capacity=capacity, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
+
+
+@generate.command()
+@click.option(
+    "--memory",
+    metavar="MIB",
+    type=int,
+    default=16384,
+    show_default=True,
+    help="Of a node. The node file of the published job logs states 32768.",
+)
+@_link_options()
+def eurora(memory: int, speed: str, bw: str, lat: str, output: str) -> None:
+    """CINECA Eurora: 64 nodes of 16 cores, 32 of them with 2 MICs and 32 with 2 GPUs."""
+    from batdispatch.platforms import generate as kinds
+
+    _write(output, kinds.eurora(memory_mib=memory, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
+
+
+@generate.command()
+@_link_options()
+def forhlr2(speed: str, bw: str, lat: str, output: str) -> None:
+    """KIT ForHLR II: 1,152 nodes of 20 cores and 64 GB, 21 of 48 cores, 4 GPUs and 1 TB."""
+    from batdispatch.platforms import generate as kinds
+
+    _write(output, kinds.forhlr2(links=kinds.Links(speed=speed, bw=bw, lat=lat)))
+
+
+@generate.command()
+@click.option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Number of nodes.")
+@click.option("--cores", metavar="N", type=int, default=8, show_default=True, help="Of a node.")
+@click.option("--gpus", metavar="N", type=int, default=2, show_default=True, help="Of a node.")
+@_link_options()
+def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output: str) -> None:
+    """The CPU-GPU cluster of the ESP experiments."""
+    from batdispatch.platforms import generate as kinds
+
+    _write(output, kinds.esp(nodes=hosts, cores=cores, gpus=gpus, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
+
+
+@generate.command()
+@click.option(
+    "--dims", callback=_sizes, metavar="N,N,..", default="24,24,24", show_default=True, help="Size of each dimension."
+)
+@click.option("--hosts-per-router", metavar="N", type=int, default=2, show_default=True, help="Nodes on a router.")
+@click.option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the torus.")
+@_capacity
+@_link_options(bw="9.6GBps", lat="1us")
+def torus(
+    dims: tuple[int, ...],
+    hosts_per_router: int,
+    io: int,
+    capacity: str | None,
+    speed: str,
+    bw: str,
+    lat: str,
+    output: str,
+) -> None:
+    """A k-ary torus with several nodes a router and I/O nodes; --io 672 is the size of Blue Waters."""
+    from batdispatch.platforms import generate as kinds
+
+    links = kinds.Links(speed=speed, bw=bw, lat=lat)
+    _write(output, kinds.torus(dims, hosts_per_router=hosts_per_router, io=io, capacity=capacity, links=links))
+
+
+@generate.command()
+@click.option(
+    "--down",
+    callback=_sizes,
+    metavar="N,N,..",
+    required=True,
+    help="Children of a switch, level by level from the leaves.",
+)
+@click.option(
+    "--up", callback=_sizes, metavar="N,N,..", required=True, help="Parents of a host or switch below each level."
+)
+@click.option("--cables", callback=_sizes, metavar="N,N,..", required=True, help="Parallel cables to each parent.")
+@_capacity
+@_link_options()
+def fattree(
+    down: tuple[int, ...],
+    up: tuple[int, ...],
+    cables: tuple[int, ...],
+    capacity: str | None,
+    speed: str,
+    bw: str,
+    lat: str,
+    output: str,
+) -> None:
+    """A fat tree, such as --down 4,4 --up 1,2 --cables 1,2 for 16 hosts."""
+    from batdispatch.platforms import generate as kinds
+
+    links = kinds.Links(speed=speed, bw=bw, lat=lat)
+    _write(output, kinds.fat_tree(down, up, cables, capacity=capacity, links=links))
+
+
+@generate.command()
+@click.option("--groups", callback=_sizes, metavar="N,N,..", required=True, help="Groups, links between two.")
+@click.option(
+    "--chassis", callback=_sizes, metavar="N,N,..", required=True, help="Chassis in a group, links between two."
+)
+@click.option(
+    "--routers", callback=_sizes, metavar="N,N,..", required=True, help="Routers in a chassis, links between two."
+)
+@click.option("--nodes", metavar="N", type=int, required=True, help="Hosts on a router.")
+@_capacity
+@_link_options()
+def dragonfly(
+    groups: tuple[int, ...],
+    chassis: tuple[int, ...],
+    routers: tuple[int, ...],
+    nodes: int,
+    capacity: str | None,
+    speed: str,
+    bw: str,
+    lat: str,
+    output: str,
+) -> None:
+    """A dragonfly, such as --groups 3,4 --chassis 4,3 --routers 5,1 --nodes 2 for 120 hosts."""
+    from batdispatch.platforms import generate as kinds
+
+    links = kinds.Links(speed=speed, bw=bw, lat=lat)
+    _write(output, kinds.dragonfly(groups, chassis, routers, nodes, capacity=capacity, links=links))
+
+
+@command.command()
+@click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
+@click.option("--master-host", metavar="NAME", help="Host that carries Batsim. Default: master_host, if there is one.")
+@click.option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="As Batsim's -r: storage, compute_node.")
+@click.option(
+    "--batsim", type=click.Choice(["4", "5"]), default="4", show_default=True, help="Whose numbering of hosts."
+)
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
+def show(
+    path: Path, master_host: str | None, roles: tuple[str, ...], batsim: str, as_json: bool, batsim_arguments: bool
+) -> None:
+    """Print what a platform has: hosts, classes with capacities, topology, storage, master, totals.
+
+    \b
+    Examples:
+      batdispatch platform show eurora.xml
+      batdispatch platform show cluster.xml --master-host n0 --role pfs:storage --json
+      batsim $(batdispatch platform show torus.xml --batsim-arguments) -w W.json
+    """
+    import shlex
+
+    import msgspec
+
+    from batdispatch.platforms import read_platform
+    from batdispatch.platforms.summary import as_text, summarise
+
+    given: dict[str, str] = {}
+    for text in roles:
+        # A host name may hold colons, a role does not.
+        name, colon, role = text.rpartition(":")
+        if not colon or not name or name in given:
+            raise click.BadParameter(f"{text!r} is not HOST:ROLE, each host once", param_hint="--role")
+        given[name] = role
+    platform = read_platform(path, master=master_host, roles=given, batsim=5 if batsim == "5" else 4)
+    if batsim_arguments:
+        click.echo(shlex.join(platform.batsim_arguments()))
+        return
+    facts = summarise(platform)
+    click.echo(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode() if as_json else as_text(facts))
