@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import repeat
+from typing import Any
 
 from procset import ProcSet
 
@@ -19,28 +20,35 @@ class Allocation:
         counts: units on each host, in ascending order of host id; None when each host carries one unit.
     """
 
-    __slots__ = ("_ids", "counts", "mask")
+    __slots__ = ("_ids", "counts", "mask", "share")
 
     def __init__(self, mask: int, counts: tuple[int, ...] | None = None) -> None:
         self.mask = mask
         self.counts = counts
         self._ids: list[int] | None = None
+        #: What a node space worked out for this allocation: (request, hosts, used); planning asks again and again.
+        self.share: Any = None
 
     @classmethod
     def of(cls, hosts: ProcSet | Iterable[int], counts: Iterable[int] | None = None) -> Allocation:
         """Build an allocation from a ProcSet or any iterable of host ids.
 
+        Args:
+            hosts: the host ids, in any order.
+            counts: units on each host, in the order of `hosts`; one each when None.
+
         Raises:
-            InputError: `counts` does not give a positive number for each host.
+            InputError: a host id is impossible, or `counts` does not give a positive number for each host.
         """
-        mask = hostset.mask_of(hosts)
-        listed = None if counts is None else tuple(counts)
-        if listed is not None:
-            if len(listed) != mask.bit_count() or any(n < 1 for n in listed):
-                raise InputError(f"allocation {hostset.to_text(mask)!r}: one positive unit count a host is expected")
-            if all(n == 1 for n in listed):
-                listed = None
-        return cls(mask, listed)
+        if counts is None:
+            return cls(hostset.mask_of(hosts))
+        ids, listed = list(hosts), list(counts)
+        mask = hostset.mask_of(ids)
+        if not len(listed) == len(ids) == mask.bit_count() or any(n < 1 for n in listed):
+            raise InputError(f"allocation {hostset.to_text(mask)!r}: one positive unit count a host is expected")
+        if all(n == 1 for n in listed):
+            return cls(mask)
+        return cls(mask, tuple(count for _, count in sorted(zip(ids, listed, strict=True))))
 
     @classmethod
     def parse(cls, text: str) -> Allocation:

@@ -16,10 +16,17 @@ MAX_HOST_ID = 10_000_000
 
 
 def mask_of(ids: Iterable[int]) -> int:
-    """Return the mask whose set bits are `ids`. Linear in the number of ids plus the largest id."""
+    """Return the mask whose set bits are `ids`. Linear in the number of ids plus the largest id.
+
+    Raises:
+        InputError: an id is negative or above `MAX_HOST_ID`.
+    """
     listed = list(ids)
     if not listed:
         return 0
+    if min(listed) < 0 or max(listed) > MAX_HOST_ID:
+        wrong = min(listed) if min(listed) < 0 else max(listed)
+        raise InputError(f"host id {wrong} is not a whole number from 0 to {MAX_HOST_ID}")
     data = bytearray((max(listed) >> 3) + 1)
     for host in listed:
         data[host >> 3] |= 1 << (host & 7)
@@ -49,7 +56,7 @@ def lowest(mask: int, count: int) -> int:
     """Return the mask of the `count` lowest ids of `mask`, which must hold at least that many."""
     taken = 0
     rest = mask
-    while rest:
+    while rest and count:
         low = rest & -rest
         run = rest & ~(rest + low)
         length = run.bit_length() - low.bit_length() + 1
@@ -58,6 +65,8 @@ def lowest(mask: int, count: int) -> int:
         taken |= run
         rest ^= run
         count -= length
+    if not count:
+        return taken
     raise ValueError("lowest() was asked for more ids than the mask holds")
 
 

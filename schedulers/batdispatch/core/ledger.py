@@ -7,8 +7,11 @@ the job, the host, the resource and the time.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
@@ -18,6 +21,9 @@ from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.core.space import Space, space_of
+
+#: Resolution of a simulator's clock, in seconds.
+TICK = 1e-6
 
 
 class Ledger:
@@ -53,6 +59,8 @@ class Ledger:
         self.rejections: list[tuple[str, str]] = []
         #: Called as `on_start(job)` after each start, for dispatchers that keep a plan.
         self.on_start: Callable[[Job], None] | None = None
+        #: Called as `on_registered(job)` when a job enters the queue that the simulator will not announce.
+        self.on_registered: Callable[[Job], None] | None = None
         #: Decisions taken since the last call of `take_decisions`.
         self._decisions: list[d.Decision] = []
         self._idle: Any = self.free
@@ -67,7 +75,7 @@ class Ledger:
         """Put a job into the queue and return it.
 
         Raises:
-            InputError: the job is known already, or needs a resource that the machine does not have.
+            InputError: the job is known already.
         """
         job = event.job
         if job.id in self.queue or job.id in self.running or job.id in self._ended:
@@ -83,27 +91,20 @@ class Ledger:
         return job
 
     def why_impossible(self, job: Job) -> str:
-        """Return why a job can never run on this machine, or an empty text."""
+        """Return why a job can never run on this machine, or an empty text; resolves the job's request.
+
+        Called for every job before a dispatcher may place it.
+        """
         try:
             job.request = self.machine.resolve(job.demand)
         except InputError as problem:
             return str(problem)
         if not self.space.fits(self.space.whole(), job):
-            what = (
-                "hosts"
-                if job.request is None
-                else "units of "
-                + ", ".join(
-                    f"{amount} {name}"
-                    for name, amount in zip(self.machine.resources, job.request, strict=True)
-                    if amount
-                )
-            )
-            most = (
-                int(self.machine.room(self.space.whole(), job.request).sum())
-                if not self.machine.exclusive
-                else (self.machine.size)
-            )
+            what, most = "hosts", self.machine.size
+            if job.request is not None:
+                amounts = zip(self.machine.resources, job.request, strict=True)
+                what = "units of " + ", ".join(f"{amount} {name}" for name, amount in amounts if amount)
+                most = int(self.machine.room(self.space.whole(), job.request).sum())
             return f"asks for {job.units} {what}, the whole machine has room for {most}"
         return ""
 
@@ -182,6 +183,13 @@ class Ledger:
                 f"job {job.id} cannot start on {allocation}: it has {job.units} units, the allocation places "
                 f"{allocation.units if mapping is None else len(mapping)}"
             )
+        if mapping is not None and job.request is not None:
+            placed = Counter(mapping.values())
+            if [count for _, count in allocation.per_host()] != [placed[index] for index in range(allocation.size)]:
+                raise self._refusal(
+                    f"job {job.id} cannot start on {allocation}: the mapping does not put as many units on each host "
+                    "as the allocation counts"
+                )
         if (mapping is not None or allocation.counts is not None) + (storage is not None) + (io_job is not None) > 1:
             raise self._refusal(f"job {job.id}: Batsim accepts only one of mapping, storage mapping and I/O job")
         for label, host in (storage or {}).items():
@@ -205,8 +213,9 @@ class Ledger:
 
     def reject(self, job: Job, reason: str) -> None:
         """Refuse a waiting job for good."""
-        if self.queue.pop(job.id, None) is not job:
+        if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot be rejected: it is {self._state_of(job.id)}")
+        del self.queue[job.id]
         job.state = JobState.REJECTED
         self._ended.add(job.id)
         self.rejections.append((job.id, reason))
@@ -214,7 +223,7 @@ class Ledger:
 
     def kill(self, jobs: Iterable[Job]) -> None:
         """Stop running jobs; JobCompleted and JobsKilled with their progress follow."""
-        listed = [job.id for job in jobs]
+        listed = list(dict.fromkeys(job.id for job in jobs))
         for job_id in listed:
             if job_id not in self.running:
                 raise self._refusal(f"job {job_id} cannot be killed: it is {self._state_of(job_id)}")
@@ -222,10 +231,10 @@ class Ledger:
             self._decisions.append(d.Kill(self.now, listed))
 
     def wake_at(self, time: float) -> None:
-        """Ask to be called at `time`, in seconds, later than now."""
+        """Ask to be called at `time`, in seconds, later than now; simulators count microseconds."""
         if not self.now < time < math.inf:
-            raise self._refusal(f"a call at {time:g} s was asked for, which is not later than now")
-        self._decisions.append(d.CallMeLater(self.now, time))
+            raise self._refusal(f"a call at {time:.6f} s was asked for, which is not later than now")
+        self._decisions.append(d.CallMeLater(self.now, max(time, self.now + TICK)))
 
     def register_profile(self, workload: str, name: str, profile: dict[str, Any]) -> None:
         """Add a profile to a workload."""
@@ -241,17 +250,33 @@ class Ledger:
         self._decisions.append(d.RegisterProfile(self.now, workload, name, profile))
 
     def register_job(self, job: Job) -> None:
-        """Submit a job from the dispatcher; it enters the queue when the simulator acknowledges it, or at once."""
+        """Submit a job from the dispatcher.
+
+        It enters the queue when the simulator acknowledges it or, where it does not, at once.
+
+        Raises:
+            ImpossibleDecision: registration is not enabled, the id is taken or malformed, or the job can never run.
+        """
         self._need("dynamic-jobs-enabled", "registering jobs", "--enable-dynamic-jobs")
         if "!" not in job.id:
             raise self._refusal(f"job {job.id}: its id must be workload!name")
         if job.id in self._registered or self._state_of(job.id) != "unknown":
             raise self._refusal(f"job {job.id} cannot be registered: it is {self._state_of(job.id)}")
+        if job.units < 1 or not job.walltime > 0:
+            raise self._refusal(
+                f"job {job.id} cannot be registered: it has {job.units} units and a walltime of {job.walltime:g} s, "
+                "expected at least 1 and more than 0"
+            )
+        reason = self.why_impossible(job)
+        if reason:
+            raise self._refusal(f"job {job.id} cannot be registered: it {reason}")
         self._decisions.append(d.RegisterJob(self.now, job))
         if self.config.get("dynamic-jobs-acknowledged"):
             self._registered.add(job.id)
         else:
             self.apply_submitted(e.JobSubmitted(self.now, job))
+            if self.on_registered is not None:
+                self.on_registered(job)
 
     def set_state(self, hosts: Allocation, state: str) -> None:
         """Switch hosts to a power state (needs Batsim's energy option)."""
@@ -265,6 +290,8 @@ class Ledger:
 
     def set_metadata(self, job: Job, text: str) -> None:
         """Write a text into the job's line of the jobs file."""
+        if job.id not in self.queue and job.id not in self.running:
+            raise self._refusal(f"job {job.id} cannot be given metadata: it is {self._state_of(job.id)}")
         if '"' in text:
             raise self._refusal(f"job {job.id}: metadata must not contain double quotes")
         self._decisions.append(d.SetMetadata(self.now, job.id, text))
@@ -370,12 +397,12 @@ def fill(room: Any, units: int, order: Any = None) -> Allocation | None:
         units: how many to place.
         order: int64 [k], hosts in the order to be filled; ascending ids when None.
     """
-    ordered = room if order is None else room[order]
+    ordered = np.minimum(room if order is None else room[order], units)
     filled = ordered.cumsum()
     if not len(filled) or filled[-1] < units:
         return None
     last = int(filled.searchsorted(units))
-    counts = ordered[: last + 1].copy()
+    counts = ordered[: last + 1]
     counts[last] -= int(filled[last]) - units
     used = counts.nonzero()[0]
     hosts, counts = (used if order is None else order[used]), counts[used]

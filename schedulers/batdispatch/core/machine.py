@@ -16,6 +16,8 @@ from batdispatch.core.errors import InputError
 CAPACITY_PROPERTY = "capacity"
 #: Host property with a node's place in the topology, such as ``0,3,1``.
 COORDINATES_PROPERTY = "coordinates"
+#: Largest machine-wide amount of a resource, so that sums stay exact in 64 bits.
+MAX_TOTAL = 2**62
 #: The only resource of a machine whose hosts state no capacity.
 WHOLE_HOST = "host"
 
@@ -47,8 +49,8 @@ def parse_capacity(text: str, host: str) -> dict[str, int]:
                 f"host {host}: capacity {text!r}: {part!r} is not name=amount with a whole amount, each name once"
             )
         amounts[name] = int(amount)
-    if not amounts:
-        raise InputError(f"host {host}: its capacity is empty, expected for instance 'core=16 gpu=2'")
+    if not any(amounts.values()):
+        raise InputError(f"host {host}: its capacity {text!r} is empty, expected for instance 'core=16 gpu=2'")
     return amounts
 
 
@@ -96,6 +98,9 @@ class Machine:
         self.capacity: NDArray[np.int64] = np.zeros((len(self.hosts), len(self.resources)), dtype=np.int64)
         for host_id, amounts in stated.items():
             self.capacity[host_id] = [amounts.get(name, 0) for name in self.resources]
+        for name, total in zip(self.resources, self.capacity.sum(axis=0, dtype=float), strict=True):
+            if total > MAX_TOTAL:
+                raise InputError(f"the hosts have {total:g} {name} in all, more than {MAX_TOTAL} cannot be counted")
         self.class_capacity, classes = np.unique(
             self.capacity[[host.id for host in compute]], axis=0, return_inverse=True
         )
@@ -109,12 +114,10 @@ class Machine:
             text = host.properties.get(COORDINATES_PROPERTY)
             if text is None:
                 continue
-            try:
-                rows[host.id] = [int(part) for part in text.split(",")]
-            except ValueError:
-                raise InputError(
-                    f"host {host.name}: coordinates {text!r} are not whole numbers such as 0,3,1"
-                ) from None
+            parts = [part.strip() for part in text.split(",")]
+            if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
+                raise InputError(f"host {host.name}: coordinates {text[:80]!r} are not whole numbers such as 0,3,1")
+            rows[host.id] = [int(part) for part in parts]
         if not rows or any(host.id not in rows for host in compute):
             return None
         dimensions = {len(row) for row in rows.values()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import typing
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -38,14 +39,20 @@ def parse_options(cls: type[O], given: Mapping[str, Any], owner: str) -> O:
         name = key.replace("-", "_")
         if name not in names:
             raise InputError(f"{owner} has no option {key!r}: {did_you_mean(name, names)}")
+        if name in values:
+            raise InputError(f"{owner}: option {name} is given twice")
         values[name] = value
     for field in msgspec.structs.fields(cls):
         if field.name in values:
+            found = values[field.name]
+            if found == "none" and type(None) in typing.get_args(field.type):
+                values[field.name] = found = None
             try:
-                msgspec.convert(values[field.name], field.type, strict=False)
+                value = msgspec.convert(found, field.type, strict=False)
             except msgspec.ValidationError:
-                found = values[field.name]
-                raise InputError(f"{owner}: option {field.name}={found!r} is not {describe_type(field.type)}") from None
+                value = math.nan
+            if isinstance(value, float) and math.isnan(value):
+                raise InputError(f"{owner}: option {field.name}={found!r} is not {describe_type(field.type)}")
     try:
         return msgspec.convert(values, cls, strict=False)
     except msgspec.ValidationError as problem:

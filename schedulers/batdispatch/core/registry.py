@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
+import traceback
+import zlib
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import did_you_mean
@@ -20,7 +23,7 @@ def names(group: str) -> list[str]:
     return sorted({point.name for point in entry_points(group=group)})
 
 
-def find(group: str, name: str, base: Callable[..., T], kind: str) -> Callable[..., T]:
+def find(group: str, name: str, base: Callable[..., T], kind: str) -> type[T]:
     """Return the class registered as `name`, or the one at ``module:Class`` or ``path/to/file.py:Class``.
 
     Raises:
@@ -38,7 +41,10 @@ def find(group: str, name: str, base: Callable[..., T], kind: str) -> Callable[.
     assert isinstance(base, type)
     if not (isinstance(found, type) and issubclass(found, base)):
         raise InputError(f"{name!r} is not a {base.__name__} class")
-    return found
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if missing:
+        raise InputError(f"{name!r} cannot be used as a {kind}: it does not implement {', '.join(missing)}")
+    return cast("type[T]", found)
 
 
 def _load(reference: str, kind: str) -> Any:
@@ -46,15 +52,27 @@ def _load(reference: str, kind: str) -> Any:
     place, _, attribute = reference.rpartition(":")
     try:
         if place.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(f"batdispatch_user_{Path(place).stem}", place)
+            path = Path(place).resolve()
+            name = f"batdispatch_user_{path.stem}_{zlib.crc32(bytes(path)):08x}"
+            spec = importlib.util.spec_from_file_location(name, path)
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
+            # Typed records look up the names of their annotations in the module they were defined in.
+            sys.modules[spec.name] = module
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(place)
     except Exception as problem:
-        raise InputError(f"{kind} {reference!r} cannot be loaded: {type(problem).__name__}: {problem}") from None
+        raise InputError(
+            f"{kind} {reference!r} cannot be loaded: {type(problem).__name__}: {problem}{_line_in(problem, place)}"
+        ) from None
     if not hasattr(module, attribute):
         raise InputError(f"{kind} {reference!r}: {place} has no {attribute!r}")
     return getattr(module, attribute)
+
+
+def _line_in(problem: Exception, place: str) -> str:
+    """Return where in an author's file loading failed, as a text to append."""
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename.endswith(place)]
+    return f" ({place}, line {lines[-1]})" if lines else ""

@@ -94,6 +94,7 @@ class Session:
         if not events or not isinstance(events[0], e.SimulationBegins):
             raise InputError("the first event must be SIMULATION_BEGINS")
         self.ledger = ledger = Ledger(events[0])
+        ledger.on_registered = lambda job: self.dispatcher.on_submit(ledger, job)
         self.dispatcher.begin(ledger)
         if ledger.config.get("dynamic-jobs-enabled"):
             if self.dispatcher.registers_jobs:

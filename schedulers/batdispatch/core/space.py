@@ -121,13 +121,19 @@ class NodeSpace(Space[NDArray[np.int64]]):
             or all(job.units * amount <= left for amount, left in zip(job.request, pooled, strict=True))
         ]
 
-    def _share(self, job: Job, allocation: Allocation) -> tuple[list[int], NDArray[np.int64]]:
+    def _share(self, job: Job, allocation: Allocation) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
         """Return the hosts of an allocation and what the job uses there, int64 [host of it, resource]."""
-        hosts = allocation.ids
+        known = allocation.share
+        if known is not None and known[0] is job.request:
+            return known[1], known[2]
+        hosts = np.array(allocation.ids, dtype=np.intp)
         if job.request is None:
-            return hosts, self.machine.capacity[hosts]
-        counts = np.ones(len(hosts), dtype=np.int64) if allocation.counts is None else np.array(allocation.counts)
-        return hosts, np.outer(counts, np.array(job.request, dtype=np.int64))
+            used = self.machine.capacity[hosts]
+        else:
+            counts = np.ones(len(hosts), dtype=np.int64) if allocation.counts is None else np.array(allocation.counts)
+            used = np.outer(counts, np.array(job.request, dtype=np.int64))
+        allocation.share = (job.request, hosts, used)
+        return hosts, used
 
     def take(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> NDArray[np.int64]:
         hosts, used = self._share(job, allocation)
@@ -159,7 +165,7 @@ class NodeSpace(Space[NDArray[np.int64]]):
         if not len(short):
             return None
         row, axis = (int(i) for i in short[0])
-        return hosts[row], self.machine.resources[axis], int(free[hosts[row], axis]), int(used[row, axis])
+        return int(hosts[row]), self.machine.resources[axis], int(free[hosts[row], axis]), int(used[row, axis])
 
 
 class PoolSpace(Space[int]):

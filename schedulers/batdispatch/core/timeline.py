@@ -17,10 +17,20 @@ F = TypeVar("F")
 Chooser = Callable[[F, Job], Allocation | None]
 
 
+def end_of(start: float, duration: float) -> float:
+    """Return when something that starts at `start` and lasts `duration` ends, in seconds.
+
+    Rounded to microseconds as simulators do: otherwise 0.1 + 0.7 < 0.8 would leave slivers between one job's end and
+    the next one's start, and a job that is planned anew at 0.8 would no longer fit before its successor.
+    """
+    return round(start + duration, 6)
+
+
 class Timeline(Generic[F]):
     """A step function of time: `frees[i]` holds on ``[times[i], times[i + 1])``, the last one for ever.
 
-    Works for any `Space`: host masks, node x resource arrays, or plain counts.
+    Works for any `Space`: host masks, node x resource arrays, or plain counts. Neighbouring steps differ, as long as
+    nothing is reserved that was not free and nothing released that was not reserved.
     """
 
     def __init__(self, space: Space[F], now: float, free: F) -> None:
@@ -76,10 +86,19 @@ class Timeline(Generic[F]):
         """Put what a job uses back into ``[start, end)``."""
         self._change(self.space.give, job, allocation, start, end)
 
+    def restrict(self, hosts: int) -> None:
+        """Leave nothing free outside the mask `hosts`, at any time."""
+        times, frees = self.times, [self.space.only(free, hosts) for free in self.frees]
+        self.times, self.frees = times[:1], frees[:1]
+        for time, free in zip(times[1:], frees[1:], strict=True):
+            if not self.space.same(self.frees[-1], free):
+                self.times.append(time)
+                self.frees.append(free)
+
     def earliest(
         self, job: Job, duration: float, choose: Chooser[F], *, after: float = -math.inf
     ) -> tuple[float, Allocation] | None:
-        """Return the earliest start and an allocation that stays free for `duration` seconds, or None.
+        """Return the earliest start and an allocation that stays free until ``end_of(start, duration)``, or None.
 
         None happens only when walltime-less jobs hold capacity for ever, or when `choose` never finds an allocation.
         Quadratic in the number of steps at worst, in practice nearly linear.
@@ -93,7 +112,7 @@ class Timeline(Generic[F]):
             following = index + 1
             if fits(window, job):
                 start = max(times[index], after)
-                end = start + duration
+                end = end_of(start, duration)
                 later = index + 1
                 while later < count and times[later] < end:
                     window = meet(window, frees[later])

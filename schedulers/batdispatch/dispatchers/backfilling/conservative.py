@@ -8,8 +8,8 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.timeline import Timeline
-from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.core.timeline import Timeline, end_of
+from batdispatch.dispatchers.backfilling.queue import Ends, QueueDispatcher
 
 
 class Conservative(QueueDispatcher):
@@ -24,7 +24,9 @@ class Conservative(QueueDispatcher):
     Time: a job's place is linear in the steps of the plan; a compression does it for the whole queue.
     Deviation: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
     processors. Jobs without a walltime are planned to run for ever unless `default_walltime` says otherwise; a job
-    whose place depends on the end of such a job waits without a plan.
+    whose place depends on the end of such a job waits without a plan. When a job outlives its expected end, or hosts
+    come or go, the plan is made anew in order; the late job is expected to take as long again as it is late, at least
+    1 s (compare the prediction correction of Tsafrir, Etsion, Feitelson, TPDS 2007).
     """
 
     def begin(self, cluster: Ledger) -> None:
@@ -32,26 +34,33 @@ class Conservative(QueueDispatcher):
         self._timeline: Timeline[Any] = Timeline(cluster.space, cluster.now, cluster.space.whole())
         #: Planned start, end and allocation of waiting and running jobs.
         self._plan: dict[str, tuple[float, float, Allocation]] = {}
+        self._ends = Ends()
+        #: Whether capacity was freed since the last decision, and whether the plan no longer holds.
         self._freed = False
-        self._machine_changed = False
+        self._void = False
 
     def on_end(self, cluster: Ledger, job: Job) -> None:
         _, end, allocation = self._plan.pop(job.id)
-        self._timeline.release(job, allocation, cluster.now, end)
+        self._ends.remove(job)
         self._freed = True
+        if end < cluster.now or allocation.mask & cluster.unavailable:
+            self._void = True
+        else:
+            self._timeline.release(job, allocation, cluster.now, end)
 
     def on_event(self, cluster: Ledger, event: Event) -> None:
         if isinstance(event, MachinesAvailable | MachinesUnavailable):
-            self._machine_changed = True
+            self._void = True
 
     def decide(self, cluster: Ledger) -> None:
         self._timeline.advance(cluster.now)
-        if self._machine_changed:
+        self._extend_overdue(cluster)
+        if self._void:
             self._plan_anew(cluster)
-        candidates = self.fresh
-        if self._freed or self._machine_changed or self.ordering.dynamic:
+        candidates = self.fresh_in_order(cluster)
+        if self._freed or self._void or self.ordering.dynamic:
             candidates = self.in_order(cluster)
-        self._freed = self._machine_changed = False
+        self._freed = self._void = False
         started = 0
         for job in candidates:
             started += self._replace(cluster, job)
@@ -70,21 +79,33 @@ class Conservative(QueueDispatcher):
         if place is None:
             return False
         start, allocation = place
-        end = start + duration
+        end = end_of(start, duration)
         self._timeline.reserve(job, allocation, start, end)
         self._plan[job.id] = (start, end, allocation)
-        # A running job that outlives its expected end still holds hosts that the plan takes for free.
+        # A job that is expected to end just now may still hold its hosts.
         if start > cluster.now or cluster.space.lacking(cluster.free, job, allocation) is not None:
             return False
         cluster.start(job, allocation)
+        self._ends.add(job, end)
         return True
+
+    def _extend_overdue(self, cluster: Ledger) -> None:
+        """Give running jobs that outlived their expected end a later one, which makes the plan void."""
+        for job in self._ends.overdue(cluster.now):
+            start, _, allocation = self._plan[job.id]
+            late = cluster.now - start - self.estimate(job)
+            end = end_of(cluster.now, max(late, 1.0))
+            self._ends.remove(job)
+            self._ends.add(job, end)
+            self._plan[job.id] = (start, end, allocation)
+            self._void = True
 
     def _plan_anew(self, cluster: Ledger) -> None:
         """Rebuild the timeline from the running jobs; waiting jobs lose their places."""
-        whole = cluster.space.whole()
-        if cluster.unavailable:
-            whole = cluster.space.only(whole, ~cluster.unavailable)
-        self._timeline = Timeline(cluster.space, cluster.now, whole)
+        self._timeline = Timeline(cluster.space, cluster.now, cluster.space.whole())
         self._plan = {job_id: self._plan[job_id] for job_id in cluster.running}
         for job_id, (_, end, allocation) in self._plan.items():
             self._timeline.reserve(cluster.running[job_id], allocation, cluster.now, end)
+        if cluster.unavailable:
+            # After the reservations: a job goes on where it runs, and gives nothing back there when it ends.
+            self._timeline.restrict(~cluster.unavailable)

@@ -9,6 +9,7 @@ from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.space import HostSpace, PoolSpace, Space
+from batdispatch.core.timeline import end_of
 from batdispatch.dispatchers.backfilling.queue import Ends, QueueDispatcher, QueueOptions
 
 
@@ -17,8 +18,8 @@ class EasyOptions(QueueOptions, frozen=True, kw_only=True):
 
     ordering, placement, default_walltime: see `batdispatch explain fcfs`.
     reservation: what the head of the queue reserves at its shadow time. `count`: a number of hosts (on shared nodes:
-        the possibility to be placed), as in the literature. `hosts`: particular hosts, as Batsim's easy_bf does; backfilled
-        jobs that outlive the shadow time stay off them.
+        the possibility to be placed), as in the literature. `hosts`: particular hosts, as Batsim's easy_bf does;
+        backfilled jobs that outlive the shadow time stay off them.
     """
 
     reservation: Literal["count", "hosts"] = "count"
@@ -27,9 +28,9 @@ class EasyOptions(QueueOptions, frozen=True, kw_only=True):
 class Easy(QueueDispatcher):
     """Start jobs in order; when the head does not fit, others may run ahead if they do not delay it.
 
-    Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem, Feitelson, TPDS 2001, section 2.1. The shadow time is
-    the earliest moment at which enough running jobs have reached their expected end for the head to start. A job
-    is backfilled if it fits now and either ends by the shadow time or uses only what the head leaves spare then.
+    Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem, Feitelson, TPDS 2001, section 2.1. The shadow time
+    is the earliest moment at which enough running jobs have reached their expected end for the head to start. A job is
+    backfilled if it fits now and either ends by the shadow time or uses only what the head leaves spare then.
 
     Guarantee: no backfilled job delays the head beyond its shadow time, if no job outlives its expected end. Jobs
     without a walltime are expected to run for ever unless `default_walltime` says otherwise.
@@ -42,7 +43,7 @@ class Easy(QueueDispatcher):
     def begin(self, cluster: Ledger) -> None:
         super().begin(cluster)
         self.ends = Ends()
-        cluster.on_start = lambda job: self.ends.add(job, cluster.now + self.estimate(job))
+        cluster.on_start = lambda job: self.ends.add(job, end_of(cluster.now, self.estimate(job)))
         #: Capacity as the reservation sees it: a mere number, or the exact hosts.
         self._counts = self.options.reservation == "count"
         pooled = self._counts and self.placement.complete and isinstance(cluster.space, HostSpace)
@@ -57,18 +58,19 @@ class Easy(QueueDispatcher):
         self.ends.remove(job)
 
     def decide(self, cluster: Ledger) -> None:
-        if self.waiting and (cluster.epoch, self.waiting[0].id) != self._basis:
-            self.start_from_head(cluster)
-        if len(self.waiting) < 2:
-            self._basis = (-1, "")
-            self.fresh.clear()
+        if not self.waiting:
             return
-        head = self.waiting[0]
-        candidates = self.fresh
-        if self._basis != (cluster.epoch, head.id):
-            self._reserve(cluster, head)
-            self._basis = (cluster.epoch, head.id)
+        candidates = self.fresh_in_order(cluster)
+        if self.ordering.dynamic or (cluster.epoch, self.waiting[0].id) != self._basis:
+            self.start_from_head(cluster)
             candidates = self.waiting
+            if len(candidates) < 2:
+                self._basis = (-1, "")
+                self.fresh.clear()
+                return
+            self._reserve(cluster, candidates[0])
+            self._basis = (cluster.epoch, candidates[0].id)
+        head = self.waiting[0]
         started = 0
         for job in cluster.space.plausible(cluster.free, candidates):
             if job is not head and self._backfill(cluster, job, head):
@@ -82,7 +84,7 @@ class Easy(QueueDispatcher):
         free = cluster.free
         if not cluster.space.fits(free, job):
             return False
-        outlives = cluster.now + self.estimate(job) > self._shadow
+        outlives = end_of(cluster.now, self.estimate(job)) > self._shadow
         if outlives and not self._counts:
             free = cluster.space.meet(free, self._at_shadow)
         allocation = self.choose(free, job)

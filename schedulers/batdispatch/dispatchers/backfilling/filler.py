@@ -16,7 +16,7 @@ class Filler(QueueDispatcher):
 
     def decide(self, cluster: Ledger) -> None:
         # Since the last decision capacity only shrank, unless the epoch says otherwise: only new jobs can fit.
-        candidates = self.fresh if cluster.epoch == self._epoch else self.in_order(cluster)
+        candidates = self.fresh_in_order(cluster) if cluster.epoch == self._epoch else self.in_order(cluster)
         self._epoch = cluster.epoch
         started = 0
         for job in cluster.space.plausible(cluster.free, candidates):

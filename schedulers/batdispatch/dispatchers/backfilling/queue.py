@@ -58,6 +58,9 @@ class QueueDispatcher(Dispatcher):
         return job.walltime if job.walltime < math.inf else self.options.default_walltime
 
     def on_submit(self, cluster: Ledger, job: Job) -> None:
+        if not self.placement.complete and self.choose(cluster.space.whole(), job) is None:
+            cluster.reject(job, f"placement {self.options.placement} finds no place for it even on the idle machine")
+            return
         self.fresh.append(job)
         if self.ordering.dynamic:
             self.waiting.append(job)
@@ -71,13 +74,28 @@ class QueueDispatcher(Dispatcher):
     def in_order(self, cluster: Ledger) -> list[Job]:
         """Return the waiting jobs in order; the caller may shorten the list but not reorder it."""
         if self.ordering.dynamic:
-            key, now, estimate = self.ordering.key, cluster.now, self.estimate
-            self.waiting.sort(key=lambda job: (key(job, now, estimate(job)), job.rank))
+            self._sort(self.waiting, cluster.now)
         return self.waiting
 
+    def fresh_in_order(self, cluster: Ledger) -> list[Job]:
+        """Return the jobs submitted since the last decision, in order."""
+        if len(self.fresh) > 1:
+            self._sort(self.fresh, cluster.now)
+        return self.fresh
+
+    def _sort(self, jobs: list[Job], now: float) -> None:
+        key, estimate = self.ordering.key, self.estimate
+        jobs.sort(key=self._key if not self.ordering.dynamic else lambda job: (key(job, now, estimate(job)), job.rank))
+
     def forget_started(self) -> None:
-        """Drop the jobs that no longer wait from `waiting` and `fresh`."""
-        self.waiting = [job for job in self.waiting if job.state is JobState.SUBMITTED]
+        """Drop the jobs that no longer wait from `waiting`, and all from `fresh`."""
+        waiting = []
+        for job in self.waiting:
+            if job.state is JobState.SUBMITTED:
+                waiting.append(job)
+            else:
+                self._keys.pop(job.id, None)
+        self.waiting = waiting
         self.fresh = []
 
     def start_from_head(self, cluster: Ledger) -> int:
@@ -112,6 +130,10 @@ class Ends:
         end = self._of.pop(job.id)
         index = bisect_left(self._sorted, (end, job.rank))
         del self._sorted[index]
+
+    def overdue(self, now: float) -> list[Job]:
+        """Return the jobs that were expected to end before `now`."""
+        return [job for _, _, job in self._sorted[: bisect_left(self._sorted, (now,))]]
 
     def __iter__(self) -> Iterator[tuple[float, int, Job]]:
         return iter(self._sorted)

@@ -41,5 +41,6 @@ class BestFit(Placement):
 
     def spread(self, room: NDArray[np.int64], free: NDArray[np.int64], job: Job) -> Allocation | None:
         hosts = room.nonzero()[0]
-        amount = free[hosts] @ self._scale
+        # Not a matrix product: there, how a row is summed may depend on its position, which would break ties at random.
+        amount = (free[hosts] * self._scale).sum(axis=1)
         return fill(room, job.units, hosts[np.argsort(amount, kind="stable")])
