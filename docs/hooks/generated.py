@@ -48,21 +48,22 @@ def metrics(_: str = "") -> str:
     """Return a table of metrics under each group's heading."""
     groups: dict[str, list[str]] = {}
     for metric in METRICS.values():
-        unit = f", {metric.unit}" if metric.unit else ""
-        row = f"| `{metric.name}`{unit} | {_cell(metric.summary)} | {_cell(metric.formula)} |"
+        unit = f" ({metric.unit})" if metric.unit else ""
+        row = f"| `{metric.name}`{unit} | {_cell(metric.summary)}<br>{_cell(metric.formula)} |"
         groups.setdefault(metric.group, []).append(row)
-    head = "| name in result.json, unit | what it says | formula |\n|---|---|---|\n"
+    head = "| name in result.json | meaning and formula |\n|---|---|\n"
     return "\n".join(f"## {group}\n\n{head}" + "\n".join(rows) + "\n" for group, rows in groups.items())
 
 
 def parts(kind: str) -> str:
-    """Return what each ordering or placement says of itself, as a definition a part."""
+    """Return what each ordering or placement says of itself as a table."""
     group, base = KINDS[kind]
-    lines = []
+    rows = []
     for name in registry.names(group):
         text = inspect.cleandoc(registry.find(group, name, base, kind[:-1]).__doc__ or "")
-        lines.append(f"`{name}`\n\n:   " + text.replace("\n", "\n    ") + "\n")
-    return "\n".join(lines)
+        paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+        rows.append(f"| `{name}` | {'<br>'.join(map(_cell, paragraphs))} |")
+    return "| name | |\n|---|---|\n" + "\n".join(rows)
 
 
 def options(name: str) -> str:
