@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from batdispatch.core.job import Job
+from batdispatch.workloads.profiles import runtime_of
 
 
 class Workload(msgspec.Struct, kw_only=True, eq=False):
@@ -34,6 +35,23 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
     def sort(self) -> None:
         """Put the jobs in Batsim's order of submission."""
         self.jobs.sort(key=lambda job: (job.submission, job.id))
+
+    def offered_load(self) -> float | None:
+        """Return sum(units * run time) / (nb_res * (last - first submission)), where a unit is a whole host.
+
+        None when it cannot be told: run times depend on the platform, jobs share hosts, or all come at once.
+        """
+        if not self.jobs or not self.nb_res or any(job.demand is not None for job in self.jobs):
+            return None
+        runtimes = {name: runtime_of(profile, self.profiles) for name, profile in self.profiles.items()}
+        span = self.jobs[-1].submission - self.jobs[0].submission
+        work = 0.0
+        for job in self.jobs:
+            runtime = runtimes[job.profile]
+            if runtime is None:
+                return None
+            work += job.units * runtime
+        return work / (self.nb_res * span) if span > 0 else None
 
 
 def stem(path: str | Path) -> str:

@@ -1,0 +1,93 @@
+"""``batdispatch generate``: workloads from models, for people without a log. A kind is one file and one line here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from batdispatch.workloads import Workload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Kind -> module that holds it as `command`.
+KINDS = {
+    "lublin": "batdispatch.cli.generate_lublin",
+}
+
+
+class Kinds(click.Group):
+    """A group that imports a kind when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the kinds in the order of the manual."""
+        return list(KINDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one kind."""
+        if cmd_name not in KINDS:
+            return None
+        command = importlib.import_module(KINDS[cmd_name]).command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Kinds)
+def command() -> None:
+    """Generate a workload from a model; same options and seed, same bytes.
+
+    \b
+    Example:
+      batdispatch generate lublin -o W.json --seed 1 --jobs 1000 --hosts 128 --load 0.8
+    """
+
+
+def output_options(command: F) -> F:
+    """Add ``--output --seed --json``, which every kind has."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON."),
+        click.option("--seed", type=click.IntRange(0, 2**63 - 1), required=True, help="Of everything random."),
+        click.option(
+            "-o", "--output", metavar="W.json", required=True, type=click.Path(path_type=Path), help="To write."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def finish(workload: Workload, output: Path, as_json: bool, *, kind: str, seed: int, options: dict[str, Any]) -> None:
+    """Write a generated workload with the options that made it, and print what it is.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    import msgspec
+    import numpy as np
+
+    from batdispatch import __version__
+    from batdispatch.workloads.writer import write_workload
+
+    # numpy may change a distribution's draws between versions, so its version belongs to the recipe.
+    made_with = {"batdispatch": __version__, "numpy": np.__version__}
+    workload.about = {"origin": {"model": kind, "seed": seed, **options, "made_with": made_with}}
+    digest = write_workload(workload, output)
+    span = workload.jobs[-1].submission - workload.jobs[0].submission
+    load = workload.offered_load()
+    facts: dict[str, Any] = {
+        "output": str(output),
+        "sha256": digest,
+        "jobs": len(workload.jobs),
+        "hosts": workload.nb_res,
+        "span": span,
+        "offered_load": load,
+    }
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode())
+    else:
+        shown = "" if load is None else f", offered load {load:.3f}"
+        click.echo(f"{kind}: {len(workload.jobs):,} jobs in {span / 86400:.2f} days, {workload.nb_res:,} hosts{shown}")
+        click.echo(str(output))

@@ -1,0 +1,74 @@
+"""``batdispatch generate lublin``: the Lublin-Feitelson model of rigid jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from batdispatch.cli.generate import finish, output_options
+
+
+@click.command()
+@output_options
+@click.option("--jobs", type=int, required=True, help="How many.")
+@click.option("--hosts", type=int, required=True, help="Of the machine; the model was fitted to 128 to 512.")
+@click.option("--load", type=float, help="Offered load to reach, such as 0.8. Default: the model's own arrivals.")
+@click.option(
+    "--classes",
+    type=click.Choice(["all", "separate"]),
+    default="all",
+    show_default=True,
+    help="One kind of jobs, or batch and interactive ones side by side.",
+)
+@click.option(
+    "--walltimes",
+    type=click.Choice(["none", "exact", "factor", "modal"]),
+    default="modal",
+    show_default=True,
+    help="What users ask for: nothing, the run time, up to FACTOR times it, or that rounded up to 20 usual values.",
+)
+@click.option("--factor", type=float, default=5.0, show_default=True, help="Largest walltime over run time.")
+def command(
+    output: Path,
+    seed: int,
+    as_json: bool,
+    jobs: int,
+    hosts: int,
+    load: float | None,
+    classes: Literal["all", "separate"],
+    walltimes: Literal["none", "exact", "factor", "modal"],
+    factor: float,
+) -> None:
+    """Rigid jobs as on the parallel machines of the nineties (Lublin and Feitelson, JPDC 2003).
+
+    Sizes are mostly powers of two, larger jobs run longer, arrivals follow the time of day (time 0 is midnight).
+
+    \b
+    Examples:
+      batdispatch generate lublin -o W.json --seed 1 --jobs 1000 --hosts 128
+      batdispatch generate lublin -o busy.json --seed 7 --jobs 5000 --hosts 256 --load 0.9 --walltimes factor --factor 3
+    """
+    import numpy as np
+
+    from batdispatch.workloads.lublin import lublin
+
+    options = {
+        "jobs": jobs,
+        "hosts": hosts,
+        "load": load,
+        "classes": classes,
+        "walltimes": walltimes,
+        "factor": factor,
+    }
+    workload = lublin(
+        np.random.default_rng(seed),
+        jobs=jobs,
+        hosts=hosts,
+        load=load,
+        classes=classes,
+        walltimes=walltimes,
+        factor=factor,
+    )
+    finish(workload, output, as_json, kind="lublin", seed=seed, options=options)
