@@ -42,7 +42,7 @@ $(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml
 	@touch $@
 
 demo: setup
-	@$(BIN)/batdispatch compare --platform platforms/demo.xml --workload workloads/demo.json \
+	@$(BIN)/batdispatch compare --platform platforms/demo.xml --workload workloads/demo64.json \
 		--dispatchers fcfs,easy,conservative --out $(DEMO)
 
 test: setup

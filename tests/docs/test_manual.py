@@ -1,0 +1,91 @@
+"""What the manual and the README show is true: commands exist with their options, code runs, files can be read."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from batdispatch.cli.main import cli
+from batdispatch.engines.external import read_external_events
+from batdispatch.workloads import read_workload
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\b[^\n]*\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    for block in blocks(page, "console"):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:2] == ["$", "batdispatch"]:
+                yield words[2:]
+            elif words[:2] == ["$", ".venv/bin/batdispatch"]:
+                yield [word for word in words[2:] if word != "&"]
+
+
+COMMANDS = [pytest.param(words, id=" ".join(words)) for page in PAGES for words in commands(page)]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_shown_commands_parse(words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for word in words:
+        # Arguments that must exist; what matters here is that the options do.
+        if re.fullmatch(r"[\w.-]+\.(jsonl|swf|xz)|kth", word):
+            (tmp_path / word).touch()
+    command: click.Command | None = cli
+    context = click.Context(cli, info_name="batdispatch")
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, *words = words
+        command = command.get_command(context, name)
+        assert command is not None, name
+        context = click.Context(command, info_name=name, parent=context)
+    if words != ["--help"]:
+        assert command is not None
+        command.make_context(context.info_name, list(words), parent=context.parent)
+
+
+def test_there_are_commands_to_parse() -> None:
+    assert len(COMMANDS) > 12
+
+
+def test_python_of_the_first_page_runs() -> None:
+    names: dict[str, object] = {}
+    for block in blocks(ROOT / "docs/first-dispatcher.md", "python"):
+        if "--8<--" not in block:
+            exec(compile(block, "docs/first-dispatcher.md", "exec", dont_inherit=True), names)
+    assert "reply" in names
+
+
+def test_python_of_the_pybatsim_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("batsim")
+    for folder in ("platforms", "workloads"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks(ROOT / "docs/pybatsim.md", "python")
+    exec(compile(block, "docs/pybatsim.md", "exec", dont_inherit=True), {})
+    assert (tmp_path / "out" / "jobs.csv").exists()
+
+
+def test_files_shown_can_be_read(tmp_path: Path) -> None:
+    workload, events = blocks(ROOT / "docs/files.md", "json")
+    (tmp_path / "w.json").write_text(workload)
+    (tmp_path / "events").write_text(events)
+    assert [job.demand for job in read_workload(tmp_path / "w.json").jobs] == [None, {"core": 2, "memory": 4096}]
+    assert len(read_external_events(tmp_path / "events", 4)) == 2
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
