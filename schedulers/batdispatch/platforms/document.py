@@ -93,9 +93,13 @@ class Document:
         try:
             root = etree.fromstring(text, parser)
         except etree.XMLSyntaxError as problem:
-            line = (problem.lineno or 1) + self._skipped_lines
+            # The parser repeats the place at the end, and counts from the first line that is not blank.
+            reason = re.sub(r", line \d+, column \d+$", "", str(problem.msg))
+            reason = re.sub(r"\bline (\d+)", lambda match: f"line {int(match[1]) + self._skipped_lines}", reason)
             raise InputError(
-                f"is no well-formed XML: {problem.msg}", source=str(self.path), place=f"line {line}"
+                f"is no well-formed XML: {reason}",
+                source=str(self.path),
+                place=f"line {(problem.lineno or 1) + self._skipped_lines}",
             ) from None
         except (ValueError, LookupError) as problem:
             raise InputError(f"is no readable XML: {problem}", source=str(self.path)) from None
