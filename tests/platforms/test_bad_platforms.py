@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
@@ -66,10 +68,16 @@ WRONG: dict[str, tuple[str, str, str]] = {
     ),
     "undeclared entity": (zone(f"&who;{A}"), "line 4", "entity"),
     "too deep": (
-        platform('<zone id="z" routing="Full">' * 400 + "</zone>" * 400),
+        platform('<zone id="z" routing="Full">' * 150 + "</zone>" * 150),
+        "line 4",
+        "more than 100 deep",
+    ),
+    "much too deep": (
+        platform('<zone id="z" routing="Full">' * 100_000 + "</zone>" * 100_000),
         "line 4",
         "no well-formed XML",
     ),
+    "line break in a name": (zone('<host id="a&#10;b" speed="1Gf"/>'), "line 5", "all printable"),
     "other root": (f"{HEAD}<html/>", "line 3", "outermost element is <html>"),
     "namespace": (f'{HEAD}<p:platform xmlns:p="urn:x" version="4.1"/>', "line 3", "outermost element"),
     "version 3": (platform(A, version="3"), "line 3", "'3' is too old"),
@@ -348,3 +356,49 @@ def test_wrong_generator_options_leave_no_file(arguments: list[str], expected: s
     assert isinstance(result.exception, InputError)
     assert expected in str(result.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+SOUND = zone(
+    f'<prop id="capacity" value="core=2"/><zone id="x" routing="Full">{A}{B}{LINK}'
+    '<route src="a" dst="b"><link_ctn id="l"/></route></zone>\n'
+    '<cluster id="c" prefix="n" suffix="" radical="0-3,7" speed="1Gf,2Gf" bw="1GBps" lat="1us">'
+    '<prop id="role" value="storage"/></cluster>\n'
+    '<cluster id="t" prefix="t" suffix="" radical="0-3" speed="1Gf" bw="1GBps" lat="1us" topology="TORUS" '
+    'topo_parameters="2,2"><prop id="capacity" value="core=4"/></cluster>'
+).encode()
+
+DAMAGE = st.tuples(
+    st.integers(0, len(SOUND)),
+    st.integers(0, 12),
+    st.binary(max_size=6) | st.sampled_from([b'"', b"<", b"-", b"9", b"&#10;"]),
+)
+
+
+def outcome(path: Path) -> str:
+    """Return the message of a refusal, or an empty text."""
+    try:
+        read_platform(path)
+    except InputError as problem:
+        return str(problem)
+    return ""
+
+
+def test_the_undamaged_platform_is_sound(tmp_path: Path) -> None:
+    path = tmp_path / "p.xml"
+    path.write_bytes(SOUND)
+    assert outcome(path) == ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(damage=st.lists(DAMAGE, min_size=1, max_size=4))
+def test_damaged_platform_is_read_or_refused(
+    damage: list[tuple[int, int, bytes]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content = SOUND
+    for start, length, new in damage:
+        content = content[:start] + new + content[start + length :]
+    path = tmp_path_factory.mktemp("damaged") / "p.xml"
+    path.write_bytes(content)
+    message = outcome(path)
+    assert not message or message.startswith(str(path))
+    assert "\n" not in message

@@ -14,7 +14,9 @@ from batdispatch.platforms import schema
 from batdispatch.workloads.files import read_all
 
 #: Largest platform file, unpacked, in bytes.
-MAX_BYTES = 200_000_000
+MAX_BYTES = 64_000_000
+#: Deepest nesting of elements; real platforms stay below ten.
+MAX_DEPTH = 100
 
 #: Declarations inside a DOCTYPE; SimGrid has no use for any, and they are how small files grow into large ones.
 _DECLARATION = re.compile(rb"<!\s*(ENTITY|ATTLIST|ELEMENT|NOTATION)")
@@ -130,9 +132,11 @@ class Document:
 
     def _check(self, root: etree._Element) -> None:
         """Check every element's name, attributes and content; without recursion, so depth does not matter."""
-        pending: list[etree._Element] = [root]
+        pending = [(root, 1)]
         while pending:
-            element = pending.pop()
+            element, depth = pending.pop()
+            if depth > MAX_DEPTH:
+                self.fail(element, f"elements are nested more than {MAX_DEPTH} deep")
             allowed = schema.ELEMENTS[element.tag]
             self._check_attributes(element, allowed)
             if not allowed.text and (element.text or "").strip():
@@ -150,7 +154,7 @@ class Document:
                     self.fail(child, f"<{element.tag}> holds the text {shown((child.tail or '').strip())}")
                 if tag in schema.IGNORED:
                     self.remark(child, f"<{tag}> is left to SimGrid, it changes nothing here")
-                pending.append(child)
+                pending.append((child, depth + 1))
 
     def _check_attributes(self, element: etree._Element, allowed: schema.Element) -> None:
         tag = element.tag

@@ -116,7 +116,7 @@ class Layout:
         self._references.check(self._points, self._zones)
 
     def _walk(self, element: etree._Element, around: _Zone) -> None:
-        """Read one element of a zone. The parser bounds the depth of a document at 256, so the recursion is bounded."""
+        """Read one element of a zone. The document's depth is bounded, so the recursion is too."""
         tag = element.tag
         if tag in ("zone", "AS"):
             self._zone(element, around)
@@ -238,8 +238,8 @@ class Layout:
         return name
 
     def _point(self, element: etree._Element, name: str, zone: str) -> None:
-        if not name or len(name) > 1000:
-            self.document.fail(element, f"the name {shown(name)} must have 1 to 1000 characters")
+        if not 0 < len(name) <= 1000 or not name.isprintable():
+            self.document.fail(element, f"the name {shown(name)} must have 1 to 1000 characters, all printable")
         if name in self._points:
             first = f", first in {self.hosts[name].place}" if name in self.hosts else " as a router"
             self.document.fail(element, f"<{element.tag}>: {shown(name)} is declared twice{first}")
