@@ -22,6 +22,7 @@ help:
 	@echo "make clean   remove what these made"
 
 setup: $(VENV)/.project-installed
+	@:
 
 # The environment and what is pinned; made again when the pins change.
 $(VENV)/.pins-installed: requirements.lock
@@ -42,7 +43,7 @@ $(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml
 	@touch $@
 
 demo: setup
-	@$(BIN)/batdispatch compare --platform platforms/demo.xml --workload workloads/demo64.json \
+	@$(BIN)/batdispatch compare --platform platforms/flat64.xml --workload workloads/demo64.json \
 		--dispatchers fcfs,easy,conservative --out $(DEMO)
 
 test: setup
