@@ -96,7 +96,7 @@ class Document:
             root = etree.fromstring(text, parser)
         except etree.XMLSyntaxError as problem:
             # The parser repeats the place at the end, and counts from the first line that is not blank.
-            reason = re.sub(r", line \d+, column \d+$", "", str(problem.msg))
+            reason = re.sub(r", line \d+, column \d+$", "", " ".join(str(problem.msg).split()))
             reason = re.sub(r"\bline (\d+)", lambda match: f"line {int(match[1]) + self._skipped_lines}", reason)
             raise InputError(
                 f"is no well-formed XML: {reason}",
@@ -104,7 +104,7 @@ class Document:
                 place=f"line {(problem.lineno or 1) + self._skipped_lines}",
             ) from None
         except (ValueError, LookupError) as problem:
-            raise InputError(f"is no readable XML: {problem}", source=str(self.path)) from None
+            raise InputError(f"is no readable XML: {' '.join(str(problem).split())}", source=str(self.path)) from None
         if b"<!DOCTYPE" not in text[:100_000]:
             self.remark(root, "there is no DOCTYPE; SimGrid refuses such a file")
         return root
