@@ -67,7 +67,12 @@ class Result(msgspec.Struct, kw_only=True):
     metrics: dict[str, float | int | None] = {}
     decisions: dict[str, float | int | None] = {}
     rejected: list[Rejection] = []
+    #: How often a solver gave up and a feasible plan was used instead.
     fallbacks: int = 0
+    #: What the dispatcher says about its run.
+    report: dict[str, Any] = {}
+    #: Seconds and MiB that the simulation took.
+    performance: dict[str, float | int | None] = {}
     #: Set when jobs were registered while the simulation ran, so that the workload does not list them all.
     dynamic_jobs: bool = False
     #: The command line that repeats the run.
