@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -174,6 +173,7 @@ class Machine:
                 units = free[:, axis] // amount
                 room = units if room is None else np.minimum(room, units)
         if room is None:
-            # A unit that needs nothing fits any number of times; one job's units never exceed this.
-            room = np.where(self.classes >= 0, np.int64(math.floor(2**31)), np.int64(0))
+            # A unit that needs nothing fits any number of times (one job's units never exceed this) on a host with
+            # anything free, which an unavailable host has not.
+            room = np.where(free.any(axis=1), np.int64(2**31), np.int64(0))
         return room

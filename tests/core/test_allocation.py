@@ -1,0 +1,78 @@
+"""Allocations: hosts and the units on each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from procset import ProcSet
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.decisions import Execute
+from batdispatch.core.errors import InputError
+
+HOST_UNITS = st.dictionaries(st.integers(0, 60), st.integers(1, 4), min_size=1)
+
+
+@given(HOST_UNITS, st.randoms())
+def test_hosts_and_counts_in_any_order(units: dict[int, int], random: object) -> None:
+    hosts = list(units)
+    random.shuffle(hosts)  # type: ignore[attr-defined]
+    allocation = Allocation.of(hosts, [units[host] for host in hosts])
+    assert allocation.per_host() == sorted(units.items())
+    assert allocation.ids == sorted(units)
+    assert allocation.size == len(units)
+    assert allocation.units == sum(units.values())
+    assert allocation.unit_hosts() == [host for host in sorted(units) for _ in range(units[host])]
+    assert allocation.hosts == ProcSet(*hosts)
+
+
+def test_one_unit_a_host_is_the_default_however_it_is_said() -> None:
+    plain = Allocation.parse("0-1 4")
+    assert plain == Allocation.of([4, 0, 1]) == Allocation.of([4, 0, 1], [1, 1, 1]) == Allocation.of(ProcSet((0, 1), 4))
+    assert plain == Allocation.of(np.array([0, 1, 4]))
+    assert hash(plain) == hash(Allocation.of([0, 1, 4], [1, 1, 1]))
+    assert plain.counts is None
+    assert str(plain) == "0-1 4"
+
+
+def test_counts_make_a_difference() -> None:
+    assert Allocation.of([0, 1], [1, 2]) != Allocation.of([0, 1])
+    assert Allocation.of([0, 1], [1, 2]) != Allocation.of([0, 1], [2, 1])
+    assert Allocation.of([0, 1]) != "0-1"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "counts"),
+    [([0, 1], [1]), ([0], [1, 1]), ([0, 1], [1, 0]), ([0, 1], [-1, 2]), ([2, 2], [1, 1]), ([], [1])],
+)
+def test_counts_must_be_one_positive_number_a_host(hosts: list[int], counts: list[int]) -> None:
+    with pytest.raises(InputError, match="one positive unit count a host"):
+        Allocation.of(hosts, counts)
+
+
+def test_a_negative_host_is_refused() -> None:
+    with pytest.raises(InputError, match="host id -1"):
+        Allocation.of([0, -1])
+
+
+def test_wrong_notation_is_refused() -> None:
+    with pytest.raises(InputError, match="'x'"):
+        Allocation.parse("0-3 x")
+
+
+@given(HOST_UNITS)
+def test_the_mapping_given_to_batsim_puts_each_unit_on_its_host(units: dict[int, int]) -> None:
+    allocation = Allocation.of(units, units.values())
+    mapping = Execute(0.0, "w0!1", allocation).executors()
+    if all(count == 1 for count in units.values()):
+        assert mapping is None
+        return
+    assert mapping is not None
+    assert list(mapping) == list(range(allocation.units))
+    assert [allocation.ids[index] for index in mapping.values()] == allocation.unit_hosts()
+
+
+def test_a_mapping_that_was_asked_for_is_kept() -> None:
+    assert Execute(0.0, "w0!1", Allocation.of([0, 1]), {0: 1, 1: 0}).executors() == {0: 1, 1: 0}

@@ -1,0 +1,188 @@
+"""Free capacity over time, against a list with one entry a second."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import exclusive_machines, jobs, machines
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import first_fit
+from batdispatch.core.machine import Machine
+from batdispatch.core.space import HostSpace, PoolSpace, Space, space_of
+from batdispatch.core.timeline import Timeline, end_of
+
+#: The last second the list knows; all that happens ends before, or lasts for ever.
+HORIZON = 60
+
+
+class Seconds:
+    """The model: free capacity in each second up to the horizon; the last entry stands for all that follow."""
+
+    def __init__(self, space: Space[Any], now: int) -> None:
+        self.space = space
+        self.now = now
+        self.free = [space.whole() for _ in range(HORIZON + 1)]
+
+    def change(self, op: Any, job: Job, allocation: Allocation, start: int, end: float) -> None:
+        for second in range(max(start, self.now), int(min(end, HORIZON + 1))):
+            self.free[second] = op(self.free[second], job, allocation)
+
+    def window(self, start: int, end: float) -> Any:
+        shared = self.free[start]
+        for second in range(start, int(min(end, HORIZON + 1))):
+            shared = self.space.meet(shared, self.free[second])
+        return shared
+
+    def earliest(self, job: Job, duration: float, after: int) -> tuple[int, Any] | None:
+        for start in range(max(after, self.now), HORIZON + 1):
+            window = self.window(start, start + duration)
+            if self.space.fits(window, job):
+                return start, window
+        return None
+
+
+def chooser(space: Space[Any]) -> Any:
+    def choose(free: Any, job: Job) -> Allocation | None:
+        if isinstance(space, PoolSpace):
+            return Allocation((1 << job.units) - 1) if space.fits(free, job) else None
+        return first_fit(space, free, job)
+
+    return choose
+
+
+def spaces(data: st.DataObject) -> Space[Any]:
+    if data.draw(st.integers(0, 2)) == 0:
+        return PoolSpace(data.draw(exclusive_machines()))
+    return space_of(data.draw(machines()))
+
+
+def check_equal(timeline: Timeline[Any], model: Seconds) -> None:
+    assert timeline.times[0] == model.now
+    assert timeline.times == sorted(set(timeline.times))
+    same = model.space.same
+    for second in range(model.now, HORIZON + 1):
+        assert same(timeline.at(second), model.free[second]), second
+    assert not any(same(a, b) for a, b in zip(timeline.frees, timeline.frees[1:], strict=False)), "not minimal"
+
+
+@given(st.data())
+def test_any_sequence_of_planning_and_cancelling(data: st.DataObject) -> None:
+    space = spaces(data)
+    choose = chooser(space)
+    now = data.draw(st.integers(0, 5))
+    timeline, model = Timeline(space, now, space.whole()), Seconds(space, now)
+    held: list[tuple[Job, Allocation, int, float]] = []
+    for number in range(data.draw(st.integers(1, 8))):
+        action = data.draw(st.sampled_from(["plan", "plan", "plan", "cancel", "advance"]))
+        if action == "advance":
+            now += data.draw(st.integers(0, 4))
+            timeline.advance(now)
+            model.now = now
+        elif action == "cancel" and held:
+            job, allocation, start, end = held.pop(data.draw(st.integers(0, len(held) - 1)))
+            timeline.release(job, allocation, start, end)
+            model.change(space.give, job, allocation, start, end)
+        elif action == "plan":
+            job = data.draw(jobs(space.machine, f"w0!{number}"))
+            duration = data.draw(st.one_of(st.integers(1, 6), st.just(math.inf)))
+            after = now + data.draw(st.integers(0, 6))
+            expected = model.earliest(job, duration, after)
+            found = timeline.earliest(job, duration, choose, after=after)
+            assert (found is None) == (expected is None)
+            if found is None or expected is None:
+                continue
+            start, allocation = found
+            assert start == expected[0]
+            assert allocation == choose(expected[1], job)
+            timeline.reserve(job, allocation, start, start + duration)
+            model.change(space.take, job, allocation, int(start), start + duration)
+            held.append((job, allocation, int(start), start + duration))
+        check_equal(timeline, model)
+    for job, allocation, start, end in held:
+        timeline.release(job, allocation, start, end)
+    assert len(timeline.times) == 1, "steps stay when nothing is planned any more"
+    assert space.same(timeline.frees[0], space.whole())
+
+
+@given(st.data())
+def test_restrict_takes_hosts_away_at_all_times(data: st.DataObject) -> None:
+    space = space_of(data.draw(machines()))
+    timeline, model = Timeline(space, 0, space.whole()), Seconds(space, 0)
+    for number in range(data.draw(st.integers(0, 4))):
+        job = data.draw(jobs(space.machine, f"w0!{number}"))
+        duration = data.draw(st.integers(1, 6))
+        found = timeline.earliest(job, duration, chooser(space))
+        assert found is not None
+        timeline.reserve(job, found[1], found[0], found[0] + duration)
+        model.change(space.take, job, found[1], int(found[0]), found[0] + duration)
+    kept = data.draw(st.integers(0, 2 ** len(space.machine.hosts) - 1))
+    timeline.restrict(kept)
+    model.free = [space.only(free, kept) for free in model.free]
+    check_equal(timeline, model)
+
+
+def test_a_choice_that_finds_nothing_yet_is_asked_again_later() -> None:
+    space = HostSpace(Machine.flat(3))
+    timeline = Timeline(space, 0.0, 0b101)
+    timeline.release(Job(id="w0!1", units=1), Allocation(0b010), 7.0, math.inf)
+
+    def neighbours(free: int, job: Job) -> Allocation | None:
+        return next((Allocation(0b11 << first) for first in range(2) if free >> first & 3 == 3), None)
+
+    pair = Job(id="w0!2", units=2)
+    assert timeline.earliest(pair, 2.0, neighbours) == (7.0, Allocation(0b011))
+    assert timeline.earliest(pair, 2.0, lambda free, job: None) is None
+
+
+def test_nothing_fits_before_a_job_that_runs_for_ever_ends() -> None:
+    space = HostSpace(Machine.flat(2))
+    timeline = Timeline(space, 0.0, space.whole())
+    timeline.reserve(Job(id="w0!1", units=1), Allocation(0b01), 0.0, math.inf)
+    timeline.reserve(Job(id="w0!2", units=1), Allocation(0b10), 5.0, math.inf)
+    one = Job(id="w0!3", units=1)
+    assert timeline.earliest(one, 5.0, chooser(space)) == (0.0, Allocation(0b10))
+    assert timeline.earliest(one, 5.1, chooser(space)) is None
+    assert timeline.earliest(one, math.inf, chooser(space)) is None
+
+
+def test_an_empty_interval_changes_nothing() -> None:
+    space = HostSpace(Machine.flat(2))
+    timeline = Timeline(space, 3.0, space.whole())
+    timeline.reserve(Job(id="w0!1", units=1), Allocation(0b01), 5.0, 5.0)
+    timeline.reserve(Job(id="w0!2", units=1), Allocation(0b01), 0.0, 3.0)
+    assert timeline.times == [3.0]
+
+
+def test_ends_are_whole_microseconds() -> None:
+    assert 0.1 + 0.7 < 0.8
+    assert end_of(0.1, 0.7) == 0.8
+    assert end_of(0.1, 0.2) == 0.3
+    assert end_of(5.0, math.inf) == math.inf
+
+
+@pytest.mark.parametrize("time", [3.0, 3.5, 100.0])
+def test_what_is_free_at_a_time_and_ever_after(time: float) -> None:
+    space = PoolSpace(Machine.flat(4))
+    timeline = Timeline(space, 0.0, 4)
+    timeline.reserve(Job(id="w0!1", units=3), Allocation(0b111), 1.0, 3.0)
+    assert timeline.at(time) == 4
+    assert timeline.at(2.999) == 1
+    assert timeline.at(0.0) == 4
+
+
+def test_free_capacity_handed_in_is_not_modified() -> None:
+    machine = Machine.flat(2, "core=4")
+    job = Job(id="w0!1", units=3)
+    job.request = (1,)
+    space = space_of(machine)
+    timeline = Timeline(space, 0.0, machine.capacity)
+    timeline.reserve(job, Allocation.of([0], [3]), 0.0, 5.0)
+    assert np.array_equal(machine.capacity, [[4], [4]])
+    assert timeline.at(0.0).tolist() == [[1], [4]]
