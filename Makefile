@@ -55,11 +55,11 @@ lint: setup
 	@$(BIN)/mypy --strict
 
 docs: setup
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo site/index.html
 
 serve-docs: setup
-	@$(BIN)/mkdocs serve
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 # One file for 3.11 and later, with hashes and without addresses. The header names the command, not its paths.
 lock:
