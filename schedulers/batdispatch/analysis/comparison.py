@@ -113,7 +113,9 @@ def metric_rows(runs: Sequence[Run], *, only: Sequence[str] | None = None) -> li
     for name in names:
         metric = describe(name)
         values = [run.metrics.get(name) for run in runs]
-        if metric is not None and any(value is not None for value in values):
+        # A column of zeros such as the rejected jobs' is no news at first sight.
+        idle = only is not None and name.startswith("nb_jobs_") and not any(values)
+        if metric is not None and not idle and any(value is not None for value in values):
             rows.append(metric_row(metric, values))
     return rows
 

@@ -113,7 +113,7 @@ def _legend(axes: Axes, names: Sequence[str]) -> None:
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
         ncols=columns,
-        fontsize=8,
+        fontsize=8.8,
         handlelength=1.8,
         columnspacing=1.2,
     )

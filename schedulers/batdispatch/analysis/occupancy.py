@@ -86,6 +86,6 @@ def occupancy(
         style.time_axis(axes, begin, end)
         host_axis(axes, hosts)
         bar = figure.colorbar(image, ax=axes, location="top", aspect=40, ticks=[0, 0.5, 1.0], shrink=0.7)
-        bar.ax.set_xticklabels(["idle", "half of its busiest resource in use", "all"], fontsize=7.5)
+        bar.ax.set_xticklabels(["idle", "half of its busiest resource in use", "all"], fontsize=8.5)
         bar.outline.set_visible(False)
     return figure

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from batdispatch import __version__
 from batdispatch.analysis import comparison, style
@@ -71,6 +72,8 @@ def render(runs: Sequence[Run], *, title: str | None = None) -> str:
     facts = comparison.inputs(runs)
     templates = resources.files("batdispatch.analysis") / "templates"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False)
+    environment.filters["breakable"] = _breakable
+    environment.filters["formula"] = _formula
     template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
     return template.render(
         version=__version__,
@@ -94,6 +97,18 @@ def render(runs: Sequence[Run], *, title: str | None = None) -> str:
         css=Markup((templates / "report.css").read_text(encoding="utf-8")),
         js=Markup((templates / "report.js").read_text(encoding="utf-8")),
     )
+
+
+def _breakable(text: str) -> Markup:
+    """Let a label such as ``easy,ordering=sjf`` go over several lines in a narrow column."""
+    return Markup(re.sub(r"([,/_]|[^&]=)", r"\1<wbr>", str(escape(text))))
+
+
+def _formula(text: str) -> Markup:
+    """Set a docstring's formula: subscripts, Greek letters and signs."""
+    for plain, sign in (("sum_", "Σ_"), ("tau", "τ"), ("<=", "≤"), ("^2", "²"), (" - ", " \N{MINUS SIGN} ")):
+        text = text.replace(plain, sign)
+    return Markup(re.sub(r"(?<![A-Za-z_])([A-Za-zΣ]+)_([a-z]{1,2})\b", r"\1<sub>\2</sub>", str(escape(text))))
 
 
 def _title(runs: Sequence[Run]) -> str:

@@ -21,12 +21,12 @@ SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 STROKES = ("-", "--", ":", "-.")
 #: Stand-ins that become the page's own colours, so that a picture follows a dark theme.
 INK, FAINT = "#010203", "#040506"
-#: Inches. Small on purpose: scaled to a phone's width the letters are still 9 pixels high.
+#: Inches. Small on purpose: scaled to a phone's width the letters are still 9 to 10 pixels high.
 WIDTH = 5.0
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
-    "font.size": 9.0,
+    "font.size": 9.8,
     "text.parse_math": False,
     "svg.fonttype": "none",
     # The ids inside an SVG are random unless salted.
