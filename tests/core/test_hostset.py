@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +25,7 @@ def test_a_mask_holds_exactly_its_ids(ids: set[int]) -> None:
 def test_runs_are_maximal_ascending_and_cover_the_set(ids: set[int]) -> None:
     runs = list(hostset.runs(hostset.mask_of(ids)))
     assert [i for first, last in runs for i in range(first, last + 1)] == sorted(ids)
-    assert all(nxt[0] > run[1] + 1 for run, nxt in zip(runs, runs[1:], strict=False))
+    assert all(nxt[0] > run[1] + 1 for run, nxt in pairwise(runs))
 
 
 @given(SETS, st.data())

@@ -7,7 +7,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import jobs, machines
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
@@ -16,6 +15,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.ledger import Ledger, spreads_freely
 from batdispatch.core.machine import Host, Machine
+from strategies import jobs, machines
 
 
 def ledger_of(machine: Machine, *, dynamic: bool = False, acknowledged: bool = False) -> Ledger:

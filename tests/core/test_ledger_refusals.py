@@ -19,7 +19,7 @@ A = Allocation.parse
 
 
 class Exclusive:
-    """Four hosts, a disk (4). r runs on host 0, w and big (3 units) wait, old ended, bad was rejected, host 3 is away."""
+    """Four hosts, a disk (4). r runs on 0, w and big (3 units) wait, old ended, bad was rejected, host 3 is away."""
 
     def __init__(self, machine: Machine | None = None, **config: bool) -> None:
         hosts = [Host(id=i, name=f"n{i}", storage=i == 4) for i in range(5)]

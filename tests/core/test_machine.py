@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import jobs, shared_machines
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Host, Machine, parse_capacity
+from strategies import jobs, shared_machines
 
 
 def host(number: int, *, storage: bool = False, **properties: str) -> Host:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import exclusive_machines, jobs, machines
 
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job
@@ -17,6 +16,7 @@ from batdispatch.core.ledger import first_fit
 from batdispatch.core.machine import Machine
 from batdispatch.core.space import HostSpace, PoolSpace, Space, space_of
 from batdispatch.core.timeline import Timeline, end_of
+from strategies import exclusive_machines, jobs, machines
 
 #: The last second the list knows; all that happens ends before, or lasts for ever.
 HORIZON = 60

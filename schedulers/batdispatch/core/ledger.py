@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core import hostset
@@ -397,12 +395,12 @@ def fill(room: Any, units: int, order: Any = None) -> Allocation | None:
         units: how many to place.
         order: int64 [k], hosts in the order to be filled; ascending ids when None.
     """
-    ordered = np.minimum(room if order is None else room[order], units)
+    ordered = room if order is None else room[order]
     filled = ordered.cumsum()
     if not len(filled) or filled[-1] < units:
         return None
     last = int(filled.searchsorted(units))
-    counts = ordered[: last + 1]
+    counts = ordered[: last + 1].copy()
     counts[last] -= int(filled[last]) - units
     used = counts.nonzero()[0]
     hosts, counts = (used if order is None else order[used]), counts[used]

@@ -39,7 +39,7 @@ class Placement(ABC):
             mask = self.pick(free, job.units)
             return None if mask is None else Allocation(mask)
         room = self.machine.room(free, job.request)
-        return None if np.minimum(room, job.units).sum() < job.units else self.spread(room, free, job)
+        return None if room.sum() < job.units else self.spread(room, free, job)
 
     @abstractmethod
     def pick(self, free: int, count: int) -> int | None:

@@ -1,0 +1,146 @@
+"""Orderings: keys worked out by hand from the published formulas."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core import events as e
+from batdispatch.core import registry
+from batdispatch.core.dispatcher import create
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.machine import Machine
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.parts.ordering import GROUP, make_ordering
+
+NAMES = registry.names(GROUP)
+
+
+def key(name: str, *, units: int = 4, submission: float = 100.0, now: float = 400.0, estimate: float = 50.0) -> float:
+    job = Job(id="w0!1", units=units, submission=submission, walltime=estimate)
+    job.rank = 7
+    return make_ordering(name).key(job, now, estimate)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("fcfs", 7),
+        ("lcfs", -7),
+        ("sjf", 50),
+        ("ljf", -50),
+        ("smallest-first", 4),
+        ("largest-first", -4),
+        ("smallest-area", 200),
+        ("largest-area", -200),
+        ("slowdown", -7),  # (300 + 50) / 50
+        ("wfp3", -864),  # (300 / 50)^3 x 4
+        ("unicef", -3),  # 300 / (log2 4 x 50)
+        ("f1", math.log10(50) * 4 + 870 * 2),
+        ("f2", math.sqrt(50) * 4 + 25_600 * 2),
+        ("f3", 50 * 4 + 6_860_000 * 2),
+        ("f4", 50 * 2 + 530_000 * 2),
+    ],
+)
+def test_keys_by_hand(name: str, expected: float) -> None:
+    assert key(name) == pytest.approx(expected, rel=1e-12)
+
+
+def test_every_registered_ordering_has_its_key_checked_here() -> None:
+    marks = test_keys_by_hand.pytestmark  # type: ignore[attr-defined]
+    checked = {case[0] for mark in marks for case in mark.args[1]}
+    assert checked == set(NAMES)
+
+
+def test_unicef_treats_one_unit_as_two() -> None:
+    assert key("unicef", units=1) == key("unicef", units=2) == -6
+
+
+@pytest.mark.parametrize("name", ["f1", "f2", "f3", "f4"])
+def test_learned_orderings_at_the_edge_of_their_logarithms(name: str) -> None:
+    assert key(name, submission=0.0) == key(name, submission=1.0)
+    assert key(name, submission=0.0, estimate=0.25) == key(name, submission=0.0, estimate=1.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(
+    units=st.integers(1, 10**6),
+    submission=st.floats(0, 1e9),
+    wait=st.floats(0, 1e9),
+    estimate=st.floats(1e-6, 1e9),
+)
+def test_keys_are_finite_for_finite_estimates(
+    name: str, units: int, submission: float, wait: float, estimate: float
+) -> None:
+    assert math.isfinite(key(name, units=units, submission=submission, now=submission + wait, estimate=estimate))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(units=st.integers(1, 10**6), wait=st.floats(0, 1e9))
+def test_jobs_without_a_walltime_can_still_be_compared(name: str, units: int, wait: float) -> None:
+    value = key(name, units=units, now=100.0 + wait, estimate=math.inf)
+    assert not math.isnan(value)
+
+
+def served(name: str, jobs: list[Job], now: float = 50.0, **options: object) -> list[str]:
+    """Submit jobs in the order given and return the ids in the order in which the queue is served."""
+    cluster = Ledger(e.SimulationBegins(0.0, Machine.flat(64)))
+    dispatcher = create("fcfs", {"ordering": name, **options})
+    assert isinstance(dispatcher, QueueDispatcher)
+    dispatcher.begin(cluster)
+    for job in jobs:
+        cluster.apply_submitted(e.JobSubmitted(job.submission, job))
+        dispatcher.on_submit(cluster, job)
+    cluster.now = now
+    return [job.id for job in dispatcher.in_order(cluster)]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "lcfs"])
+def test_ties_go_by_arrival(name: str) -> None:
+    jobs = [Job(id=f"w0!{n}", units=2, submission=5.0, walltime=10.0) for n in (9, 3, 5, 1)]
+    assert served(name, jobs) == ["w0!9", "w0!3", "w0!5", "w0!1"]
+
+
+MIXED = [("a", 8, 0.0, 20.0), ("b", 1, 10.0, 100.0), ("c", 4, 20.0, 5.0), ("d", 2, 30.0, 40.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("fcfs", "abcd"),
+        ("lcfs", "dcba"),
+        ("sjf", "cadb"),
+        ("ljf", "bdac"),
+        ("smallest-first", "bdca"),
+        ("largest-first", "acdb"),
+        ("smallest-area", "cdba"),  # 20, 80, 100, 160
+        ("largest-area", "abdc"),
+        ("slowdown", "cadb"),  # 7, 3.5, 1.5, 1.4
+        ("wfp3", "cadb"),  # 864, 125, 0.25, 0.064
+        ("unicef", "cadb"),  # 3, 0.83, 0.5, 0.4
+        ("f1", "abcd"),
+        ("f2", "abcd"),
+        ("f3", "abcd"),
+        ("f4", "abcd"),
+    ],
+)
+def test_a_queue_in_each_order(name: str, order: str) -> None:
+    jobs = [Job(id=f"w0!{n}", units=units, submission=s, walltime=w) for n, units, s, w in MIXED]
+    assert "".join(job_id[-1] for job_id in served(name, jobs)) == order
+
+
+def test_orders_that_depend_on_waiting_change_while_jobs_wait() -> None:
+    # At 18.5 s the slowdowns are 1.925 and 1.5; at 39 s they are 2.95 and 22.
+    jobs = [Job(id="w0!long", units=1, walltime=20.0), Job(id="w0!s", units=1, submission=18.0, walltime=1.0)]
+    assert served("slowdown", jobs, now=18.5) == ["w0!long", "w0!s"]
+    assert served("slowdown", jobs, now=39.0) == ["w0!s", "w0!long"]
+
+
+def test_the_default_walltime_stands_in_for_missing_ones() -> None:
+    jobs = [Job(id=f"w0!{name}", units=1, walltime=w) for name, w in (("none", math.inf), ("long", 100.0), ("s", 5.0))]
+    assert served("sjf", jobs) == ["w0!s", "w0!long", "w0!none"]
+    assert served("sjf", jobs, default_walltime="20") == ["w0!s", "w0!none", "w0!long"]

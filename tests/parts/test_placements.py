@@ -1,0 +1,207 @@
+"""Placements against exhaustive search; whatever they choose, the ledger accepts."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core import events as e
+from batdispatch.core import hostset, registry
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger, first_fit
+from batdispatch.core.machine import Machine
+from batdispatch.core.space import space_of
+from batdispatch.parts.placement import GROUP, make_placement
+from strategies import exclusive_machines, jobs, machines, shared_machines
+
+NAMES = registry.names(GROUP)
+
+
+def crowded(data: st.DataObject, machine: Machine) -> Ledger:
+    """A ledger in which a few jobs run on random hosts and some hosts are away."""
+    cluster = Ledger(e.SimulationBegins(0.0, machine))
+    for number in range(data.draw(st.integers(0, 4))):
+        job = data.draw(jobs(machine, f"w0!r{number}"))
+        among = data.draw(st.integers(0, 2 ** len(machine.hosts) - 1))
+        allocation = first_fit(cluster.space, cluster.space.only(cluster.free, among), job)
+        if allocation is not None:
+            cluster.apply_submitted(e.JobSubmitted(0.0, job))
+            cluster.start(job, allocation)
+    if data.draw(st.booleans()):
+        cluster.apply_unavailable(Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1))))
+    return cluster
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_what_is_chosen_can_be_started_and_complete_placements_find_what_there_is(
+    name: str, data: st.DataObject
+) -> None:
+    cluster = crowded(data, data.draw(machines()))
+    placement = make_placement(name, cluster.machine)
+    job = data.draw(jobs(cluster.machine))
+    before = np.array(cluster.free).copy()
+    allocation = placement.choose(cluster.free, job)
+    assert np.array_equal(cluster.free, before)
+    assert allocation == placement.choose(cluster.free, job)
+    if not cluster.space.fits(cluster.free, job):
+        assert allocation is None
+    elif placement.complete:
+        assert allocation is not None
+    if allocation is not None:
+        cluster.apply_submitted(e.JobSubmitted(0.0, job))
+        cluster.start(job, allocation)
+
+
+@given(st.data())
+def test_first_fit_on_exclusive_hosts_is_the_smallest_set_in_order_of_ids(data: st.DataObject) -> None:
+    cluster = crowded(data, data.draw(exclusive_machines()))
+    job = data.draw(jobs(cluster.machine))
+    found = make_placement("first-fit", cluster.machine).choose(cluster.free, job)
+    choices = list(combinations(hostset.ids(cluster.free), job.units))
+    assert (found is None) == (not choices)
+    if found is not None:
+        assert tuple(found.ids) == min(choices)
+        assert found == cluster.place(job)
+
+
+@given(st.data())
+def test_contiguous_on_exclusive_hosts_is_the_lowest_range(data: st.DataObject) -> None:
+    cluster = crowded(data, data.draw(exclusive_machines()))
+    job = data.draw(jobs(cluster.machine))
+    found = make_placement("contiguous", cluster.machine).choose(cluster.free, job)
+    free = set(hostset.ids(cluster.free))
+    ranges = [range(first, first + job.units) for first in range(len(cluster.machine.hosts))]
+    fitting = [each for each in ranges if set(each) <= free]
+    assert (None if found is None else found.ids) == (list(fitting[0]) if fitting else None)
+
+
+@given(st.data())
+def test_contiguous_on_shared_nodes_is_the_shortest_range_and_the_lowest_of_those(data: st.DataObject) -> None:
+    cluster = crowded(data, data.draw(shared_machines(6)))
+    job = data.draw(jobs(cluster.machine))
+    found = make_placement("contiguous", cluster.machine).choose(cluster.free, job)
+    room = cluster.machine.room(cluster.free, job.request).clip(max=job.units).tolist()
+    count = len(room)
+    fitting = [
+        (last - first, first)
+        for first in range(count)
+        for last in range(first + 1, count + 1)
+        if all(room[first:last]) and sum(room[first:last]) >= job.units
+    ]
+    assert (found is None) == (not fitting)
+    if found is not None:
+        length, first = min(fitting)
+        assert found.ids == list(range(first, first + length))
+
+
+@given(st.data())
+def test_best_fit_on_exclusive_hosts_is_the_tightest_run_or_the_fewest_pieces(data: st.DataObject) -> None:
+    cluster = crowded(data, data.draw(exclusive_machines()))
+    job = data.draw(jobs(cluster.machine))
+    found = make_placement("best-fit", cluster.machine).choose(cluster.free, job)
+    choices = list(combinations(hostset.ids(cluster.free), job.units))
+    assert (found is None) == (not choices)
+    if found is None:
+        return
+    runs = [last - first + 1 for first, last in hostset.runs(cluster.free)]
+    holding = [length for length in runs if length >= job.units]
+    pieces = list(hostset.runs(found.mask))
+    if holding:
+        ((first, _),) = pieces
+        whole = next((a, b) for a, b in hostset.runs(cluster.free) if a <= first <= b)
+        assert whole[1] - whole[0] + 1 == min(holding)
+        assert first == whole[0]
+    else:
+        assert len(pieces) == min(len(list(hostset.runs(hostset.mask_of(each)))) for each in choices)
+
+
+@given(st.data())
+def test_best_fit_on_shared_nodes_fills_the_fullest_first(data: st.DataObject) -> None:
+    cluster = crowded(data, data.draw(shared_machines(6)))
+    machine, free = cluster.machine, cluster.free
+    job = data.draw(jobs(machine))
+    found = make_placement("best-fit", machine).choose(free, job)
+    if found is None:
+        return
+    room = machine.room(free, job.request)
+    largest = machine.capacity.max(axis=0).tolist()
+
+    def amount(host: int) -> float:
+        return sum(int(have) / most for have, most in zip(free[host], largest, strict=True) if most)
+
+    order = sorted((host for host in range(len(room)) if room[host]), key=lambda host: (round(amount(host), 9), host))
+    expected: dict[int, int] = {}
+    left = job.units
+    for host in order:
+        if left:
+            expected[host] = min(int(room[host]), left)
+            left -= expected[host]
+    assert dict(found.per_host()) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "free", "units", "expected"),
+    [
+        ("first-fit", "0 2-3 5-9", 3, "0 2-3"),
+        ("best-fit", "0 2-3 5-9", 1, "0"),
+        ("best-fit", "0 2-3 5-9", 2, "2-3"),
+        ("best-fit", "0 2-3 5-9", 3, "5-7"),
+        ("best-fit", "0 2-3 5-9", 6, "2 5-9"),
+        ("best-fit", "0 2-3 5-9", 8, "0 2-3 5-9"),
+        ("contiguous", "0 2-3 5-9", 1, "0"),
+        ("contiguous", "0 2-3 5-9", 2, "2-3"),
+        ("contiguous", "0 2-3 5-9", 3, "5-7"),
+        ("contiguous", "0 2-3 5-9", 6, None),
+    ],
+)
+def test_by_hand(name: str, free: str, units: int, expected: str | None) -> None:
+    placement = make_placement(name, Machine.flat(10))
+    found = placement.choose(hostset.from_text(free), Job(id="w0!1", units=units))
+    assert (None if found is None else str(found)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "expected"),
+    [
+        ("first-fit", 3, {0: 2, 1: 1}),
+        ("first-fit", 7, {0: 2, 1: 4, 3: 1}),
+        ("best-fit", 3, {3: 1, 0: 2}),
+        ("best-fit", 5, {3: 1, 0: 2, 1: 2}),
+        ("contiguous", 4, {1: 4}),
+        ("contiguous", 5, {0: 2, 1: 3}),
+        ("contiguous", 7, None),
+    ],
+)
+def test_by_hand_on_shared_nodes(name: str, units: int, expected: dict[int, int] | None) -> None:
+    # Cores free: 2, 4, none (a whole-node job), 1.
+    machine = Machine.flat(4, "core=4")
+    free = np.array([[2], [4], [0], [1]])
+    job = Job(id="w0!1", units=units)
+    job.request = (1,)
+    found = make_placement(name, machine).choose(free, job)
+    assert (None if found is None else dict(found.per_host())) == expected
+
+
+def test_equal_nodes_tie_wherever_they_stand() -> None:
+    # Sums of thirds and sevenths: equal rows must compare equal at any position, or ties would go at random.
+    machine = Machine.flat(101, "a=3 b=7 c=11 d=13 e=17")
+    free = np.tile(np.array([[1, 2, 3, 4, 5]]), (101, 1))
+    job = Job(id="w0!1", units=50)
+    job.request = (1, 0, 0, 0, 0)
+    assert str(make_placement("best-fit", machine).choose(free, job)) == "0-49"
+
+
+def test_a_placement_that_is_not_complete_fits_the_space_it_says() -> None:
+    machine = Machine.flat(5)
+    space = space_of(machine)
+    job = Job(id="w0!1", units=2)
+    scattered = hostset.from_text("0 2 4")
+    assert space.fits(scattered, job)
+    assert not make_placement("contiguous", machine).complete
+    assert make_placement("contiguous", machine).choose(scattered, job) is None
