@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 import msgspec
-
-from batdispatch.cli.progress import progress_bar
 
 
 @click.command()
@@ -120,14 +121,14 @@ def command(
         memory=memory,
         keep_clock=keep_clock,
     )
-    with progress_bar(f"reading {Path(log).name}") as bar:
-
-        def show(done: int, total: int) -> None:
-            bar.length = total
-            bar.update(done - bar.pos)
-
+    with contextlib.ExitStack() as stack:
         workload, report = import_log(
-            log, kind=kind, options=options, selection=selection, machine=machine, progress=show
+            log,
+            kind=kind,
+            options=options,
+            selection=selection,
+            machine=machine,
+            progress=_progress(stack, f"reading {Path(log).name}") if sys.stderr.isatty() else None,
         )
     digest = write_workload(workload, output)
     if as_json:
@@ -136,3 +137,14 @@ def command(
     else:
         click.echo(report.as_text())
         click.echo(str(output))
+
+
+def _progress(stack: contextlib.ExitStack, label: str) -> Callable[[int, int], None]:
+    """Show a bar until the stack is left, and return what moves it."""
+    bar: Any = stack.enter_context(click.progressbar(length=1, label=label, file=sys.stderr))
+
+    def show(done: int, total: int) -> None:
+        bar.length = total
+        bar.update(done - bar.pos)
+
+    return show
