@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform as python_platform
 import re
 import resource
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -171,20 +172,17 @@ def decision_statistics(seconds: list[float]) -> dict[str, float]:
 
 def command_line(spec: RunSpec) -> str:
     """Return the command that repeats a run."""
-    words = [
-        "batdispatch run",
-        f"--platform {spec.platform}",
-        f"--workload {spec.workload}",
-        f"--dispatcher {spec.dispatcher}",
-    ]
-    words += [f"--set {key}={value}" for key, value in spec.options.items()]
+    words = ["batdispatch", "run", "--platform", spec.platform, "--workload", spec.workload]
+    words += ["--dispatcher", spec.dispatcher]
+    for key, value in spec.options.items():
+        words += ["--set", f"{key}={value}"]
     if spec.master_host is not None:
-        words.append(f"--master-host {spec.master_host}")
+        words += ["--master-host", spec.master_host]
     if spec.external_events is not None:
-        words.append(f"--events {spec.external_events}")
+        words += ["--events", spec.external_events]
     if spec.decision_time != 0.0:
-        words.append(f"--decision-time {'measured' if spec.decision_time is None else spec.decision_time}")
-    return " ".join([*words, f"--seed {spec.seed}"])
+        words += ["--decision-time", "measured" if spec.decision_time is None else str(spec.decision_time)]
+    return shlex.join([*words, "--seed", str(spec.seed)])
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

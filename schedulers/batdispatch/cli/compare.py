@@ -11,6 +11,7 @@ import msgspec
 from batdispatch.cli.dispatching import parse_decision_time, parse_settings
 from batdispatch.cli.inputs import input_options, prepare_folder
 from batdispatch.cli.metrics_table import metrics_table
+from batdispatch.cli.progress import progress_bar
 from batdispatch.core.errors import SimulationError
 
 
@@ -91,7 +92,7 @@ def command(
         for name, options in parse_dispatchers(dispatchers)
     ]
     folder = prepare_folder(out)
-    with click.progressbar(length=1, label="simulating", file=click.get_text_stream("stderr")) as bar:
+    with progress_bar("simulating") as bar:
         state: dict[str, int] = {}
 
         def tell(label: str, done: int, total: int) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time, parse_settings
 from batdispatch.cli.inputs import input_options, prepare_folder
 from batdispatch.cli.metrics_table import metrics_table
+from batdispatch.cli.progress import progress_bar
 
 
 @click.command()
@@ -56,7 +57,7 @@ def command(
     )
     build(spec)
     folder = prepare_folder(out or Path("runs") / spec.label)
-    with click.progressbar(length=1, label=spec.label, file=click.get_text_stream("stderr")) as bar:
+    with progress_bar(spec.label) as bar:
 
         def tell(done: int, total: int) -> None:
             if bar.length != total:

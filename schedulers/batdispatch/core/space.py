@@ -65,6 +65,18 @@ class Space(ABC, Generic[F]):
         """Return `free` with nothing left outside the mask `hosts`."""
 
     @abstractmethod
+    def pooled(self, free: F) -> NDArray[np.int64]:
+        """Return the sums of free capacity over the machine, int64 [pooled resource]."""
+
+    @abstractmethod
+    def pooled_need(self, job: Job) -> NDArray[np.int64]:
+        """Return sums below which a job surely does not fit, int64 [pooled resource]."""
+
+    @abstractmethod
+    def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        """Return what a job takes from the sums, int64 [pooled resource]."""
+
+    @abstractmethod
     def lacking(self, free: F, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         """Return (host, resource, free, needed) of the first host that cannot carry its share, or None."""
 
@@ -96,6 +108,15 @@ class HostSpace(Space[int]):
 
     def only(self, free: int, hosts: int) -> int:
         return free & hosts
+
+    def pooled(self, free: int) -> NDArray[np.int64]:
+        return np.array([free.bit_count()])
+
+    def pooled_need(self, job: Job) -> NDArray[np.int64]:
+        return np.array([job.units])
+
+    def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        return np.array([allocation.size])
 
     def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         busy = allocation.mask & ~free
@@ -159,6 +180,18 @@ class NodeSpace(Space[NDArray[np.int64]]):
         kept[listed] = free[listed]
         return kept
 
+    def pooled(self, free: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray(free.sum(axis=0))
+
+    def pooled_need(self, job: Job) -> NDArray[np.int64]:
+        if job.request is None:
+            # Whole nodes of any kind: no sum tells whether enough of them are idle.
+            return np.zeros(len(self.machine.resources), dtype=np.int64)
+        return np.array(job.request, dtype=np.int64) * job.units
+
+    def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        return np.asarray(self._share(job, allocation)[1].sum(axis=0))
+
     def lacking(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         hosts, used = self._share(job, allocation)
         short = np.argwhere(free[hosts] < used)
@@ -194,6 +227,15 @@ class PoolSpace(Space[int]):
 
     def only(self, free: int, hosts: int) -> int:
         raise TypeError("a pool does not know which of its hosts are free")
+
+    def pooled(self, free: int) -> NDArray[np.int64]:
+        return np.array([free])
+
+    def pooled_need(self, job: Job) -> NDArray[np.int64]:
+        return np.array([job.units])
+
+    def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        return np.array([allocation.size])
 
     def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         raise TypeError("a pool does not know which of its hosts are free")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job
@@ -30,70 +33,103 @@ class Timeline(Generic[F]):
     """A step function of time: `frees[i]` holds on ``[times[i], times[i + 1])``, the last one for ever.
 
     Works for any `Space`: host masks, node x resource arrays, or plain counts. Neighbouring steps differ, as long as
-    nothing is reserved that was not free and nothing released that was not reserved.
+    nothing is reserved that was not free and nothing released that was not reserved. Beside the exact capacities it
+    keeps their sums over the machine: where a job is larger than the sum, its place need not be looked for.
     """
 
     def __init__(self, space: Space[F], now: float, free: F) -> None:
         self.space = space
         self.times: list[float] = [now]
         self.frees: list[F] = [free]
+        sums = space.pooled(free)
+        #: float64 [step] and int64 [step, pooled resource], as long as `times` plus spare room at the end.
+        self._starts: NDArray[np.float64] = np.full(16, now)
+        self._sums: NDArray[np.int64] = np.tile(sums, (16, 1))
 
     def advance(self, now: float) -> None:
-        """Forget what lies before `now`. Linear in the number of steps dropped."""
+        """Forget what lies before `now`. Linear in the number of steps."""
         index = bisect_right(self.times, now) - 1
         if index > 0:
-            del self.times[:index]
-            del self.frees[:index]
-        self.times[0] = max(self.times[0], now)
+            self._delete(0, index)
+        self.times[0] = self._starts[0] = max(self.times[0], now)
 
     def at(self, time: float) -> F:
         """Return what is free at `time`, which must not lie before the first step."""
         return self.frees[bisect_right(self.times, time) - 1]
 
+    # ------------------------------------------------------------------ writing
+
+    def reserve(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
+        """Take what a job uses out of ``[start, end)``."""
+        self._change(self.space.take, -self.space.pooled_use(job, allocation), job, allocation, start, end)
+
+    def release(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
+        """Put what a job uses back into ``[start, end)``."""
+        self._change(self.space.give, self.space.pooled_use(job, allocation), job, allocation, start, end)
+
+    def restrict(self, hosts: int) -> None:
+        """Leave nothing free outside the mask `hosts`, at any time."""
+        for index, free in enumerate(self.frees):
+            self.frees[index] = self.space.only(free, hosts)
+            self._sums[index] = self.space.pooled(self.frees[index])
+        for time in self.times[1:]:
+            self._join(time)
+
+    def _change(
+        self,
+        op: Callable[[F, Job, Allocation], F],
+        sums: NDArray[np.int64],
+        job: Job,
+        allocation: Allocation,
+        start: float,
+        end: float,
+    ) -> None:
+        """Apply `op` to every step of ``[start, end)``, clipped to the timeline."""
+        start = max(start, self.times[0])
+        if end <= start:
+            return
+        first = self._cut(start)
+        last = len(self.times) if math.isinf(end) else self._cut(end)
+        frees = self.frees
+        for index in range(first, last):
+            frees[index] = op(frees[index], job, allocation)
+        self._sums[first:last] += sums
+        self._join(end)
+        self._join(start)
+
     def _cut(self, time: float) -> int:
         """Make `time` the beginning of a step and return its index."""
         index = bisect_left(self.times, time)
-        if index == len(self.times) or self.times[index] != time:
-            self.times.insert(index, time)
-            self.frees.insert(index, self.frees[index - 1])
+        count = len(self.times)
+        if index < count and self.times[index] == time:
+            return index
+        if count == len(self._starts):
+            self._starts = np.concatenate((self._starts, self._starts))
+            self._sums = np.concatenate((self._sums, self._sums))
+        self._starts[index + 1 : count + 1] = self._starts[index:count]
+        self._sums[index + 1 : count + 1] = self._sums[index:count]
+        self._starts[index] = time
+        self._sums[index] = self._sums[index - 1]
+        self.times.insert(index, time)
+        self.frees.insert(index, self.frees[index - 1])
         return index
+
+    def _delete(self, first: int, last: int) -> None:
+        """Remove the steps ``first..last - 1``."""
+        count = len(self.times)
+        kept = count - last
+        self._starts[first : first + kept] = self._starts[last:count]
+        self._sums[first : first + kept] = self._sums[last:count]
+        del self.times[first:last]
+        del self.frees[first:last]
 
     def _join(self, time: float) -> None:
         """Remove the step boundary at `time` if nothing changes there."""
         index = bisect_left(self.times, time)
         if 0 < index < len(self.times) and self.space.same(self.frees[index - 1], self.frees[index]):
-            del self.times[index]
-            del self.frees[index]
+            self._delete(index, index + 1)
 
-    def _change(self, op: Callable[[F, Job, Allocation], F], job: Job, alloc: Allocation, a: float, b: float) -> None:
-        """Apply `op` to every step of ``[a, b)``, clipped to the timeline."""
-        a = max(a, self.times[0])
-        if b <= a:
-            return
-        first = self._cut(a)
-        last = len(self.times) if math.isinf(b) else self._cut(b)
-        frees = self.frees
-        for index in range(first, last):
-            frees[index] = op(frees[index], job, alloc)
-        self._join(b)
-        self._join(a)
-
-    def reserve(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
-        """Take what a job uses out of ``[start, end)``."""
-        self._change(self.space.take, job, allocation, start, end)
-
-    def release(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
-        """Put what a job uses back into ``[start, end)``."""
-        self._change(self.space.give, job, allocation, start, end)
-
-    def restrict(self, hosts: int) -> None:
-        """Leave nothing free outside the mask `hosts`, at any time."""
-        times, frees = self.times, [self.space.only(free, hosts) for free in self.frees]
-        self.times, self.frees = times[:1], frees[:1]
-        for time, free in zip(times[1:], frees[1:], strict=True):
-            if not self.space.same(self.frees[-1], free):
-                self.times.append(time)
-                self.frees.append(free)
+    # ------------------------------------------------------------------ searching
 
     def earliest(
         self, job: Job, duration: float, choose: Chooser[F], *, after: float = -math.inf
@@ -101,20 +137,65 @@ class Timeline(Generic[F]):
         """Return the earliest start and an allocation that stays free until ``end_of(start, duration)``, or None.
 
         None happens only when walltime-less jobs hold capacity for ever, or when `choose` never finds an allocation.
-        Quadratic in the number of steps at worst, in practice nearly linear.
+        Linear in the steps where the sums forbid the job, quadratic at worst in the others.
         """
+        sums = self._sums[: len(self.times)]
+        for first, last in self._gaps(sums, self.space.pooled_need(job), duration, after):
+            place = self._within(first, last, job, duration, choose, after)
+            if place is not None:
+                return place
+        return None
+
+    def may_move_up(self, job: Job, place: tuple[float, float, Allocation], after: float) -> bool:
+        """Return whether a job with a reserved place might start before it: False only if it surely cannot.
+
+        Args:
+            job: the job.
+            place: start, end and allocation, as reserved.
+            after: earliest start looked for, s.
+        """
+        start, end, allocation = place
+        sums = self._sums[: len(self.times)].copy()
+        first = bisect_left(self.times, start)
+        sums[first : bisect_left(self.times, end)] += self.space.pooled_use(job, allocation)
+        for index, _ in self._gaps(sums, self.space.pooled_need(job), end - start, after):
+            return max(self.times[index], after) < start
+        return False
+
+    def _gaps(
+        self, sums: NDArray[np.int64], need: NDArray[np.int64], duration: float, after: float
+    ) -> Iterator[tuple[int, int]]:
+        """Yield the step ranges that the sums allow a job of `duration` seconds to lie in."""
+        count = len(self.times)
+        origin = max(bisect_right(self.times, after) - 1, 0)
+        blocked = (sums[origin:] < need).any(axis=1).nonzero()[0] + origin
+        # Between two blocked steps lies a gap; where they are neighbours it has no length.
+        firsts = np.concatenate(([origin], blocked + 1))
+        lasts = np.append(blocked, count)
+        begins = np.maximum(np.append(self._starts[:count], math.inf)[firsts], after)
+        ends = np.append(self._starts[:count], math.inf)[lasts]
+        wide = np.logical_and(firsts < lasts, np.round(begins + duration, 6) <= ends)
+        for index in np.flatnonzero(wide).tolist():
+            yield int(firsts[index]), int(lasts[index])
+
+    def _within(
+        self, first: int, last: int, job: Job, duration: float, choose: Chooser[F], after: float
+    ) -> tuple[float, Allocation] | None:
+        """Return the earliest place within the steps ``first..last - 1``."""
         times, frees = self.times, self.frees
         fits, meet = self.space.fits, self.space.meet
-        index = max(bisect_right(times, after) - 1, 0)
-        count = len(times)
-        while index < count:
+        limit = times[last] if last < len(times) else math.inf
+        index = first
+        while index < last:
+            start = max(times[index], after)
+            end = end_of(start, duration)
+            if end > limit:
+                return None
             window = frees[index]
             following = index + 1
             if fits(window, job):
-                start = max(times[index], after)
-                end = end_of(start, duration)
                 later = index + 1
-                while later < count and times[later] < end:
+                while later < last and times[later] < end:
                     window = meet(window, frees[later])
                     if not fits(window, job):
                         # A step that does not fit even alone ends every window that would contain it.

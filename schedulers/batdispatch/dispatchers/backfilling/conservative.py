@@ -11,6 +11,9 @@ from batdispatch.core.ledger import Ledger
 from batdispatch.core.timeline import Timeline, end_of
 from batdispatch.dispatchers.backfilling.queue import Ends, QueueDispatcher
 
+#: Planned start and end, in seconds, and allocation.
+Place = tuple[float, float, Allocation]
+
 
 class Conservative(QueueDispatcher):
     """Every waiting job has a planned start and hosts; nothing that comes later may delay it.
@@ -23,7 +26,7 @@ class Conservative(QueueDispatcher):
     outlives its expected end and no host goes away.
     Time: a job's place is linear in the steps of the plan; a compression does it for the whole queue.
     Deviation: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
-    processors. Jobs without a walltime are planned to run for ever unless `default_walltime` says otherwise; a job
+    processors; on shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a walltime are planned to run for ever unless `default_walltime` says otherwise; a job
     whose place depends on the end of such a job waits without a plan. When a job outlives its expected end, or hosts
     come or go, the plan is made anew in order; the late job is expected to take as long again as it is late, at least
     1 s (compare the prediction correction of Tsafrir, Etsion, Feitelson, TPDS 2007).
@@ -33,8 +36,10 @@ class Conservative(QueueDispatcher):
         super().begin(cluster)
         self._timeline: Timeline[Any] = Timeline(cluster.space, cluster.now, cluster.space.whole())
         #: Planned start, end and allocation of waiting and running jobs.
-        self._plan: dict[str, tuple[float, float, Allocation]] = {}
+        self._plan: dict[str, Place] = {}
         self._ends = Ends()
+        #: On shared nodes a job that cannot start earlier keeps its nodes, instead of choosing them anew.
+        self._keeps_place = not cluster.machine.exclusive
         #: Whether capacity was freed since the last decision, and whether the plan no longer holds.
         self._freed = False
         self._void = False
@@ -63,31 +68,41 @@ class Conservative(QueueDispatcher):
         self._freed = self._void = False
         started = 0
         for job in candidates:
-            started += self._replace(cluster, job)
+            started += self._put(cluster, job)
         if started:
             self.forget_started()
         self.fresh.clear()
 
-    def _replace(self, cluster: Ledger, job: Job) -> bool:
-        """Put a waiting job at its earliest place in the plan, and start it if that is now and its hosts are free."""
-        planned = self._plan.pop(job.id, None)
-        if planned is not None:
-            start, end, allocation = planned
-            self._timeline.release(job, allocation, start, end)
-        duration = self.estimate(job)
-        place = self._timeline.earliest(job, duration, self.choose, after=cluster.now)
-        if place is None:
+    def _put(self, cluster: Ledger, job: Job) -> bool:
+        """Put a waiting job at its earliest place, and start it if that is now and its hosts are free."""
+        now = cluster.now
+        planned = self._plan.get(job.id)
+        if planned is None or not self._keeps_place or self._timeline.may_move_up(job, planned, now):
+            planned = self._place(job, planned, now)
+        if planned is None:
             return False
-        start, allocation = place
-        end = end_of(start, duration)
-        self._timeline.reserve(job, allocation, start, end)
-        self._plan[job.id] = (start, end, allocation)
+        start, end, allocation = planned
         # A job that is expected to end just now may still hold its hosts.
-        if start > cluster.now or cluster.space.lacking(cluster.free, job, allocation) is not None:
+        if start > now or cluster.space.lacking(cluster.free, job, allocation) is not None:
             return False
         cluster.start(job, allocation)
         self._ends.add(job, end)
         return True
+
+    def _place(self, job: Job, planned: Place | None, now: float) -> Place | None:
+        """Reserve and return a job's earliest place; None, and no longer any, if there is none."""
+        if planned is not None:
+            self._timeline.release(job, planned[2], planned[0], planned[1])
+            del self._plan[job.id]
+        duration = self.estimate(job)
+        found = self._timeline.earliest(job, duration, self.choose, after=now)
+        if found is None:
+            return None
+        if planned is None or not self._keeps_place or found[0] < planned[0]:
+            planned = (found[0], end_of(found[0], duration), found[1])
+        self._timeline.reserve(job, planned[2], planned[0], planned[1])
+        self._plan[job.id] = planned
+        return planned
 
     def _extend_overdue(self, cluster: Ledger) -> None:
         """Give running jobs that outlived their expected end a later one, which makes the plan void."""
