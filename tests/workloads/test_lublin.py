@@ -14,7 +14,6 @@ from batdispatch.workloads.lublin import (
     INTERACTIVE,
     DailyCycle,
     JobClass,
-    draw_arrivals,
     draw_gaps,
     draw_runtimes,
     draw_sizes,
@@ -89,7 +88,7 @@ def test_gaps() -> None:
 
 def test_arrivals_follow_the_day() -> None:
     # Short gaps, so that many days hold many jobs each.
-    times = draw_arrivals(rng(), ALL, MANY, scale=0.05)
+    times = DailyCycle(slot_weights(ALL)).clock(np.cumsum(draw_gaps(rng(), ALL, MANY)) * 0.05)
     assert (np.diff(times) >= 0).all()
     slots = np.bincount((times % 86_400 // 1800).astype(int), minlength=48) / len(times) * 48
     assert np.corrcoef(slots, slot_weights(ALL))[0, 1] > 0.8

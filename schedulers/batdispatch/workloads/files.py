@@ -142,6 +142,8 @@ class Source:
         """Return the SHA-256 of the file as it is on disk, in hexadecimal; reads what is left of it."""
         while self._front.read(1 << 16):
             pass
+        if self._progress is not None:
+            self._progress(self._hashed.position, self._hashed.position)
         return self._hashed.hash.hexdigest()
 
 

@@ -206,11 +206,6 @@ class DailyCycle:
         return times
 
 
-def draw_arrivals(rng: np.random.Generator, kind: JobClass, count: int, scale: float = 1.0) -> NDArray[np.float64]:
-    """Return arrival times in ascending order, s since midnight, float64 [job]."""
-    return DailyCycle(slot_weights(kind)).clock(np.cumsum(draw_gaps(rng, kind, count)) * scale)
-
-
 def offered_load(
     submissions: NDArray[np.float64], sizes: NDArray[np.int64], runtimes: NDArray[np.float64], hosts: int
 ) -> float:
