@@ -10,5 +10,4 @@ import click
 
 def progress_bar(label: str) -> Any:
     """Return a progress bar, a context manager with `length`, `pos` and `update(steps)`; hidden in a pipe."""
-    stream = click.get_text_stream("stderr")
-    return click.progressbar(length=1, label=label, file=stream, hidden=not sys.stderr.isatty())
+    return click.progressbar(length=1, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())

@@ -72,8 +72,8 @@ class Orders:
         record = self._waiting(decision.job_id, "EXECUTE_JOB")
         allocation = decision.allocation
         self._check_hosts(record, allocation)
-        optional = (decision.executors(), decision.storage, decision.io_job)
-        if sum(part is not None for part in optional) > 1:
+        mapped = decision.mapping is not None or allocation.counts is not None
+        if mapped + (decision.storage is not None) + (decision.io_job is not None) > 1:
             raise self._refusal(
                 f"EXECUTE_JOB: job {record.id}: only one of mapping, storage mapping and I/O job is allowed"
             )
@@ -82,7 +82,7 @@ class Orders:
                 f"EXECUTE_JOB: job {record.id}: an I/O job's time depends on the platform, which "
                 "this engine does not simulate"
             )
-        self._check_size(record, allocation, decision.executors())
+        self._check_size(record, allocation, decision.mapping)
         profile = engine.workload_profile(record)
         record.state = JobState.RUNNING
         record.start = engine.now
@@ -121,7 +121,7 @@ class Orders:
 
     def _check_size(self, record: Record, allocation: Allocation, mapping: Mapping[int, int] | None) -> None:
         engine = self._engine
-        placed = allocation.size if mapping is None else len(mapping)
+        placed = allocation.units if mapping is None else len(mapping)
         if placed == record.units:
             return
         profiles = engine.profiles[record.id.partition("!")[0]]
