@@ -89,12 +89,16 @@ def test_recorded_decisions_pass_the_ledger_and_come_out_the_same(name: str) -> 
     assert not session.ledger.running
 
 
+def hear_all(session: Session, name: str) -> None:
+    for exchange in read_recording(RECORDINGS / name / "exchange.jsonl"):
+        session.handle(batsim4.decode_message(exchange.message))
+
+
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_decisions_that_batsim_refuses_are_refused_by_the_ledger(name: str) -> None:
     session = scripted(name)
     with pytest.raises(ImpossibleDecision, match=REFUSED[name]):
-        for exchange in read_recording(RECORDINGS / name / "exchange.jsonl"):
-            session.handle(batsim4.decode_message(exchange.message))
+        hear_all(session, name)
 
 
 def test_every_recording_without_an_end_is_a_refusal() -> None:

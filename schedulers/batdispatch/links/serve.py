@@ -35,12 +35,16 @@ class Served(msgspec.Struct, frozen=True):
 
 
 class _Peers:
-    """Who is connected, from the socket's own event stream."""
+    """Who is connected, from the socket's own event stream.
+
+    Attributes:
+        connected: file descriptors of the open connections.
+        lost_at: when the last of them closed, if no message came since. A peer that connects again does not count: what
+            it had said or waited for is lost, and it will say nothing more.
+    """
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
-        self.monitor = socket.get_monitor_socket(
-            zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
-        )
+        self.monitor = socket.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
         self.connected: set[int] = set()
         self.lost_at: float | None = None
 
@@ -48,9 +52,8 @@ class _Peers:
         while self.monitor.poll(0):
             event = recv_monitor_message(self.monitor)
             number = int(event["value"])
-            if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+            if event["event"] == zmq.EVENT_ACCEPTED:
                 self.connected.add(number)
-                self.lost_at = None
             elif number in self.connected:
                 self.connected.discard(number)
                 if not self.connected:
@@ -94,12 +97,12 @@ def serve(
     # A context of its own: ending it waits for the last reply, whatever else the process does with ZeroMQ.
     context = zmq.Context()
     socket = context.socket(zmq.REP)
+    peers = _Peers(socket)
     try:
         socket.setsockopt(zmq.MAXMSGSIZE, max_message)
         socket.setsockopt(zmq.LINGER, round(_LINGER * 1000))
         if address.startswith("tcp://["):
             socket.setsockopt(zmq.IPV6, 1)
-        peers = _Peers(socket)
         try:
             socket.bind(address)
         except zmq.ZMQError as problem:
@@ -107,7 +110,7 @@ def serve(
         on_ready(socket.getsockopt_string(zmq.LAST_ENDPOINT))
         return _loop(peer, socket, wire, peers, timeout, recorder, signals, on_notice)
     finally:
-        socket.disable_monitor()
+        peers.monitor.close(linger=0)
         socket.close()
         context.term()
 
@@ -137,6 +140,7 @@ def _loop(
         except zmq.Again:
             _wait(poller, peers, quiet_since, timeout, answered, on_notice)
             continue
+        peers.lost_at = None
         if recorder is not None:
             recorder.message(frame)
         message = wire.decode_message(frame)

@@ -66,7 +66,9 @@ def frame_error(problem: Exception, data: bytes, source: str, kinds: tuple[str, 
         return InputError(f"is not UTF-8: {problem.reason} (byte {problem.object[problem.start]:#04x})", source=source)
     match = _PATH.match(str(problem))
     text, path = (match["text"], match["path"]) if match else (str(problem), "")
-    text = text[0].lower() + text[1:].replace("`", "")
+    text = text.replace("`", "")
+    if not text.startswith("JSON"):
+        text = text[0].lower() + text[1:]
     if not data.strip():
         text = "is empty, expected a JSON object"
     place = path.lstrip(".")

@@ -1,0 +1,33 @@
+"""Dispatchers that misbehave, for the tests of the decision process."""
+
+from __future__ import annotations
+
+import time
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.ledger import Ledger
+
+
+class Overlapping(Dispatcher):
+    """Starts every job on host 0."""
+
+    def decide(self, cluster: Ledger) -> None:
+        for job in list(cluster.queue.values()):
+            cluster.start(job, Allocation.of([0]))
+
+
+class Slow(Dispatcher):
+    """Takes its time over every decision."""
+
+    def decide(self, cluster: Ledger) -> None:
+        time.sleep(1.0)
+
+
+class Stuck(Dispatcher):
+    """Never comes to a decision."""
+
+    def decide(self, cluster: Ledger) -> None:
+        print("deciding", flush=True)
+        while True:
+            time.sleep(0.01)
