@@ -27,7 +27,7 @@ REFUSED = {
     "err_busy_host": r"job w0!z cannot start on 0-1: host 0 \(alder\) has 0 host free.*held by w0!x",
     "err_dyn_composed": r"profile w0!c: Batsim 4.2 crashes on composed profiles registered dynamically: flatten it",
     "err_dyn_disabled": r"registering jobs is not enabled .* --enable-dynamic-jobs",
-    "err_past_call": r"a call at 3 s was asked for, which is not later than now",
+    "err_past_call": r"a call at 3(\.0+)? s was asked for, which is not later than now",
     "kill_done_job": r"job w0!kd cannot be killed: it is ended",
 }
 

@@ -288,7 +288,7 @@ class Ledger:
 
     def set_metadata(self, job: Job, text: str) -> None:
         """Write a text into the job's line of the jobs file."""
-        if job.id not in self.queue and job.id not in self.running:
+        if job.id not in self.queue and job.id not in self.running and job.id not in self._registered:
             raise self._refusal(f"job {job.id} cannot be given metadata: it is {self._state_of(job.id)}")
         if '"' in text:
             raise self._refusal(f"job {job.id}: metadata must not contain double quotes")
