@@ -88,16 +88,16 @@ def metric_row(metric: Metric, values: Sequence[Value]) -> Row:
         scale, unit = duration_unit(known)
     elif metric.name.startswith("utilisation"):
         scale, unit = 0.01, "%"
-    best = None
-    if known and metric.better and not all(math.isclose(value, known[0], rel_tol=1e-9) for value in known):
-        best = min(known) if metric.better == "lower" else max(known)
+    shown = ["n/a" if value is None else number(float(value) / scale) for value in values]
+    best = ""
+    if known and metric.better:
+        best = number((min(known) if metric.better == "lower" else max(known)) / scale)
+        if all(text in (best, "n/a") for text in shown):
+            # What reads the same is equally good: nobody would see why one of them is marked.
+            best = ""
     cells = [
-        Cell("n/a", None)
-        if value is None
-        else Cell(
-            number(float(value) / scale), float(value), best is not None and math.isclose(value, best, rel_tol=1e-9)
-        )
-        for value in values
+        Cell(text, None if value is None else float(value), bool(best) and text == best)
+        for text, value in zip(shown, values, strict=True)
     ]
     return Row(metric, unit, cells)
 

@@ -8,6 +8,7 @@ import io
 import lzma
 import math
 import re
+import warnings
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,16 +93,18 @@ def read_jobs(path: Path) -> pd.DataFrame:
     text = _read_text(path)
     header = _header(text, path)
     try:
-        frame = pd.read_csv(
-            io.StringIO(text),
-            dtype={name: ("float64" if name in _NUMBERS else "str") for name in header},
-            names=header,
-            skiprows=1,
-            keep_default_na=False,
-            na_values={name: [""] for name in header if name in _NUMBERS},
-            float_precision="round_trip",
-            index_col=False,
-        )
+        with warnings.catch_warnings():
+            # Of rows that are too long it only warns; the count below finds them.
+            warnings.simplefilter("ignore")
+            frame = pd.read_csv(
+                io.StringIO(text),
+                dtype={name: ("float64" if name in _NUMBERS else "str") for name in header},
+                names=header,
+                skiprows=1,
+                keep_default_na=False,
+                na_values={name: [""] for name in header if name in _NUMBERS},
+                index_col=False,
+            )
     except (ValueError, OverflowError) as problem:
         # pandas says which value it stumbled over but not always where.
         _check_rows(text, header, path)

@@ -46,6 +46,7 @@ def gantt(frame: pd.DataFrame, hosts: int, *, begin: float | None = None, end: f
     kind = np.searchsorted(np.array(WAITS), wait, side="right").clip(0, len(WAITS) - 1)
     begin = float(frame["submission_time"].min()) if begin is None else begin
     end = float(finish.max(initial=begin)) if end is None else end
+    end = end if end > begin else begin + 1.0
     intervals = parse_many(started["allocated_resources"].tolist())
     hosts = max(hosts, int(intervals.last.max(initial=0)) + 1)
     with style.styled():
@@ -59,7 +60,7 @@ def gantt(frame: pd.DataFrame, hosts: int, *, begin: float | None = None, end: f
             if len(intervals.first) <= VECTOR_RECTANGLES:
                 _rectangles(axes, intervals, start / seconds, finish / seconds, kind)
             else:
-                shown = _paint(intervals, start, finish, kind, hosts, begin, max(end, begin + 1e-9))
+                shown = _paint(intervals, start, finish, kind, hosts, begin, end)
                 extent = (begin / seconds, end / seconds, 0, hosts)
                 axes.imshow(shown, origin="lower", aspect="auto", interpolation="none", extent=extent)
         style.time_axis(axes, begin, end)
@@ -73,10 +74,10 @@ def gantt(frame: pd.DataFrame, hosts: int, *, begin: float | None = None, end: f
             loc="lower center",
             bbox_to_anchor=(0.5, 1.0),
             ncols=6,
-            fontsize=8.5,
-            handlelength=1.0,
-            columnspacing=0.9,
-            handletextpad=0.4,
+            fontsize=8.2,
+            handlelength=0.8,
+            columnspacing=0.7,
+            handletextpad=0.3,
         )
     return figure
 

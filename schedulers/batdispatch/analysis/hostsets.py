@@ -61,14 +61,14 @@ def parse_many(texts: Sequence[str]) -> Intervals:
     Raises:
         InputError: a text is not a set of ascending intervals of ids up to ``hostset.MAX_HOST_ID``.
     """
-    data = np.frombuffer(("\n".join(texts) + "\n").encode(), dtype=np.uint8)
+    data = np.frombuffer("".join([text + "\n" for text in texts]).encode(), dtype=np.uint8)
     digit = (data >= ord("0")) & (data <= ord("9"))
     dash = data == ord("-")
     newline = data == ord("\n")
     known = digit | dash | newline | (data == ord(" ")) | (data == ord(","))
     starts = np.flatnonzero(digit & ~np.concatenate(([False], digit[:-1])))
     ends = np.flatnonzero(digit & ~np.concatenate((digit[1:], [False]))) + 1
-    # The text ends in a newline, so a dash always has a character after it; the first one may lack one before it.
+    # Every text ends in a newline, so a dash always has a character after it; the first one may lack one before it.
     dashes = np.flatnonzero(dash)
     upper = np.zeros(len(starts), dtype=bool)
     fine = bool(known.all()) and int(newline.sum()) == len(texts)

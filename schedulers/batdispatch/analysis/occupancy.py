@@ -64,7 +64,8 @@ def occupancy(
     slots: Slots, capacity: NDArray[np.int64], start: Floats, finish: Floats, *, begin: float, end: float
 ) -> Figure:
     """Return a picture of `busy_share`, hosts upwards and time to the right."""
-    share = busy_share(slots, capacity, start, finish, begin, max(end, begin + 1e-9))
+    end = end if end > begin else begin + 1.0
+    share = busy_share(slots, capacity, start, finish, begin, end)
     hosts = len(share)
     if hosts > ROWS:
         bands = np.linspace(0, hosts, ROWS + 1).astype(int)[:-1]

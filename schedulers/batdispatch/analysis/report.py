@@ -71,7 +71,7 @@ def render(runs: Sequence[Run], *, title: str | None = None) -> str:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
     facts = comparison.inputs(runs)
     templates = resources.files("batdispatch.analysis") / "templates"
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False)
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.filters["breakable"] = _breakable
     environment.filters["formula"] = _formula
     template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
@@ -108,7 +108,9 @@ def _formula(text: str) -> Markup:
     """Set a docstring's formula: subscripts, Greek letters and signs."""
     for plain, sign in (("sum_", "Σ_"), ("tau", "τ"), ("<=", "≤"), ("^2", "²"), (" - ", " \N{MINUS SIGN} ")):
         text = text.replace(plain, sign)
-    return Markup(re.sub(r"(?<![A-Za-z_])([A-Za-zΣ]+)_([a-z]{1,2})\b", r"\1<sub>\2</sub>", str(escape(text))))
+    return Markup(
+        re.sub(r"(?<![A-Za-z_])([A-Za-zΣ]+)_([a-z]{1,2})(?![A-Za-z0-9_])", r"\1<sub>\2</sub>", str(escape(text)))
+    )
 
 
 def _title(runs: Sequence[Run]) -> str:
