@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from batdispatch.core.errors import InputError
 
 #: Largest host id accepted from outside; a mask needs one bit per possible id, so this bounds memory.
 MAX_HOST_ID = 10_000_000
+#: Runs of a mask that are cheaper to find one by one.
+_FEW_RUNS = 16
+#: Width in bits from which halving pays.
+_SMALL = 256
 
 
 def mask_of(ids: Iterable[int]) -> int:
@@ -36,7 +42,9 @@ def mask_of(ids: Iterable[int]) -> int:
 def runs(mask: int) -> Iterator[tuple[int, int]]:
     """Yield the maximal runs ``(first, last)`` of consecutive ids of a mask, in ascending order."""
     base = 0
-    while mask:
+    for _ in range(_FEW_RUNS):
+        if not mask:
+            return
         low = mask & -mask
         skip = low.bit_length() - 1
         mask >>= skip
@@ -45,6 +53,11 @@ def runs(mask: int) -> Iterator[tuple[int, int]]:
         yield base, base + length - 1
         mask >>= length
         base += length
+    # Each run above costs a pass over the whole mask; for the many that are left, one pass finds them all.
+    data = np.frombuffer(mask.to_bytes((mask.bit_length() >> 3) + 1, "little"), dtype=np.uint8)
+    bits = np.unpackbits(data, bitorder="little").view(np.int8)
+    edges = np.diff(bits, prepend=np.int8(0)).nonzero()[0] + base
+    yield from zip(edges[::2].tolist(), (edges[1::2] - 1).tolist(), strict=True)
 
 
 def ids(mask: int) -> list[int]:
@@ -53,20 +66,33 @@ def ids(mask: int) -> list[int]:
 
 
 def lowest(mask: int, count: int) -> int:
-    """Return the mask of the `count` lowest ids of `mask`, which must hold at least that many."""
-    taken = 0
-    rest = mask
-    while rest and count:
-        low = rest & -rest
-        run = rest & ~(rest + low)
-        length = run.bit_length() - low.bit_length() + 1
-        if length >= count:
-            return taken | ((low << count) - low)
-        taken |= run
-        rest ^= run
-        count -= length
-    if not count:
-        return taken
+    """Return the mask of the `count` lowest ids of `mask`, which must hold at least that many.
+
+    Linear in the largest id (and independent of the number of runs), by halving the range in which the last id lies.
+    """
+    if count == 0:
+        return 0
+    part, offset, left = mask, 0, count
+    width = part.bit_length()
+    while width > _SMALL:
+        half = width >> 1
+        low = part & ((1 << half) - 1)
+        inside = low.bit_count()
+        if inside >= left:
+            part, width = low, half
+        else:
+            left -= inside
+            part >>= half
+            offset += half
+            width -= half
+    while part:
+        first = part & -part
+        run = part & ~(part + first)
+        length = run.bit_length() - first.bit_length() + 1
+        if length >= left:
+            return mask & ((1 << (offset + first.bit_length() - 1 + left)) - 1)
+        part ^= run
+        left -= length
     raise ValueError("lowest() was asked for more ids than the mask holds")
 
 

@@ -130,8 +130,7 @@ class NodeSpace(Space[NDArray[np.int64]]):
         return self.machine.capacity
 
     def fits(self, free: NDArray[np.int64], job: Job) -> bool:
-        room = self.machine.room(free, job.request)
-        return bool(np.minimum(room, job.units, out=room).sum() >= job.units)
+        return int(self.machine.room(free, job.request).sum()) >= job.units
 
     def plausible(self, free: NDArray[np.int64], jobs: Sequence[Job]) -> list[Job]:
         pooled = free.sum(axis=0).tolist()

@@ -137,7 +137,7 @@ class Timeline(Generic[F]):
         """Return the earliest start and an allocation that stays free until ``end_of(start, duration)``, or None.
 
         None happens only when walltime-less jobs hold capacity for ever, or when `choose` never finds an allocation.
-        Linear in the steps where the sums forbid the job, quadratic at worst in the others.
+        Nearly linear in the number of steps; quadratic at worst.
         """
         sums = self._sums[: len(self.times)]
         for first, last in self._gaps(sums, self.space.pooled_need(job), duration, after):
@@ -168,7 +168,7 @@ class Timeline(Generic[F]):
         """Yield the step ranges that the sums allow a job of `duration` seconds to lie in."""
         count = len(self.times)
         origin = max(bisect_right(self.times, after) - 1, 0)
-        blocked = (sums[origin:] < need).any(axis=1).nonzero()[0] + origin
+        blocked = np.flatnonzero(np.any(sums[origin:] < need, axis=1)) + origin
         # Between two blocked steps lies a gap; where they are neighbours it has no length.
         firsts = np.concatenate(([origin], blocked + 1))
         lasts = np.append(blocked, count)
@@ -185,26 +185,38 @@ class Timeline(Generic[F]):
         times, frees = self.times, self.frees
         fits, meet = self.space.fits, self.space.meet
         limit = times[last] if last < len(times) else math.inf
-        index = first
+        index = later = first
+        # What is free all along the steps ``index..later - 1``; the job fits in it.
+        window = frees[first]
         while index < last:
             start = max(times[index], after)
             end = end_of(start, duration)
             if end > limit:
                 return None
-            window = frees[index]
-            following = index + 1
-            if fits(window, job):
-                later = index + 1
-                while later < last and times[later] < end:
-                    window = meet(window, frees[later])
-                    if not fits(window, job):
-                        # A step that does not fit even alone ends every window that would contain it.
-                        following = index + 1 if fits(frees[later], job) else later + 1
-                        break
-                    later += 1
-                else:
-                    allocation = choose(window, job)
-                    if allocation is not None:
-                        return start, allocation
-            index = following
+            if later == index:
+                window, later = frees[index], index + 1
+                if not fits(window, job):
+                    index += 1
+                    continue
+            while later < last and times[later] < end:
+                longer = meet(window, frees[later])
+                if not fits(longer, job):
+                    break
+                window = longer
+                later += 1
+            else:
+                allocation = choose(window, job)
+                if allocation is not None:
+                    return start, allocation
+                index = later = index + 1
+                continue
+            # The window cannot be extended over `later`: the next one begins as far before it as the job fits.
+            window = frees[later]
+            if not fits(window, job):
+                index = later = later + 1
+                continue
+            index, later = later, later + 1
+            while fits(longer := meet(window, frees[index - 1]), job):
+                window = longer
+                index -= 1
         return None
