@@ -20,11 +20,11 @@ from batdispatch.core.job import JobState
 VECTOR_RECTANGLES = 1000
 #: Pixels of an image; it is painted at twice the size and averaged.
 IMAGE_WIDTH, IMAGE_HEIGHT = 1000, 480
-#: Upper ends of the classes of waiting time, in seconds, their names, and their colours: steps of cividis, which
-#: reads the same with and without colour vision.
+#: Upper ends of the classes of waiting time, in seconds, their names, and their colours: from blue over sand to
+#: red, which colour-blind readers tell apart, and none too light for white or too dark for dark paper.
 WAITS = (60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0, np.inf)
 WAIT_NAMES = ("< 1 min", "< 10 min", "< 1 h", "< 6 h", "< 1 day", "1 day +")
-WAIT_COLOURS = ("#26456e", "#3b6c9d", "#7b9cb5", "#c9b778", "#e8a33d", "#c8501e")
+WAIT_COLOURS = ("#2a66a8", "#5b93cc", "#a3c3de", "#d8c678", "#e8a33d", "#c8501e")
 
 
 def gantt(frame: pd.DataFrame, hosts: int, *, begin: float | None = None, end: float | None = None) -> Figure:
