@@ -1,0 +1,151 @@
+"""What holds for every dispatcher with every part, on random machines and workloads, read from the output files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core import dispatcher as dispatchers
+from batdispatch.core import events as e
+from batdispatch.core import registry
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import JobState
+from batdispatch.core.machine import Machine
+from batdispatch.engines.records import EngineOptions
+from batdispatch.parts import ordering, placement
+from simulating import Task, audit, micro, simulate
+from strategies import machines, workloads
+
+BASELINES = ["conservative", "easy", "fcfs", "filler"]
+ORDERINGS = registry.names(ordering.GROUP)
+PLACEMENTS = registry.names(placement.GROUP)
+
+quick = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+#: Set BATDISPATCH_EXAMPLES for more.
+deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "1500")))
+
+
+@st.composite
+def options(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    """Options of a baseline, as texts."""
+    given: dict[str, Any] = {}
+    if draw(st.booleans()):
+        given["ordering"] = draw(st.sampled_from(ORDERINGS))
+    if draw(st.booleans()):
+        given["placement"] = draw(st.sampled_from(PLACEMENTS))
+    if draw(st.booleans()):
+        given["default_walltime"] = draw(st.sampled_from(["0.5", "3", "1000"]))
+    if name == "easy" and draw(st.booleans()):
+        given["reservation"] = "hosts"
+    return given
+
+
+@st.composite
+def absences(draw: st.DrawFn, machine: Machine) -> list[e.Event]:
+    """Hosts that come and go; in the end all are there."""
+    found: list[e.Event] = []
+    for _ in range(draw(st.integers(0, 4))):
+        hosts = Allocation(draw(st.integers(1, 2 ** len(machine.hosts) - 1)))
+        begin = draw(st.integers(0, 150)) / 10
+        found.append(e.MachinesUnavailable(begin, hosts))
+        if draw(st.booleans()):
+            found.append(e.MachinesAvailable(begin + draw(st.integers(0, 100)) / 10, hosts))
+    return [*found, e.MachinesAvailable(30.0, Allocation((1 << len(machine.hosts)) - 1))] if found else []
+
+
+def impossible(machine: Machine, task: Task) -> bool:
+    """The strategy makes impossible tasks ask for a hundred times the hosts."""
+    return task.units >= 100 * len(machine.hosts) and machine.resolve(task.demand) != (0,) * len(machine.resources)
+
+
+def rejections_are_right(machine: Machine, tasks: list[Task], result: Any, chosen: dict[str, Any]) -> None:
+    reasons = {job_id.partition("!")[2]: reason for job_id, reason in result.session.ledger.rejections}
+    assert reasons.keys() == {row.id for row in result.rows.values() if row.state is JobState.REJECTED}
+    for task in tasks:
+        if impossible(machine, task):
+            assert "the whole machine has room for" in reasons[task.id]
+        elif task.id in reasons:
+            assert chosen["placement"] == "contiguous"
+            assert reasons[task.id] == "placement contiguous finds no place for it even on the idle machine"
+
+
+def check_anything(data: st.DataObject, name: str) -> None:
+    machine = data.draw(machines(), label="machine")
+    tasks = data.draw(workloads(machine), label="tasks")
+    chosen = data.draw(options(name), label="options")
+    kind = data.draw(st.sampled_from(["plain", "plain", "split", "slow", "absent"]), label="kind")
+    arguments: dict[str, Any] = {
+        "plain": {},
+        "split": {"engine": EngineOptions(split_simultaneous=True)},
+        "slow": {"decision_time": data.draw(st.sampled_from([1e-6, 0.3, 2.0]))},
+        "absent": {"events": data.draw(absences(machine), label="absences")},
+    }[kind]
+    result = simulate(machine, tasks, name, options=chosen, **arguments)
+    audit(machine, tasks, result)
+    rejections_are_right(machine, tasks, result, chosen)
+    if kind == "absent":
+        check_absences(arguments["events"], result)
+    if kind == "slow":
+        for row in result.starts().items():
+            submission = next(task.submission for task in tasks if task.id == row[0])
+            assert micro(row[1]) >= micro(submission) + micro(arguments["decision_time"])
+    again = simulate(machine, tasks, name, options=chosen, **arguments)
+    assert again.files == result.files, "the same run twice"
+    assert [reply for _, reply in again.exchanges] == [reply for _, reply in result.exchanges]
+
+
+def check_absences(events: list[e.Event], result: Any) -> None:
+    """No job starts on a host while it is away."""
+    ordered = sorted(events, key=lambda event: event.time)
+    for row in result.rows.values():
+        away = 0
+        for event in ordered:
+            if row.state is JobState.REJECTED or micro(event.time) > row.start:
+                break
+            if isinstance(event, e.MachinesUnavailable):
+                away |= event.hosts.mask
+            elif isinstance(event, e.MachinesAvailable):
+                away &= ~event.hosts.mask
+        assert not any(away >> host & 1 for host in row.units), f"{row.id} started on a host that was away"
+
+
+@pytest.mark.parametrize("name", BASELINES)
+@quick
+@given(data=st.data())
+def test_valid_complete_and_repeatable(name: str, data: st.DataObject) -> None:
+    check_anything(data, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BASELINES)
+@deep
+@given(data=st.data())
+def test_valid_complete_and_repeatable_many_times(name: str, data: st.DataObject) -> None:
+    check_anything(data, name)
+
+
+def test_every_registered_baseline_is_tested_here() -> None:
+    own = {
+        name
+        for name in registry.names(dispatchers.GROUP)
+        if dispatchers.find(name).__module__.startswith("batdispatch.dispatchers.backfilling.")
+    }
+    assert own == set(BASELINES)
+
+
+@pytest.mark.parametrize("ordered", ORDERINGS)
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_ordering_with_every_placement(name: str, ordered: str) -> None:
+    machine = Machine.flat(5, "core=4 gpu=1 mem=8")
+    tasks = [
+        Task(str(n), submission=n % 4 * 1.5, units=1 + n % 3, runtime=1.0 + n % 5, walltime=2.0 + n % 7, demand=demand)
+        for n, demand in enumerate([None, {"core": 2}, {"core": 1, "gpu": 1}, {"mem": 5}, {"core": 4}] * 5)
+    ]
+    for placed in PLACEMENTS:
+        audit(machine, tasks, simulate(machine, tasks, name, options={"ordering": ordered, "placement": placed}))
