@@ -6,7 +6,7 @@ from types import TracebackType
 
 import zmq
 
-from batdispatch.core.errors import SimulationError
+from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.serve import MAX_MESSAGE
@@ -39,7 +39,11 @@ class RemotePeer:
         self._socket.setsockopt(zmq.SNDTIMEO, max(round(self._timeout * 1000), 1))
         if self._address.startswith("tcp://["):
             self._socket.setsockopt(zmq.IPV6, 1)
-        self._socket.connect(self._address)
+        try:
+            self._socket.connect(self._address)
+        except zmq.ZMQError as problem:
+            self.__exit__(None, None, None)
+            raise InputError(f"endpoint {self.endpoint!r} cannot be connected to: {problem.strerror}") from None
         return self
 
     def __exit__(
