@@ -18,14 +18,18 @@ import numpy as np
 from batdispatch import __version__
 from batdispatch.analysis.frame import read_jobs
 from batdispatch.analysis.runs import metrics_of
+from batdispatch.campaign.isolation import isolated, sweep
+from batdispatch.campaign.simgrid import UseSimGrid, needs_simgrid
 from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import InputError
+from batdispatch.core.events import Event
 from batdispatch.core.messages import Peer
 from batdispatch.core.session import DecisionTime, Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
+from batdispatch.engines.timing import PlatformTimer
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.platforms import read_platform
 from batdispatch.wire import protocol
@@ -50,6 +54,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     external_events: str | None = None
     #: Whether decisions.jsonl is written.
     record: bool = True
+    #: When SimGrid times what depends on the platform.
+    simgrid: UseSimGrid = "auto"
 
     @property
     def label(self) -> str:
@@ -67,17 +73,48 @@ def build(spec: RunSpec) -> Dispatcher:
 def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> dict[str, Any]:
     """Simulate a run into the folder `out` and return its result.json.
 
+    A run that needs SimGrid is simulated in a process of its own.
+
     Raises:
-        InputError: the spec or a file it names is wrong; nothing is written.
+        InputError: the spec or a file it names is wrong, or SimGrid is needed and not installed; nothing is written.
         ImpossibleDecision, SimulationError: the run failed; nothing is written.
     """
-    began, cpu_began = time.perf_counter(), time.process_time()
-    dispatcher = build(spec)
-    platform = read_platform(Path(spec.platform), master=spec.master_host)
-    workload = read_workload(Path(spec.workload))
-    events = []
-    if spec.external_events is not None:
-        events = read_external_events(Path(spec.external_events), len(platform.machine.hosts))
+    inputs = _Inputs(spec)
+    if not needs_simgrid(inputs.workload, spec.simgrid):
+        return _simulate(inputs, out, progress, None)
+    task = {"spec": msgspec.to_builtins(spec), "out": str(out)}
+    try:
+        result: dict[str, Any] = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
+    except BaseException:
+        sweep(out)
+        raise
+    return result
+
+
+def execute_with_simgrid(spec: dict[str, Any], out: str, progress: Progress) -> dict[str, Any]:
+    """Simulate a run with SimGrid in this process, once, and return its result.json; raises as `execute`."""
+    from batdispatch.engines.simgrid_timer import SimGridTimer
+
+    inputs = _Inputs(msgspec.convert(spec, RunSpec))
+    return _simulate(inputs, Path(out), progress, SimGridTimer(inputs.platform))
+
+
+class _Inputs:
+    """What a run reads, and when it began to."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.began, self.cpu_began = time.perf_counter(), time.process_time()
+        self.spec = spec
+        self.dispatcher = build(spec)
+        self.platform = read_platform(Path(spec.platform), master=spec.master_host)
+        self.workload = read_workload(Path(spec.workload))
+        self.events: list[Event] = []
+        if spec.external_events is not None:
+            self.events = read_external_events(Path(spec.external_events), len(self.platform.machine.hosts))
+
+
+def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: PlatformTimer | None) -> dict[str, Any]:
+    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
     session = Session(dispatcher, decision_time=spec.decision_time)
     loaded = time.perf_counter()
     with ExitStack() as stack:
@@ -88,8 +125,9 @@ def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> di
             workload,
             outputs,
             options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs),
-            external_events=events,
+            external_events=inputs.events,
             progress=None if progress is None else (lambda done: progress(done, len(workload.jobs))),
+            timer=timer,
         )
         peer: Peer = session
         if spec.record:
@@ -104,7 +142,7 @@ def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> di
         "options": options_of(dispatcher),
         "seed": spec.seed,
         "decision_time": "measured" if spec.decision_time is None else spec.decision_time or "none",
-        "engine": {"name": "embedded", "version": __version__},
+        "engine": {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version},
         "command": command_line(spec),
         "platform": {
             "path": spec.platform,
@@ -122,9 +160,9 @@ def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> di
         read_jobs(out / "jobs.csv"), result, machine=platform.machine, jobs=workload.jobs, folder=out
     )
     result["performance"] = {
-        "load_seconds": loaded - began,
+        "load_seconds": loaded - inputs.began,
         "simulation_seconds": simulated - loaded,
-        "cpu_seconds": time.process_time() - cpu_began,
+        "cpu_seconds": time.process_time() - inputs.cpu_began,
         "messages": engine.messages,
         "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
@@ -180,6 +218,8 @@ def command_line(spec: RunSpec) -> str:
         words += ["--master-host", spec.master_host]
     if spec.external_events is not None:
         words += ["--events", spec.external_events]
+    if spec.simgrid != "auto":
+        words += ["--simgrid", spec.simgrid]
     if spec.decision_time != 0.0:
         words += ["--decision-time", "measured" if spec.decision_time is None else str(spec.decision_time)]
     return shlex.join([*words, "--seed", str(spec.seed)])

@@ -1,8 +1,11 @@
-"""The embedded engine: Batsim 4's semantics for profiles whose time does not depend on the platform.
+"""The embedded engine: Batsim 4's semantics, with SimGrid for what depends on the platform.
 
 Everything that happens at one moment is told in one message; the answer's decisions take effect at their times, and
 what happens until the answer's `now` is told in the next message. The clock counts microseconds, the resolution of
 Batsim's messages, so that a schedule is the same in process and over a socket.
+
+Delays and everything else that has a known end stand in the engine's own calendar. A timer, if there is one, lets time
+pass while activities run on the platform, at most until the calendar's next entry.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from batdispatch.engines.occupancy import Occupancy
 from batdispatch.engines.orders import Orders
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions, Record
+from batdispatch.engines.timing import PlatformTimer
 
 if TYPE_CHECKING:
     from batdispatch.workloads import Workload
@@ -51,12 +55,14 @@ class EmbeddedEngine:
         options: EngineOptions | None = None,
         external_events: Iterable[e.Event] = (),
         progress: Callable[[int], None] | None = None,
+        timer: PlatformTimer | None = None,
     ) -> None:
         """Check that every job can be simulated.
 
         Raises:
-            InputError: a job's profile needs a platform model.
+            InputError: a job's profile needs a timer and there is none, or cannot be simulated at all.
         """
+        self.timer = timer
         self.machine = machine
         self.workload = workload
         self.outputs = outputs
@@ -67,7 +73,13 @@ class EmbeddedEngine:
         self._timed: dict[str, set[str]] = {"w0": set()}
         for job in workload.jobs:
             if job.profile not in self._timed["w0"]:
-                check_timed(job.profile, workload.profiles, self._timed["w0"], source=str(workload.path))
+                check_timed(
+                    job.profile,
+                    workload.profiles,
+                    self._timed["w0"],
+                    source=str(workload.path),
+                    platform=timer is not None,
+                )
         sharing = self.options.compute_sharing
         self.hosts = Occupancy(machine, sharing=not machine.exclusive if sharing is None else sharing)
         #: Submission times on the engine's clock, s.
@@ -98,10 +110,14 @@ class EmbeddedEngine:
             SimulationError: jobs wait and nothing is left to happen.
         """
         began = time.perf_counter()
+        timer = self.timer
         try:
-            self._run(peer)
+            if timer is None:
+                self._run(peer)
+            else:
+                timer.run(lambda: self._run(peer))
             self.outputs.finish(
-                version=f"batdispatch {__version__} embedded",
+                version=f"batdispatch {__version__} embedded" + (f", SimGrid {timer.version}" if timer else ""),
                 scheduling_seconds=self.scheduling_seconds,
                 simulation_seconds=time.perf_counter() - began,
             )
@@ -121,6 +137,8 @@ class EmbeddedEngine:
         while not self._is_over():
             if not self.told:
                 due = self._next_due()
+                if self.timer is not None and self.timer.running:
+                    due = self._let_run(self.timer, due)
                 if due == math.inf:
                     raise self._stuck()
                 self.now = max(self.now, due)
@@ -133,6 +151,17 @@ class EmbeddedEngine:
     def _next_due(self) -> float:
         due = self._calendar[0][0] if self._calendar else math.inf
         return min(due, self._submissions[self._next_job]) if self._next_job < len(self._submissions) else due
+
+    def _let_run(self, timer: PlatformTimer, until: float) -> float:
+        """Let activities run until one ends, at most until `until`; return the time it then is."""
+        ended = timer.advance(until)
+        if not ended:
+            return until
+        now = max(round(timer.clock, 6), self.now)
+        for record in ended:
+            record.due = now
+            self.schedule(now, self._job_due, record)
+        return now
 
     def _advance(self) -> None:
         """Let everything happen that is due by now."""
@@ -168,7 +197,10 @@ class EmbeddedEngine:
                 until = max(until, at)
                 self.schedule(at, carry_out, decision)
         while until > self.now:
-            self.now = max(min(self._next_due(), until), self.now)
+            due = max(min(self._next_due(), until), self.now)
+            if self.timer is not None and self.timer.running:
+                due = self._let_run(self.timer, due)
+            self.now = due
             self._advance()
 
     def schedule(self, at: float, action: Callable[[Any], None], subject: Any) -> None:
@@ -264,10 +296,10 @@ class EmbeddedEngine:
             return
         self.told.append(event)
 
-    def call(self, at: float) -> None:
+    def call(self, call_id: str) -> None:
         """Answer a CALL_ME_LATER."""
         self.calls -= 1
-        self.told.append(e.RequestedCall(self.now))
+        self.told.append(e.RequestedCall(self.now, call_id))
 
     def plan(self, record: Record, due: float | None) -> None:
         """Enter when a running job goes on or ends: by itself, or at its walltime, which wins a tie."""
@@ -311,6 +343,8 @@ class EmbeddedEngine:
         record.state = state
         allocation = record.allocation
         assert allocation is not None
+        if record.execution is not None:
+            record.execution.stop(self.now)
         self.hosts.release(allocation)
         self._write_states()
         self.outputs.ended(

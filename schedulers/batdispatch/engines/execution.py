@@ -1,4 +1,4 @@
-"""How a job's profile runs over time, for profiles whose time does not depend on the platform.
+"""How a job's profile runs over time.
 
 Semantics follow Batsim 4.2.1 as its recordings show them: a sequence stops at the first non-zero return code; `recv`
 looks at once, then (without a `timeout` profile) every `polltime` seconds.
@@ -12,7 +12,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.engines.activities import PLATFORM_TYPES, Placement
+from batdispatch.engines.timing import PlatformTimer
 
 #: Profile types that run without a platform model.
 TIMED_TYPES = frozenset({"delay", "composed", "send", "recv"})
@@ -23,17 +25,18 @@ RECV_POLL = 0.005
 Profiles = Mapping[str, Mapping[str, Any]]
 
 
-def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str = "") -> None:
-    """Check that a profile and all it refers to can run without a platform model.
+def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str = "", platform: bool = False) -> None:
+    """Check that a profile and all it refers to can run.
 
     Args:
         name: the profile.
         profiles: all profiles of its workload, already validated and acyclic.
         checked: names found good before; extended.
         source: where the workload was read from, for the message.
+        platform: whether activities can be timed on the platform.
 
     Raises:
-        InputError: a profile's run time depends on the platform.
+        InputError: a profile cannot be simulated, or not without a platform model.
     """
     pending = [name]
     while pending:
@@ -43,26 +46,50 @@ def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str
         checked.add(current)
         profile = profiles[current]
         kind = profile["type"]
-        if kind not in TIMED_TYPES:
+        place = f"profile {current!r}"
+        if kind in PLATFORM_TYPES and not platform:
             raise InputError(
-                f"type {kind!r}: its run time depends on the platform's speeds and links, which the embedded engine "
-                "does not simulate; it runs delay, composed, send and recv profiles. Run this workload against Batsim "
-                "(batdispatch serve)",
+                f"type {kind!r}: its run time depends on the platform's speeds and links, which only SimGrid "
+                "simulates, and this simulation runs without it",
                 source=source,
-                place=f"profile {current!r}",
+                place=place,
+            )
+        if kind not in PLATFORM_TYPES and kind not in TIMED_TYPES:
+            raise InputError(
+                f"type {kind!r} is not simulated here, expected one of "
+                f"{', '.join(sorted(TIMED_TYPES | PLATFORM_TYPES))}. "
+                "Run this workload against Batsim (batdispatch serve)",
+                source=source,
+                place=place,
             )
         pending.extend(profile.get("seq", ()))
         pending.extend(target for key in ("success", "failure", "timeout") if (target := profile.get(key)))
 
 
+class Site:
+    """What lets a job's activities run on the platform: where its executors are, and who times them."""
+
+    __slots__ = ("io", "placement", "subject", "timer")
+
+    def __init__(self, timer: PlatformTimer, placement: Placement, subject: Any, io: Mapping[str, Any] | None) -> None:
+        self.timer = timer
+        self.placement = placement
+        #: What the timer reports when an activity of the job has ended.
+        self.subject = subject
+        #: Profile of the I/O job that runs along.
+        self.io = io
+
+
 class _Sequence:
     """A composed profile in progress. `index` counts across repeats, as Batsim reports it."""
 
-    __slots__ = ("index", "name", "parts", "total")
+    __slots__ = ("index", "io", "name", "parts", "total")
 
-    def __init__(self, name: str, parts: list[str], repeat: int) -> None:
+    def __init__(self, name: str, parts: list[str], repeat: int, io: list[str] | None) -> None:
         self.name = name
         self.parts = parts
+        #: The parts of the I/O job, one beside each.
+        self.io = io
         self.total = len(parts) * repeat
         self.index = 0
 
@@ -71,23 +98,29 @@ class Execution:
     """One job's walk through its profile.
 
     The engine calls `begin`, then `resume` whenever the returned time has come. `outgoing` collects messages for the
-    scheduler, `inbox` holds those from it.
+    scheduler, `inbox` holds those from it. An activity on the platform is waited for without an end in sight: whoever
+    times it says when.
     """
 
     __slots__ = (
+        "_activity",
         "_began",
         "_duration",
         "_leaf",
         "_polls_from",
         "_profiles",
+        "_site",
         "_stack",
         "inbox",
         "outgoing",
         "return_code",
     )
 
-    def __init__(self, profiles: Profiles) -> None:
+    def __init__(self, profiles: Profiles, site: Site | None = None) -> None:
         self._profiles = profiles
+        self._site = site
+        #: Handle of the activity that runs on the platform.
+        self._activity: int | None = None
         self._stack: list[_Sequence] = []
         self._leaf = ""
         self._began = 0.0
@@ -98,15 +131,30 @@ class Execution:
         self.return_code = 0
 
     def begin(self, name: str, now: float) -> float | None:
-        """Start a profile and return when to resume: a time, infinity while waiting for a message, None when over."""
+        """Start a profile and return when to resume: a time, infinity while waiting for something, None when over."""
+        return self._begin(name, now, None if self._site is None else self._site.io)
+
+    def _begin(self, name: str, now: float, io: Mapping[str, Any] | None) -> float | None:
         while True:
             profile = self._profiles[name]
             kind = profile["type"]
             if kind == "composed":
-                self._stack.append(_Sequence(name, list(profile["seq"]), int(profile.get("repeat", 1))))
+                parts = None if io is None else list(io["seq"])
+                self._stack.append(_Sequence(name, list(profile["seq"]), int(profile.get("repeat", 1)), parts))
                 name = profile["seq"][0]
+                io = None if parts is None else self._profiles[parts[0]]
                 continue
             self._leaf, self._began = name, now
+            if kind in PLATFORM_TYPES:
+                site = self._site
+                assert site is not None, "such profiles are refused without a timer"
+                try:
+                    activity = site.placement.activity(name, profile, io)
+                except ImpossibleDecision as problem:
+                    raise ImpossibleDecision(f"at {now:.6f} s: {problem}") from None
+                self._activity = site.timer.start(activity, site.subject, now)
+                self._duration = math.inf
+                return math.inf
             if kind == "delay":
                 self._duration = float(profile["delay"])
                 return now + self._duration
@@ -138,7 +186,8 @@ class Execution:
         return self._polls_from + max(math.floor((now - self._polls_from) / step) + 1, 1) * step
 
     def resume(self, now: float) -> float | None:
-        """Go on after a delay, a send, or a poll; returns as `begin`."""
+        """Go on after a delay, a send, a poll, or an activity; returns as `begin`."""
+        self._activity = None
         if self._polls_from is not None:
             self._polls_from = None
             target = self._receive(self._profiles[self._leaf])
@@ -152,14 +201,22 @@ class Execution:
             sequence = self._stack[-1]
             sequence.index += 1
             if sequence.index < sequence.total:
-                return self.begin(sequence.parts[sequence.index % len(sequence.parts)], now)
+                part = sequence.index % len(sequence.parts)
+                io = None if sequence.io is None else self._profiles[sequence.io[part]]
+                return self._begin(sequence.parts[part], now, io)
             self._stack.pop()
             self.return_code = int(self._profiles[sequence.name].get("ret", 0))
         return None
 
-    def progress(self, now: float) -> dict[str, Any]:
-        """Return the progress of a killed job as Batsim nests it."""
-        part = (now - self._began) / self._duration if 0 < self._duration < math.inf else 0.0
+    def stop(self, now: float) -> tuple[dict[str, Any], bool]:
+        """End at once; return the progress as Batsim nests it, and whether an activity was under way."""
+        if self._activity is not None and self._site is not None:
+            part = self._site.timer.cancel(self._activity)
+            self._activity = None
+            active = True
+        else:
+            part = (now - self._began) / self._duration if 0 < self._duration < math.inf else 0.0
+            active = False
         report: dict[str, Any] = {"profile_name": self._leaf, "progress": min(part, 1.0)}
         for sequence in reversed(self._stack):
             report = {
@@ -167,4 +224,4 @@ class Execution:
                 "current_task_index": sequence.index,
                 "current_task": report,
             }
-        return report
+        return report, active

@@ -13,7 +13,8 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.ledger import spreads_freely
-from batdispatch.engines.execution import Execution, check_timed
+from batdispatch.engines.activities import Placement, io_problem
+from batdispatch.engines.execution import Execution, Site, check_timed
 from batdispatch.engines.records import Record
 from batdispatch.workloads.profiles import check_profile
 
@@ -77,13 +78,9 @@ class Orders:
             raise self._refusal(
                 f"EXECUTE_JOB: job {record.id}: only one of mapping, storage mapping and I/O job is allowed"
             )
-        if decision.io_job is not None:
-            raise self._refusal(
-                f"EXECUTE_JOB: job {record.id}: an I/O job's time depends on the platform, which "
-                "this engine does not simulate"
-            )
         self._check_size(record, allocation, decision.mapping)
         profile = engine.workload_profile(record)
+        site = self._site(record, decision)
         record.state = JobState.RUNNING
         record.start = engine.now
         record.allocation = allocation
@@ -91,10 +88,51 @@ class Orders:
         if profile["type"] == "delay":
             engine.plan(record, engine.now + profile["delay"])
             return
-        record.execution = execution = Execution(engine.profiles[record.id.partition("!")[0]])
+        record.execution = execution = Execution(engine.profiles[record.id.partition("!")[0]], site)
         due = execution.begin(record.profile, engine.now)
         engine.forward_messages(record, execution)
         engine.plan(record, due)
+
+    def _site(self, record: Record, decision: d.Execute) -> Site | None:
+        """Return where the job's activities run, or None when none can be timed."""
+        engine = self._engine
+        timer, io_job = engine.timer, decision.io_job
+        if timer is None:
+            if io_job is not None:
+                raise self._refusal(
+                    f"EXECUTE_JOB: job {record.id}: an I/O job's time depends on the platform, which only SimGrid "
+                    "simulates, and this simulation runs without it (--simgrid always)"
+                )
+            return None
+        io = None if io_job is None else self._io_profile(record, io_job)
+        try:
+            placement = Placement(
+                record.id,
+                engine.machine,
+                decision.allocation,
+                mapping=decision.executors(),
+                storage=decision.storage,
+                io=None if io_job is None else io_job.allocation,
+            )
+        except ImpossibleDecision as problem:
+            raise self._refusal(f"EXECUTE_JOB: {problem}") from None
+        return Site(timer, placement, record, io)
+
+    def _io_profile(self, record: Record, io_job: d.IoJob) -> dict[str, Any]:
+        engine = self._engine
+        profiles = engine.profiles[record.id.partition("!")[0]]
+        try:
+            if io_job.profile is not None:
+                check_profile(io_job.profile_name, io_job.profile)
+            elif io_job.profile_name not in profiles:
+                raise InputError(f"profile {io_job.profile_name!r} is not in the workload")
+        except InputError as problem:
+            raise self._refusal(f"EXECUTE_JOB: job {record.id}: I/O job: {problem}") from None
+        profile = profiles[io_job.profile_name] if io_job.profile is None else io_job.profile
+        problem_text = io_problem(profiles[record.profile], profile, profiles)
+        if problem_text:
+            raise self._refusal(f"EXECUTE_JOB: job {record.id}: I/O job: {problem_text}")
+        return profile
 
     def _check_hosts(self, record: Record, allocation: Allocation) -> None:
         engine = self._engine
@@ -157,13 +195,16 @@ class Orders:
             if record is None or record.state is not JobState.RUNNING or record.allocation is None:
                 raise self._refusal(f"KILL_JOB: job {job_id} does not run: it is {self._state_of(job_id)}")
             execution = record.execution
+            code = -1
             if execution is None:
                 length = engine.workload_profile(record)["delay"]
                 part = min((engine.now - record.start) / length, 1.0)
                 progress[job_id] = {"profile_name": record.profile, "progress": part}
             else:
-                progress[job_id] = execution.progress(engine.now)
-            engine.end(record, JobState.COMPLETED_KILLED, -1)
+                progress[job_id], active = execution.stop(engine.now)
+                # Batsim's codes: -2 for a parallel task, -1 for anything else.
+                code = -2 if active else -1
+            engine.end(record, JobState.COMPLETED_KILLED, code)
         engine.told.append(e.JobsKilled(engine.now, list(decision.job_ids), progress))
 
     def _call_later(self, decision: d.CallMeLater) -> None:
@@ -191,7 +232,12 @@ class Orders:
             raise self._refusal(f"REGISTER_PROFILE: profile {where}: Batsim 4.2.1 crashes on dynamic composed profiles")
         try:
             check_profile(decision.name, decision.profile)
-            check_timed(decision.name, {decision.name: decision.profile, **known}, set())
+            check_timed(
+                decision.name,
+                {decision.name: decision.profile, **known},
+                set(),
+                platform=engine.timer is not None,
+            )
         except InputError as problem:
             raise self._refusal(f"REGISTER_PROFILE: {problem}") from None
         known[decision.name] = decision.profile

@@ -1,0 +1,135 @@
+"""SimGrid as the timer of activities: one actor runs the engine's whole loop and waits for parallel tasks."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import math
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.engines.activities import Activity
+from batdispatch.engines.simgrid_library import SimGrid, find_simgrid, how_to_install
+from batdispatch.platforms import Platform
+
+#: Seconds below which the engine's clock, which counts microseconds, and SimGrid's are the same.
+_TICK = 1e-6
+
+_started = False
+
+
+class SimGridTimer:
+    """Times activities with SimGrid's L07 model on the hosts and links of a platform file.
+
+    SimGrid ends the process on what it finds wrong and cannot start twice in one, so use this in a process of its own
+    (`batdispatch.campaign.isolation`).
+    """
+
+    def __init__(self, platform: Platform) -> None:
+        """Start SimGrid and load the platform.
+
+        Raises:
+            InputError: SimGrid is not installed, or has not the platform's hosts.
+            SimulationError: this process has started SimGrid before.
+        """
+        global _started  # noqa: PLW0603 - the library's state is the process's.
+        path = find_simgrid()
+        if path is None:
+            raise InputError(f"SimGrid is not installed. To install it: {how_to_install()}")
+        if _started:
+            raise SimulationError("SimGrid can simulate once in a process: run each simulation in a process of its own")
+        self._simgrid = SimGrid(path)
+        self.version = self._simgrid.version
+        _started = True
+        with tempfile.TemporaryDirectory(prefix="batdispatch-") as folder:
+            self._simgrid.begin(str(_plain(platform.path, Path(folder))).encode())
+        self._hosts: list[int] = []
+        for host in platform.hosts:
+            found = self._simgrid.host(host.name)
+            if found is None:
+                raise InputError(f"SimGrid does not know host {host.name}", source=str(platform.path), place=host.place)
+            self._hosts.append(found)
+        self.clock = 0.0
+        #: Task -> its handle and on whose behalf it runs, in the order of their starts.
+        self._running: dict[int, tuple[int, Any]] = {}
+        #: Handle -> task. Handles are never used twice, the addresses of tasks are.
+        self._tasks: dict[int, int] = {}
+        self._count = 0
+
+    @property
+    def running(self) -> int:
+        """Number of activities that have started and not ended."""
+        return len(self._running)
+
+    def run(self, loop: Callable[[], None]) -> None:
+        """Call `loop` as SimGrid's only actor and raise what it raised."""
+        raised: list[BaseException] = []
+
+        def guarded() -> None:
+            # An exception must not pass through the library's frames.
+            try:
+                loop()
+            except BaseException as problem:
+                raised.append(problem)
+
+        self._simgrid.run(self._hosts[0], guarded)
+        if raised:
+            raise raised[0]
+
+    def start(self, activity: Activity, subject: Any, now: float) -> int:
+        """Start an activity at `now` on behalf of `subject` and return its handle."""
+        if now - self.clock > _TICK:
+            # Nothing ran, so SimGrid's clock stood still.
+            self._simgrid.sleep(now - self.clock)
+            self.clock = self._simgrid.clock()
+        flops = np.ascontiguousarray(activity.flops, dtype=np.float64)
+        traffic = None if activity.traffic is None else np.ascontiguousarray(activity.traffic, dtype=np.float64)
+        hosts = [self._hosts[host] for host in activity.hosts]
+        task = self._simgrid.start(hosts, flops.ctypes.data, None if traffic is None else traffic.ctypes.data)
+        self._count += 1
+        self._running[task] = (self._count, subject)
+        self._tasks[self._count] = task
+        return self._count
+
+    def cancel(self, handle: int) -> float:
+        """Stop an activity and return how much of it was done, 0 to 1."""
+        task = self._tasks.pop(handle, None)
+        if task is None:
+            return 1.0
+        del self._running[task]
+        done = 1.0 - self._simgrid.remaining(task)
+        self._simgrid.cancel(task)
+        return min(max(done, 0.0), 1.0)
+
+    def advance(self, until: float) -> list[Any]:
+        """Let time pass until something ends, at most until `until`; return the subjects of what ended."""
+        simgrid, running = self._simgrid, self._running
+        timeout = max(until - self.clock, 0.0) if until < math.inf else -1.0
+        ended = []
+        found = simgrid.first(list(running), timeout)
+        if found is None:
+            # What ends at the very moment of the time limit has ended too.
+            found = simgrid.first(list(running), None)
+        while found is not None:
+            handle, subject = running.pop(found)
+            del self._tasks[handle]
+            ended.append(subject)
+            found = simgrid.first(list(running), None)
+        self.clock = simgrid.clock()
+        return ended
+
+
+def _plain(path: Path, folder: Path) -> Path:
+    """Return a platform file that SimGrid can read: itself, or unpacked into a folder."""
+    if path.suffix not in (".gz", ".xz"):
+        return path
+    target = folder / path.with_suffix("").name
+    with (gzip.open if path.suffix == ".gz" else lzma.open)(path, "rb") as packed, target.open("wb") as plain:
+        shutil.copyfileobj(packed, plain)
+    return target

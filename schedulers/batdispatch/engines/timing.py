@@ -1,0 +1,33 @@
+"""The seam between the engine and what knows how long activities take on the platform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from batdispatch.engines.activities import Activity
+
+
+class PlatformTimer(Protocol):
+    """Times activities that compete for hosts and links. Simulated time passes only in `start` and `advance`."""
+
+    #: Simulated time in seconds, to the timer's own precision.
+    clock: float
+    #: What times, and its version, for the record.
+    version: str
+
+    @property
+    def running(self) -> int:
+        """Number of activities that have started and not ended."""
+
+    def run(self, loop: Callable[[], None]) -> None:
+        """Call `loop` where activities can be started; what it raises is raised here."""
+
+    def start(self, activity: Activity, subject: Any, now: float) -> int:
+        """Start an activity at `now` on behalf of `subject` and return its handle."""
+
+    def cancel(self, handle: int) -> float:
+        """Stop an activity and return how much of it was done, 0 to 1. One that has ended is 1."""
+
+    def advance(self, until: float) -> list[Any]:
+        """Let time pass until something ends, at most until `until`; return the subjects of what ended."""
