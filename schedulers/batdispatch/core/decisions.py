@@ -35,6 +35,8 @@ class Execute(Decision, frozen=True):
     #: Storage label of the profile -> host id.
     storage: Mapping[str, int] | None = None
     io_job: IoJob | None = None
+    #: Profile name -> hosts on which this part of the job runs instead (Batsim 5 only).
+    overrides: Mapping[str, Allocation] | None = None
 
     def executors(self) -> Mapping[int, int] | None:
         """Return the mapping Batsim must be given: `mapping`, or one that follows the units of the allocation.
@@ -64,6 +66,8 @@ class CallMeLater(Decision, frozen=True):
     """Ask to be called at `at`, which must be later than `time`."""
 
     at: float
+    #: A name that comes back with the call (Batsim 5); empty: one is made up where the protocol wants it.
+    call_id: str = ""
 
 
 class RegisterProfile(Decision, frozen=True):
@@ -118,3 +122,7 @@ class FinishRegistration(Decision, frozen=True):
 
 class ContinueRegistration(Decision, frozen=True):
     """Jobs may be registered again after FinishRegistration."""
+
+
+class StopSimulation(Decision, frozen=True):
+    """End the simulation now, whatever runs or waits (Batsim 5 only)."""

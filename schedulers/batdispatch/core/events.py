@@ -55,6 +55,8 @@ class JobsKilled(Event, frozen=True):
 
     job_ids: list[str]
     progress: dict[str, dict[str, Any]] = {}
+    #: Workload -> name -> profile of the killed jobs, when the simulator forwards them (Batsim 5).
+    profiles: dict[str, dict[str, dict[str, Any]]] = {}
 
 
 class ResourceStateChanged(Event, frozen=True):
@@ -66,6 +68,9 @@ class ResourceStateChanged(Event, frozen=True):
 
 class RequestedCall(Event, frozen=True):
     """The time asked for with CallMeLater has come."""
+
+    #: What the call was named when it was asked for (Batsim 5).
+    call_id: str = ""
 
 
 class JobMessage(Event, frozen=True):
