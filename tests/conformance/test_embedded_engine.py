@@ -8,66 +8,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import recorded
 
 from batdispatch.analysis.frame import read_jobs
-from batdispatch.core.decisions import Decision
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.messages import Message, Reply
-from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.external import read_external_events
-from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.records import EngineOptions
-from batdispatch.platforms import read_platform
-from batdispatch.wire import batsim4
-from batdispatch.workloads import read_workload
-
-RECORDINGS = Path(__file__).parent / "recordings"
-#: Seconds by which the costs of Batsim's messages move its clock.
-SLACK = 0.02
-
-
-class Script:
-    """Answers with recorded decisions, each as soon as the clock has reached the message it was the answer to."""
-
-    def __init__(self, lines: list[dict[str, str]]) -> None:
-        frames = [line["raw"].encode() for line in lines]
-        self.replies: list[tuple[float, Reply]] = []
-        for asked, answered in zip(frames[::2], frames[1::2], strict=False):
-            message = batsim4.decode_message(asked)
-            self.replies.append((message.now, batsim4.decode_reply(answered)))
-        self.heard: list[Message] = []
-
-    def handle(self, message: Message) -> Reply:
-        self.heard.append(message)
-        now, decisions = message.now, list[Decision]()
-        until = now
-        while self.replies and self.replies[0][0] <= now + SLACK:
-            asked, reply = self.replies.pop(0)
-            decisions += reply.decisions
-            if reply.now > asked + SLACK:
-                until = reply.now
-        return Reply(until, decisions)
+from recorded import RECORDINGS, SLACK, Script
 
 
 def play(name: str, out: Path, workload: str | None = None) -> tuple[Script, pd.DataFrame]:
-    folder = RECORDINGS / "batsim4" / name
-    words = (folder / "options.txt").read_text().split()
-    lines = [json.loads(line) for line in (folder / "exchange.jsonl").read_text().splitlines()]
-    platform = read_platform(RECORDINGS / words[words.index("-p") + 1])
-    jobs = read_workload(Path(workload) if workload else RECORDINGS / words[words.index("-w") + 1])
-    events = []
-    if "--events" in words:
-        path = RECORDINGS / words[words.index("--events") + 1]
-        events = read_external_events(path, len(platform.machine.hosts))
-    options = EngineOptions(
-        dynamic_jobs="--enable-dynamic-jobs" in words,
-        acknowledge_dynamic_jobs="--acknowledge-dynamic-jobs" in words,
-        forward_profiles="--forward-profiles-on-submission" in words,
-        forward_unknown_events="--forward-unknown-events" in words,
-    )
-    script = Script(lines)
-    outputs = Outputs(out, platform.machine.size)
-    EmbeddedEngine(platform.machine, jobs, outputs, options=options, external_events=events).run(script)
+    script = recorded.play(name, out, workload)
     return script, read_jobs(out / "jobs.csv")
 
 
@@ -116,10 +65,8 @@ def reduced(path: Path, out: Path, keep: set[str] | None = None) -> str:
 def test_kill_reports_the_recorded_progress(tmp_path: Path) -> None:
     script, ours = play("kill", tmp_path / "out", reduced(RECORDINGS / "workloads" / "kill.json", tmp_path))
     theirs = read_jobs(RECORDINGS / "batsim4" / "kill" / "jobs.csv").set_index("job_id")
-    heard = json.loads(batsim4.encode_message(script.heard[-1]))
-    assert heard["events"][0]["type"] == "SIMULATION_ENDS"
-    frames = [json.loads(batsim4.encode_message(message)) for message in script.heard]
-    killed = [event["data"] for frame in frames for event in frame["events"] if event["type"] == "JOB_KILLED"]
+    assert len(script.events("SIMULATION_ENDS")) == 1
+    killed = script.events("JOB_KILLED")
     assert killed[0] == {"job_ids": ["w0!kd"], "job_progress": {"w0!kd": {"profile_name": "d30", "progress": 0.25}}}
     assert killed[1]["job_progress"] == {
         # 125 s of ph on a host of 80 Mf; Batsim's ks ran on one of 50 Mf, where the same work has come less far.

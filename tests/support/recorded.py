@@ -1,0 +1,91 @@
+"""Recorded exchanges with Batsim 4, taken again by the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from batdispatch.core.decisions import Decision
+from batdispatch.core.messages import Message, Reply
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.external import read_external_events
+from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
+from batdispatch.engines.timing import PlatformTimer
+from batdispatch.platforms import Platform, read_platform
+from batdispatch.wire import batsim4
+from batdispatch.workloads import read_workload
+
+RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
+#: Seconds by which the costs of Batsim's messages move its clock.
+SLACK = 0.02
+
+
+class Script:
+    """Answers with recorded decisions, each as soon as the clock has reached the message it was the answer to."""
+
+    def __init__(self, lines: list[dict[str, str]]) -> None:
+        frames = [line["raw"].encode() for line in lines]
+        self.replies: list[tuple[float, Reply]] = []
+        for asked, answered in zip(frames[::2], frames[1::2], strict=False):
+            message = batsim4.decode_message(asked)
+            self.replies.append((message.now, batsim4.decode_reply(answered)))
+        self.heard: list[Message] = []
+
+    def handle(self, message: Message) -> Reply:
+        self.heard.append(message)
+        now, decisions = message.now, list[Decision]()
+        until = now
+        while self.replies and self.replies[0][0] <= now + SLACK:
+            asked, reply = self.replies.pop(0)
+            decisions += reply.decisions
+            if reply.now > asked + SLACK:
+                until = reply.now
+        return Reply(until, decisions)
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """Return the data of every event of a type that was heard, as Batsim would send it."""
+        frames = [json.loads(batsim4.encode_message(message)) for message in self.heard]
+        return [event["data"] for frame in frames for event in frame["events"] if event["type"] == kind]
+
+
+def recorded_events(name: str, kind: str) -> list[dict[str, Any]]:
+    """Return the data of every event of a type that Batsim sent in a recording."""
+    lines = (RECORDINGS / "batsim4" / name / "exchange.jsonl").read_text().splitlines()
+    frames = [json.loads(line["raw"]) for line in map(json.loads, lines) if line["dir"] == "batsim->sched"]
+    return [event["data"] for frame in frames for event in frame["events"] if event["type"] == kind]
+
+
+def play(
+    name: str, out: Path, workload: str | None = None, *, timer: Callable[[Platform], PlatformTimer] | None = None
+) -> Script:
+    """Take the decisions of a recording again; the output files are in the folder `out`."""
+    folder = RECORDINGS / "batsim4" / name
+    words = (folder / "options.txt").read_text().split()
+    lines = [json.loads(line) for line in (folder / "exchange.jsonl").read_text().splitlines()]
+    roles = dict(words[index + 1].split(":") for index, word in enumerate(words) if word == "-r")
+    platform = read_platform(RECORDINGS / words[words.index("-p") + 1], roles=roles)
+    jobs = read_workload(Path(workload) if workload else RECORDINGS / words[words.index("-w") + 1])
+    events = []
+    if "--events" in words:
+        path = RECORDINGS / words[words.index("--events") + 1]
+        events = read_external_events(path, len(platform.machine.hosts))
+    options = EngineOptions(
+        dynamic_jobs="--enable-dynamic-jobs" in words,
+        acknowledge_dynamic_jobs="--acknowledge-dynamic-jobs" in words,
+        forward_profiles="--forward-profiles-on-submission" in words,
+        forward_unknown_events="--forward-unknown-events" in words,
+    )
+    script = Script(lines)
+    outputs = Outputs(out, platform.machine.size)
+    EmbeddedEngine(
+        platform.machine,
+        jobs,
+        outputs,
+        options=options,
+        external_events=events,
+        timer=None if timer is None else timer(platform),
+    ).run(script)
+    return script
