@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import recorded
 
+import recorded
 from batdispatch.analysis.frame import read_jobs
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from recorded import RECORDINGS, SLACK, Script
@@ -50,7 +50,7 @@ def test_recorded_decisions_give_the_recorded_jobs_file(tmp_path: Path, name: st
 
 
 def reduced(path: Path, out: Path, keep: set[str] | None = None) -> str:
-    """Write a recorded workload whose platform-dependent profiles became delays of the length they were recorded with."""
+    """Write a recorded workload with delays, of the recorded length, for profiles that depend on the platform."""
     data: dict[str, Any] = json.loads(path.read_text())
     if keep is not None:
         data["jobs"] = [job for job in data["jobs"] if job["id"] in keep]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from recorded import RECORDINGS, SLACK, recorded_events
-from with_simgrid import needs_simgrid, play_with_simgrid
 
 from batdispatch.analysis.frame import read_jobs
 from batdispatch.campaign.run import RunSpec, execute
+from recorded import RECORDINGS, SLACK, recorded_events
+from with_simgrid import needs_simgrid, play_with_simgrid
 
 pytestmark = needs_simgrid
 
