@@ -169,7 +169,8 @@ def comparable(value: Any) -> Any:
 
 def test_every_event_and_decision_has_a_strategy() -> None:
     assert set(EVENTS) == set(e.Event.__subclasses__())
-    assert set(DECISIONS) == set(d.Decision.__subclasses__())
+    # Batsim 4 cannot end a simulation early.
+    assert set(DECISIONS) == set(d.Decision.__subclasses__()) - {d.StopSimulation}
 
 
 @settings(max_examples=300, deadline=None)

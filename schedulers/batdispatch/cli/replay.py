@@ -10,7 +10,7 @@ import msgspec
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
 from batdispatch.core.errors import InputError
 from batdispatch.links.pybatsim_peer import PybatsimPeer
-from batdispatch.links.replay import Replayed, check_wire
+from batdispatch.links.replay import Replayed, check_wire, told_by
 from batdispatch.links.replay import replay as run_replay
 from batdispatch.wire import PROTOCOLS, protocol
 
@@ -27,9 +27,7 @@ EXCHANGE = "decisions.jsonl"
     "--protocol",
     "version",
     type=click.Choice(list(PROTOCOLS)),
-    default="4",
-    show_default=True,
-    help="Batsim's.",
+    help="Batsim's. Default: the recording's own.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
@@ -42,7 +40,7 @@ def command(
     decision_time: str,
     pybatsim: str | None,
     times: bool,
-    version: str,
+    version: str | None,
     as_json: bool,
 ) -> None:
     """Rerun a recorded exchange (a file, or the folder of a run) and compare the decisions.
@@ -55,7 +53,7 @@ def command(
       batdispatch replay exchange.jsonl
     """
     path = recording / EXCHANGE if recording.is_dir() else recording
-    wire = protocol(version)
+    wire = protocol(version or told_by(path))
     if pybatsim is not None and dispatcher is not None:
         raise InputError("--dispatcher and --pybatsim exclude each other")
     if pybatsim is not None:

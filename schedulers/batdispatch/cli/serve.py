@@ -11,7 +11,7 @@ from batdispatch.cli.dispatching import build_session, dispatcher_options, parse
 from batdispatch.links import serve as link
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
-from batdispatch.wire import PROTOCOLS, protocol
+from batdispatch.wire import PROTOCOLS, features_for, protocol
 
 
 @click.command()
@@ -78,15 +78,19 @@ def command(
       batdispatch serve --dispatcher easy
       batdispatch serve --dispatcher easy --set reservation=hosts --record exchange.jsonl
       batsim -p platform.xml -w workload.json -s tcp://127.0.0.1:28000     (in another terminal)
+      batdispatch serve --dispatcher easy --protocol 5
+      batsim -p platform.xml -w workload5.json -s tcp://127.0.0.1:28000 ""   (Batsim 5, in another terminal)
     """
     peer = build_session(dispatcher, parse_settings(settings), seed, decision_time)
+    wire = protocol(version)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignals())
-        recorder = None if record is None else stack.enter_context(Recorder(record))
+        recorder = None if record is None else stack.enter_context(Recorder(record, wire))
         served = link.serve(
             peer,
             endpoint,
-            protocol(version),
+            wire,
+            features=features_for(registers_jobs=peer.dispatcher.registers_jobs),
             timeout=timeout,
             max_message=max_message << 20,
             allow_remote=allow_remote,

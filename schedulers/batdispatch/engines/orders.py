@@ -41,6 +41,7 @@ class Orders:
             d.ContinueRegistration: self._continue_registration,
             d.SetResourceState: self._refuse_energy,
             d.QueryEnergy: self._refuse_energy,
+            d.StopSimulation: self._refuse_stop,
         }
 
     def carry_out(self, decision: d.Decision) -> None:
@@ -78,6 +79,8 @@ class Orders:
             raise self._refusal(
                 f"EXECUTE_JOB: job {record.id}: only one of mapping, storage mapping and I/O job is allowed"
             )
+        if decision.overrides:
+            raise self._refusal(f"EXECUTE_JOB: job {record.id}: this engine runs all of a job on the same hosts")
         self._check_size(record, allocation, decision.mapping)
         profile = engine.workload_profile(record)
         site = self._site(record, decision)
@@ -213,7 +216,7 @@ class Orders:
         if not engine.now < at < math.inf:
             raise self._refusal(f"CALL_ME_LATER: asked for {decision.at:.6f} s, which is not later than now")
         engine.calls += 1
-        engine.schedule(at, engine.call, at)
+        engine.schedule(at, engine.call, decision.call_id)
 
     def _need_dynamic(self, what: str) -> None:
         engine = self._engine
@@ -307,6 +310,9 @@ class Orders:
         engine = self._engine
         self._need_dynamic("NOTIFY continue_registration")
         engine.registering = True
+
+    def _refuse_stop(self, decision: d.StopSimulation) -> None:
+        raise self._refusal("StopSimulation: this engine does not end a simulation before its jobs have")
 
     def _refuse_energy(self, decision: d.Decision) -> None:
         raise self._refusal(

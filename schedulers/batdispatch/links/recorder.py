@@ -1,4 +1,7 @@
-"""Writes the exchange of a run, one frame a line: ``{"dir": "batsim->sched" | "sched->batsim", "raw": frame}``."""
+"""Writes the exchange of a run, one frame a line: ``{"dir": "batsim->sched" | "sched->batsim", "raw": frame}``.
+
+The names of the directions and the form of a frame are the protocol's, see `batdispatch.wire.Wire`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,7 @@ import msgspec
 
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.messages import Message, Peer, Reply
-from batdispatch.wire import Wire
-
-#: The two directions of an exchange.
-FROM_BATSIM = "batsim->sched"
-TO_BATSIM = "sched->batsim"
+from batdispatch.wire import Wire, protocol
 
 _BUFFER = 1 << 18
 _quote = msgspec.json.Encoder().encode
@@ -30,9 +29,11 @@ class Recorder:
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wire: Wire | None = None) -> None:
+        """Prepare to write `path`, in the form that Batsim 4's recordings have unless `wire` says otherwise."""
         self.path = path
         self.partial = path.with_name(path.name + ".partial")
+        self._wire = protocol("4") if wire is None else wire
         self._file: BinaryIO | None = None
         self._aborted = False
 
@@ -55,16 +56,16 @@ class Recorder:
 
     def message(self, frame: bytes) -> None:
         """Record a frame from the simulator, whatever its bytes are."""
-        self._write(FROM_BATSIM, frame)
+        self._write(self._wire.DIRECTIONS[0], frame)
 
     def reply(self, frame: bytes) -> None:
         """Record a frame from the dispatcher."""
-        self._write(TO_BATSIM, frame)
+        self._write(self._wire.DIRECTIONS[1], frame)
 
     def _write(self, direction: str, frame: bytes) -> None:
         if self._file is None:
             raise BatdispatchError(f"{self.path}: the recording is not open")
-        text = _quote(frame.decode("utf-8", "replace"))
+        text = _quote(self._wire.record(frame))
         # One write a line: whatever interrupts the process, the file ends with a whole frame or with none of it.
         self._file.write(b'{"dir": "%b", "raw": %b}\n' % (direction.encode(), text))
 

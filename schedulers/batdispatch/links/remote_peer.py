@@ -10,7 +10,7 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.serve import MAX_MESSAGE
-from batdispatch.wire import Wire
+from batdispatch.wire import Features, Wire
 
 
 class RemotePeer:
@@ -54,11 +54,19 @@ class RemotePeer:
         self._socket.close()
         self._context.term()
 
+    def open(self, text: str = "") -> Features | None:
+        """Introduce the simulator; return what the scheduler asks for, or None where the protocol has no handshake."""
+        frame = self._wire.opening(text)
+        return None if frame is None else self._wire.read_answer(self._ask(frame))
+
     def handle(self, message: Message) -> Reply:
         """Send a message and wait for the answer."""
+        return self._wire.decode_reply(self._ask(self._wire.encode_message(message)))
+
+    def _ask(self, frame: bytes) -> bytes:
         assert self._socket is not None
         try:
-            self._socket.send(self._wire.encode_message(message))
+            self._socket.send(frame)
             answer = self._socket.recv()
         except zmq.Again:
             raise SimulationError(
@@ -66,4 +74,4 @@ class RemotePeer:
                 f"(after {self._answered} answers)"
             ) from None
         self._answered += 1
-        return self._wire.decode_reply(answer)
+        return answer

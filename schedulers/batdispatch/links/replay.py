@@ -10,8 +10,7 @@ import msgspec
 
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.messages import Message, Peer, Reply
-from batdispatch.links.recorder import FROM_BATSIM, TO_BATSIM
-from batdispatch.wire import Wire
+from batdispatch.wire import PROTOCOLS, Features, Wire, protocol
 
 #: Bytes of the longest line of a recording (a frame of serve's default bound, escaped).
 MAX_LINE = 600 * 2**20
@@ -23,7 +22,7 @@ class Line(msgspec.Struct, frozen=True):
     """One line of a recording."""
 
     dir: str
-    raw: str
+    raw: Any
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -78,13 +77,19 @@ class Replayed(msgspec.Struct, frozen=True):
     difference: Difference | None = None
 
 
-def read_recording(path: Path) -> Iterator[Exchange]:
+def read_recording(path: Path, wire: Wire | None = None) -> Iterator[Exchange]:
     """Yield the exchanges of a recording, one at a time.
+
+    Args:
+        path: the recording.
+        wire: its protocol; default: Batsim 4's.
 
     Raises:
         InputError: a line is no frame, or messages and replies do not alternate.
         OSError: the file cannot be read.
     """
+    wire = protocol("4") if wire is None else wire
+    to_peer, to_batsim = wire.DIRECTIONS
     decode = msgspec.json.Decoder(Line).decode
     pending: tuple[int, bytes] | None = None
     empty = True
@@ -97,20 +102,21 @@ def read_recording(path: Path) -> Iterator[Exchange]:
                 raise InputError(f"is longer than {MAX_LINE} bytes", source=str(path), place=place)
             try:
                 line = decode(text)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+                frame = wire.unrecord(line.raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InputError) as problem:
                 raise InputError(
-                    f'{problem}; expected {{"dir": "{FROM_BATSIM}" or "{TO_BATSIM}", "raw": frame}}',
+                    f'{problem}; expected {{"dir": "{to_peer}" or "{to_batsim}", "raw": frame}}',
                     source=str(path),
                     place=place,
                 ) from None
             empty = False
-            if line.dir == FROM_BATSIM and pending is None:
-                pending = (number, line.raw.encode())
-            elif line.dir == TO_BATSIM and pending is not None:
-                yield Exchange(*pending, line.raw.encode())
+            if line.dir == to_peer and pending is None:
+                pending = (number, frame)
+            elif line.dir == to_batsim and pending is not None:
+                yield Exchange(*pending, frame)
                 pending = None
             else:
-                due = FROM_BATSIM if pending is None else TO_BATSIM
+                due = to_peer if pending is None else to_batsim
                 raise InputError(f"found dir {line.dir[:40]!r}, expected {due!r}", source=str(path), place=place)
     if empty:
         raise InputError("is empty, expected a recorded exchange", source=str(path))
@@ -135,7 +141,9 @@ def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False) -> Replay
         ImpossibleDecision: the peer decided something impossible.
     """
     messages = decisions = 0
-    for exchange in read_recording(path):
+    for exchange in read_recording(path, wire):
+        if _opened(path, exchange, wire) is not None:
+            continue
         message, expected = _decode(path, exchange, wire)
         reply = peer.handle(message)
         messages += 1
@@ -156,7 +164,10 @@ def check_wire(path: Path, wire: Wire) -> Replayed:
             refuse.
     """
     messages = decisions = 0
-    for exchange in read_recording(path):
+    for exchange in read_recording(path, wire):
+        if _opened(path, exchange, wire) is not None:
+            messages += 1
+            continue
         message, reply = _decode(path, exchange, wire)
         _require_stable(wire.encode_message(message), wire.decode_message, wire.encode_message, path, exchange.line)
         messages += 1
@@ -175,6 +186,31 @@ def _require_stable(frame: bytes, decode: Any, encode: Any, path: Path, line: in
         raise InputError("the frame changes when it is read and written again", source=str(path), place=f"line {line}")
 
 
+def _opened(path: Path, exchange: Exchange, wire: Wire) -> Features | None:
+    """Read a handshake; return what the recorded decision process asked for, or None if there is no handshake here."""
+    try:
+        if wire.answer_opening(exchange.message, Features()) is None:
+            return None
+        # What follows was said to the recorded decision process, so its wishes hold and not those of the peer.
+        return Features() if exchange.reply is None else wire.read_answer(exchange.reply)
+    except InputError as problem:
+        raise InputError(str(problem), source=str(path), place=f"line {exchange.line}") from None
+
+
+def told_by(path: Path) -> str:
+    """Return the version of the protocol that a recording is in, by the directions in its first line.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        start = file.read(200)
+    for version in PROTOCOLS:
+        if any(f'"{name}"'.encode() in start for name in protocol(version).DIRECTIONS):
+            return version
+    return next(iter(PROTOCOLS))
+
+
 def _decode(path: Path, exchange: Exchange, wire: Wire) -> tuple[Message, Reply | None]:
     line = exchange.line
     try:
@@ -186,23 +222,17 @@ def _decode(path: Path, exchange: Exchange, wire: Wire) -> tuple[Message, Reply 
 
 
 def _compare(line: int, message: Message, expected: Reply, reply: Reply, wire: Wire, times: bool) -> Difference | None:
-    wanted = _generic(expected, wire)
-    given = _generic(reply, wire)
-    for index in range(max(len(wanted["events"]), len(given["events"]))):
-        a, b = (side["events"][index] if index < len(side["events"]) else None for side in (wanted, given))
+    # Both sides go through the same encoder, so the wire's formatting freedoms are no differences.
+    wanted = wire.listed(expected)
+    given = wire.listed(reply)
+    for index in range(max(len(wanted), len(given))):
+        a, b = (side[index] if index < len(side) else None for side in (wanted, given))
         if not _same(a, b, times):
             job = next((str(side["data"]["job_id"]) for side in (b, a) if side and "job_id" in side["data"]), "")
             return Difference(line, message.now, _told(message), index, job, a, b)
-    if times and abs(wanted["now"] - given["now"]) > _SAME_TIME:
-        at = len(given["events"])
-        return Difference(line, message.now, _told(message), at, "", {"now": wanted["now"]}, {"now": given["now"]})
+    if times and abs(expected.now - reply.now) > _SAME_TIME:
+        return Difference(line, message.now, _told(message), len(given), "", {"now": expected.now}, {"now": reply.now})
     return None
-
-
-def _generic(reply: Reply, wire: Wire) -> dict[str, Any]:
-    # Both sides go through the same encoder, so the wire's formatting freedoms are no differences.
-    value: dict[str, Any] = msgspec.json.decode(wire.encode_reply(reply))
-    return value
 
 
 def _same(a: dict[str, Any] | None, b: dict[str, Any] | None, times: bool) -> bool:
@@ -233,4 +263,4 @@ def _told(message: Message) -> list[str]:
     return told
 
 
-__all__ = ["Difference", "Exchange", "Replayed", "check_wire", "read_recording", "replay"]
+__all__ = ["Difference", "Exchange", "Replayed", "check_wire", "read_recording", "replay", "told_by"]

@@ -15,7 +15,7 @@ from batdispatch.core.messages import Message, Peer
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
-from batdispatch.wire import Wire
+from batdispatch.wire import Features, Wire
 
 #: Default bound of a frame's size. The first message lists every host and profile: 12 MB for 93,312 hosts.
 MAX_MESSAGE = 256 * 2**20
@@ -67,6 +67,7 @@ def serve(
     endpoint: str,
     wire: Wire,
     *,
+    features: Features | None = None,
     timeout: float = TIMEOUT,
     max_message: int = MAX_MESSAGE,
     allow_remote: bool = False,
@@ -81,6 +82,7 @@ def serve(
         peer: what answers.
         endpoint: where to listen; Batsim is the side that connects.
         wire: the protocol.
+        features: what `peer` needs of the simulator, for protocols with a handshake; default: nothing.
         timeout: seconds without a message after which the peer is reported as silent; 0: never. It also bounds the
             wait for the first message. A peer that closes its connection is reported within a second.
         max_message: bytes of the largest frame accepted; the connection of a peer that sends more is closed.
@@ -110,7 +112,7 @@ def serve(
         except zmq.ZMQError as problem:
             raise InputError(f"endpoint {endpoint!r} cannot be bound: {problem.strerror}") from None
         on_ready(socket.getsockopt_string(zmq.LAST_ENDPOINT))
-        return _loop(peer, socket, wire, peers, timeout, recorder, signals, on_notice)
+        return _loop(peer, socket, wire, features or Features(), peers, timeout, recorder, signals, on_notice)
     finally:
         peers.monitor.close(linger=0)
         socket.close()
@@ -121,6 +123,7 @@ def _loop(
     peer: Peer,
     socket: zmq.Socket[bytes],
     wire: Wire,
+    features: Features,
     peers: _Peers,
     timeout: float,
     recorder: Recorder | None,
@@ -142,13 +145,17 @@ def _loop(
         peers.lost_at = None
         if recorder is not None:
             recorder.message(frame)
-        message = wire.decode_message(frame)
-        answer = wire.encode_reply(peer.handle(message))
+        # A handshake takes one frame, or two with Batsim 5's pre-releases.
+        answer = wire.answer_opening(frame, features) if answered < 2 else None
+        message = None
+        if answer is None:
+            message = wire.decode_message(frame)
+            answer = wire.encode_reply(peer.handle(message))
         if recorder is not None:
             recorder.reply(answer)
         socket.send(answer)
         answered += 1
-        if _is_last(message):
+        if message is not None and _is_last(message):
             return Served(answered)
         quiet_since = time.monotonic()
 

@@ -51,7 +51,9 @@ def field_error(problem: FieldError, source: str, index: int, kind: str) -> Inpu
     )
 
 
-def frame_error(problem: Exception, data: bytes, source: str, kinds: tuple[str, ...]) -> InputError:
+def frame_error(
+    problem: Exception, data: bytes, source: str, kinds: tuple[str, ...], *, tag: str = "type"
+) -> InputError:
     """Return the error for a frame that its schema refuses.
 
     Args:
@@ -59,6 +61,7 @@ def frame_error(problem: Exception, data: bytes, source: str, kinds: tuple[str, 
         data: the frame.
         source: what the frame is, for the message.
         kinds: the event types that are expected.
+        tag: the field of an event that says its type.
     """
     if isinstance(problem, RecursionError):
         return InputError("is nested too deeply", source=source)
@@ -75,11 +78,11 @@ def frame_error(problem: Exception, data: bytes, source: str, kinds: tuple[str, 
     event = _EVENT.match(path)
     if event is not None:
         index = int(event[1])
-        kind = _walk(data, f".events[{index}].type")
+        kind = _walk(data, f".events[{index}].{tag}")
         field = path[event.end() :]
         place = f"event {index}" + (f" ({quote(kind).strip(chr(39))})" if isinstance(kind, str) else "")
         place += f", field {field}" if field else ""
-        if field == "type" and isinstance(kind, str):
+        if field == tag and isinstance(kind, str):
             return InputError(f"unknown event type, expected one of {', '.join(kinds)}", source=source, place=place)
     missing = _MISSING.search(text)
     if missing is not None:

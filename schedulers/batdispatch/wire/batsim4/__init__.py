@@ -6,9 +6,37 @@ walltime of -1 is left out; properties of a host's zone are written as the host'
 written in full; executor mappings are written as strings.
 """
 
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, cast
+
 from batdispatch.wire.batsim4.message_decode import decode_message
 from batdispatch.wire.batsim4.message_encode import encode_message
+from batdispatch.wire.batsim4.opening import DIRECTIONS, answer_opening, listed, opening, read_answer, record, unrecord
 from batdispatch.wire.batsim4.reply_decode import decode_reply
 from batdispatch.wire.batsim4.reply_encode import encode_reply
 
-__all__ = ["decode_message", "decode_reply", "encode_message", "encode_reply"]
+if TYPE_CHECKING:
+    from batdispatch.wire import Wire
+
+
+def wire() -> Wire:
+    """Return this module: the protocol keeps no state."""
+    return cast("Wire", sys.modules[__name__])
+
+
+__all__ = [
+    "DIRECTIONS",
+    "answer_opening",
+    "decode_message",
+    "decode_reply",
+    "encode_message",
+    "encode_reply",
+    "listed",
+    "opening",
+    "read_answer",
+    "record",
+    "unrecord",
+    "wire",
+]

@@ -7,9 +7,7 @@ from typing import Any
 
 from batdispatch.core.job import Job
 from batdispatch.wire.problems import FieldError
-
-#: Most units a job may ask for (Batsim counts them in 32 bits).
-MAX_UNITS = 2**31 - 1
+from batdispatch.wire.userfields import MAX_UNITS, read_demand, read_user
 
 
 def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> Job:
@@ -49,25 +47,10 @@ def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> 
         submission=submission,
         walltime=math.inf if walltime == -1 else float(walltime),
         profile=profile,
-        demand=_demand(fields["demand"]) if "demand" in fields else None,
-        user=_user(fields["user"]) if "user" in fields else "",
+        demand=read_demand(fields["demand"], "data.job.demand") if "demand" in fields else None,
+        user=read_user(fields["user"], "data.job.user") if "user" in fields else "",
         extra=fields,
     )
-
-
-def _demand(value: Any) -> dict[str, int]:
-    if type(value) is not dict:
-        raise FieldError("data.job.demand", value, 'an object such as {"core": 4, "gpu": 1}')
-    for name, amount in value.items():
-        if type(amount) is not int or not 0 <= amount < 2**53:
-            raise FieldError(f"data.job.demand.{name[:40]}", amount, "a whole number, at least 0")
-    return value
-
-
-def _user(value: Any) -> str:
-    if type(value) not in (str, int):
-        raise FieldError("data.job.user", value, "a text or a whole number")
-    return str(value)
 
 
 def write_job(job: Job) -> dict[str, Any]:

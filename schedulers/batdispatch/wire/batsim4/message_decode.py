@@ -12,8 +12,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Message
 from batdispatch.wire.batsim4 import message_schema as s
-from batdispatch.wire.batsim4.hosts import HostSets
 from batdispatch.wire.batsim4.jobs import read_job
+from batdispatch.wire.hosts import HostSets
 from batdispatch.wire.problems import DECODE_ERRORS, FieldError, field_error, frame_error
 
 SOURCE = "message from Batsim"

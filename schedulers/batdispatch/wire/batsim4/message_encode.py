@@ -12,7 +12,7 @@ from batdispatch.core.errors import SimulationError
 from batdispatch.core.machine import Host
 from batdispatch.core.messages import Message
 from batdispatch.wire.batsim4.jobs import write_job
-from batdispatch.wire.batsim4.numbers import printed, with_microseconds
+from batdispatch.wire.numbers import printed, with_microseconds
 
 _encode = msgspec.json.Encoder().encode
 _FLAGS = ("allow_compute_sharing", "allow_storage_sharing")

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from batdispatch.core.job import JobState
-from batdispatch.wire.batsim4.shapes import Count, Fields, Int32, Name, Nothing, Time, Timed
+from batdispatch.wire.batsim4.shapes import Timed
+from batdispatch.wire.shapes import Count, Fields, Int32, Name, Nothing, Time
 
 
 class Resource(msgspec.Struct):

@@ -11,8 +11,8 @@ from batdispatch.core import decisions as d
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.messages import Reply
 from batdispatch.wire.batsim4 import reply_schema as s
-from batdispatch.wire.batsim4.hosts import HostSets
 from batdispatch.wire.batsim4.jobs import read_job
+from batdispatch.wire.hosts import HostSets
 from batdispatch.wire.problems import DECODE_ERRORS, FieldError, field_error, frame_error
 
 SOURCE = "reply of the scheduler"

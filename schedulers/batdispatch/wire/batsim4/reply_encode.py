@@ -12,7 +12,7 @@ from batdispatch.core import decisions as d
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.messages import Reply
 from batdispatch.wire.batsim4.jobs import write_job
-from batdispatch.wire.batsim4.numbers import require_finite
+from batdispatch.wire.numbers import require_finite
 
 _encode = msgspec.json.Encoder().encode
 
@@ -52,6 +52,8 @@ def execute_fields(decision: d.Execute) -> dict[str, Any]:
     Raises:
         ImpossibleDecision: it would need more than one of the optional fields.
     """
+    if decision.overrides:
+        raise ImpossibleDecision(f"job {decision.job_id}: Batsim 4 cannot run parts of a job on other hosts")
     data: dict[str, Any] = {"job_id": decision.job_id, "alloc": str(decision.allocation)}
     executors = decision.executors()
     if executors is not None:
@@ -113,6 +115,10 @@ def _metadata(decision: d.SetMetadata) -> tuple[str, dict[str, Any]]:
     return "SET_JOB_METADATA", {"job_id": decision.job_id, "metadata": decision.metadata}
 
 
+def _stop(decision: d.StopSimulation) -> tuple[str, dict[str, Any]]:
+    raise ImpossibleDecision(f"at {decision.time:.6f} s: Batsim 4 cannot end a simulation early")
+
+
 _WRITE: dict[type, Callable[[Any], tuple[str, dict[str, Any]]]] = {
     d.Execute: lambda decision: ("EXECUTE_JOB", execute_fields(decision)),
     d.Reject: lambda decision: ("REJECT_JOB", {"job_id": decision.job_id}),
@@ -127,4 +133,5 @@ _WRITE: dict[type, Callable[[Any], tuple[str, dict[str, Any]]]] = {
     d.ChangeState: lambda decision: ("CHANGE_JOB_STATE", {"job_id": decision.job_id, "job_state": decision.state}),
     d.FinishRegistration: lambda _: ("NOTIFY", {"type": "registration_finished"}),
     d.ContinueRegistration: lambda _: ("NOTIFY", {"type": "continue_registration"}),
+    d.StopSimulation: _stop,
 }

@@ -11,7 +11,8 @@ from typing import Annotated
 import msgspec
 
 from batdispatch.core.job import JobState
-from batdispatch.wire.batsim4.shapes import Count, Fields, Name, Nothing, Time, Timed
+from batdispatch.wire.batsim4.shapes import Timed
+from batdispatch.wire.shapes import Count, Fields, Name, Nothing, Time
 
 
 class IoJobData(msgspec.Struct, omit_defaults=True):
