@@ -80,7 +80,7 @@ def test_any_sequence_of_planning_and_cancelling(data: st.DataObject) -> None:
     timeline, model = Timeline(space, now, space.whole()), Seconds(space, now)
     held: list[tuple[Job, Allocation, int, float]] = []
     for number in range(data.draw(st.integers(1, 8))):
-        action = data.draw(st.sampled_from(["plan", "plan", "plan", "cancel", "advance"]))
+        action = data.draw(st.sampled_from(["plan", "plan", "plan", "cancel", "move", "advance"]))
         if action == "advance":
             now += data.draw(st.integers(0, 4))
             timeline.advance(now)
@@ -89,6 +89,13 @@ def test_any_sequence_of_planning_and_cancelling(data: st.DataObject) -> None:
             job, allocation, start, end = held.pop(data.draw(st.integers(0, len(held) - 1)))
             timeline.release(job, allocation, start, end)
             model.change(space.give, job, allocation, start, end)
+        elif action == "move" and held:
+            job, allocation, start, end = data.draw(st.sampled_from(held))
+            model.change(space.give, job, allocation, start, end)
+            better = model.earliest(job, end - start, now)
+            model.change(space.take, job, allocation, start, end)
+            if not timeline.may_move_up(job, (start, end, allocation), now):
+                assert better is None or better[0] >= start
         elif action == "plan":
             job = data.draw(jobs(space.machine, f"w0!{number}"))
             duration = data.draw(st.one_of(st.integers(1, 6), st.just(math.inf)))

@@ -28,7 +28,7 @@ quick = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 #: Set BATDISPATCH_EXAMPLES for more.
-deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "1500")))
+deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
 
 
 @st.composite

@@ -26,7 +26,7 @@ from strategies import machines, workloads
 quick = settings(
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "1500")))
+deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
 PLACEMENTS = ["first-fit", "best-fit", "contiguous"]
 STATIC = ["fcfs", "sjf", "largest-first", "smallest-area"]
 ALL = [*STATIC, "slowdown", "wfp3"]

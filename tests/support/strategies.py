@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from hypothesis import strategies as st
-from simulating import Task
 
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Host, Machine
+from simulating import Task
 
 NODE_CLASSES = ["core=4 mem=8", "core=4 gpu=2 mem=8", "core=2 mic=1 mem=16", "core=8 gpu=1 mem=4"]
 DEMANDS = [
