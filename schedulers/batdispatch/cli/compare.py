@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -13,6 +14,9 @@ from batdispatch.cli.inputs import input_options, prepare_folder
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
 from batdispatch.core.errors import SimulationError
+
+if TYPE_CHECKING:
+    from batdispatch.campaign.simgrid import UseSimGrid
 
 
 @click.command()
@@ -54,6 +58,7 @@ def command(
     workload: str,
     master_host: str | None,
     events: str | None,
+    simgrid: UseSimGrid,
     dispatchers: str,
     settings: tuple[str, ...],
     seed: int,
@@ -87,6 +92,7 @@ def command(
             seed=seed,
             master_host=master_host,
             external_events=events,
+            simgrid=simgrid,
             record=record,
         )
         for name, options in parse_dispatchers(dispatchers)

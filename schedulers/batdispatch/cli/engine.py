@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from batdispatch.cli.inputs import input_options, prepare_folder
 from batdispatch.wire import PROTOCOLS, protocol
+
+if TYPE_CHECKING:
+    from batdispatch.campaign.simgrid import UseSimGrid
+    from batdispatch.engines.timing import PlatformTimer
+    from batdispatch.platforms import Platform
+    from batdispatch.workloads import Workload
 
 
 @click.command()
@@ -51,6 +58,7 @@ def command(
     workload: str,
     master_host: str | None,
     events: str | None,
+    simgrid: UseSimGrid,
     endpoint: str,
     version: str,
     timeout: float,
@@ -70,31 +78,66 @@ def command(
       batdispatch serve --dispatcher easy --socket tcp://127.0.0.1:28000
       batdispatch engine --platform P.xml --workload W.json --socket tcp://127.0.0.1:28000
     """
+    from batdispatch.campaign.isolation import isolated, sweep
+    from batdispatch.campaign.simgrid import needs_simgrid
+    from batdispatch.platforms import read_platform
+    from batdispatch.workloads import read_workload
+
+    task: dict[str, Any] = {
+        "platform": platform,
+        "workload": workload,
+        "master_host": master_host,
+        "events": events,
+        "endpoint": endpoint,
+        "version": version,
+        "timeout": timeout,
+        "out": str(out),
+        "options": {
+            "dynamic_jobs": enable_dynamic_jobs,
+            "acknowledge_dynamic_jobs": acknowledge_dynamic_jobs,
+            "profile_reuse": enable_profile_reuse,
+            "forward_profiles": forward_profiles_on_submission,
+            "compute_sharing": True if enable_compute_sharing else None,
+            "forward_unknown_events": forward_unknown_events,
+            "scheduler_config": sched_cfg,
+        },
+    }
+    site, jobs = read_platform(Path(platform), master=master_host), read_workload(Path(workload))
+    if needs_simgrid(jobs, simgrid):
+        try:
+            isolated(f"{__name__}:simulate_with_simgrid", task)
+        except BaseException:
+            sweep(out)
+            raise
+    else:
+        _simulate(task, site, jobs, None)
+    click.echo(str(out))
+
+
+def simulate_with_simgrid(progress: object, **task: Any) -> None:
+    """Simulate with SimGrid in this process, once."""
+    from batdispatch.engines.simgrid_timer import SimGridTimer
+    from batdispatch.platforms import read_platform
+    from batdispatch.workloads import read_workload
+
+    site = read_platform(Path(task["platform"]), master=task["master_host"])
+    _simulate(task, site, read_workload(Path(task["workload"])), SimGridTimer(site))
+
+
+def _simulate(task: dict[str, Any], site: Platform, jobs: Workload, timer: PlatformTimer | None) -> None:
     from batdispatch.engines.embedded import EmbeddedEngine
     from batdispatch.engines.external import read_external_events
     from batdispatch.engines.outputs import Outputs
     from batdispatch.engines.records import EngineOptions
     from batdispatch.links.remote_peer import RemotePeer
-    from batdispatch.platforms import read_platform
-    from batdispatch.workloads import read_workload
 
-    site = read_platform(Path(platform), master=master_host)
-    jobs = read_workload(Path(workload))
-    external = read_external_events(Path(events), len(site.machine.hosts)) if events else []
-    options = EngineOptions(
-        dynamic_jobs=enable_dynamic_jobs,
-        acknowledge_dynamic_jobs=acknowledge_dynamic_jobs,
-        profile_reuse=enable_profile_reuse,
-        forward_profiles=forward_profiles_on_submission,
-        compute_sharing=True if enable_compute_sharing else None,
-        forward_unknown_events=forward_unknown_events,
-        scheduler_config=sched_cfg,
-    )
-    with RemotePeer(endpoint, protocol(version), timeout=timeout) as peer:
-        outputs = Outputs(prepare_folder(out), site.machine.size)
+    external = read_external_events(Path(task["events"]), len(site.machine.hosts)) if task["events"] else []
+    options = EngineOptions(**task["options"])
+    with RemotePeer(task["endpoint"], protocol(task["version"]), timeout=task["timeout"]) as peer:
+        outputs = Outputs(prepare_folder(Path(task["out"])), site.machine.size)
         try:
-            engine = EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=external)
-            engine.run(peer)
+            EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=external, timer=timer).run(
+                peer
+            )
         finally:
             outputs.discard()
-    click.echo(str(out))

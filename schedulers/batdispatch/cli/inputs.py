@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def input_options(command: F) -> F:
-    """Add ``--platform --workload --master-host --events`` to a command."""
+    """Add ``--platform --workload --master-host --events --simgrid`` to a command."""
     for option in reversed(
         (
             click.option("--platform", metavar="P.xml", required=True, type=click.Path(), help="SimGrid platform."),
@@ -25,6 +25,14 @@ def input_options(command: F) -> F:
             ),
             click.option(
                 "--events", metavar="FILE", type=click.Path(), help="External events, one JSON object a line."
+            ),
+            click.option(
+                "--simgrid",
+                type=click.Choice(["auto", "always"]),
+                default="auto",
+                show_default=True,
+                help="SimGrid times what depends on speeds and links. auto: where a job's profile needs it; always: "
+                "also for what a dispatcher adds, such as I/O jobs.",
             ),
         )
     ):

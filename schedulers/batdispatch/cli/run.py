@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -12,6 +12,9 @@ from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time,
 from batdispatch.cli.inputs import input_options, prepare_folder
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from batdispatch.campaign.simgrid import UseSimGrid
 
 
 @click.command()
@@ -25,6 +28,7 @@ def command(
     workload: str,
     master_host: str | None,
     events: str | None,
+    simgrid: UseSimGrid,
     dispatcher: str,
     settings: tuple[str, ...],
     seed: int,
@@ -34,6 +38,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Simulate a workload under one dispatcher, in the embedded engine.
+
+    Jobs that compute and communicate take the time that SimGrid says; delays need none of it.
 
     Writes jobs.csv, schedule.csv and machine_states.csv (Batsim's columns), decisions.jsonl and result.json.
 
@@ -53,6 +59,7 @@ def command(
         seed=seed,
         master_host=master_host,
         external_events=events,
+        simgrid=simgrid,
         record=record,
     )
     build(spec)
