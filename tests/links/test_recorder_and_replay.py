@@ -121,7 +121,7 @@ ANSWER = '{"dir": "sched->batsim", "raw": "{}"}\n'
         (ANSWER, "line 1: found dir 'sched->batsim', expected 'batsim->sched'"),
         ('{"dir": "up", "raw": ""}\n', "line 1: found dir 'up'"),
         ('{"dir": "batsim->sched"}\n', "line 1: Object missing required field `raw`"),
-        ('{"dir": "batsim->sched", "raw": {}}\n', "line 1: Expected `str`, got `object`"),
+        ('{"dir": "batsim->sched", "raw": {}}\n', "line 1: field raw: found no text, expected a frame"),
         ("[" * 100_000, "line 1: Expected `object`, got `array`"),
         (LINE + ANSWER, "line 1: message from Batsim: field now is missing"),
         (
