@@ -39,7 +39,7 @@ def test_recorded_decisions_give_the_recorded_jobs_file(tmp_path: Path, name: st
     theirs = read_jobs(RECORDINGS / "batsim4" / name / "jobs.csv")
     assert not script.replies, "recorded decisions were left over"
     assert sorted(ours["job_id"]) == sorted(theirs["job_id"])
-    joined = ours.set_index("job_id").join(theirs.set_index("job_id"), rsuffix="_recorded")
+    joined = ours.set_index("job_id").join(theirs.set_index("job_id").add_suffix("_recorded"))
     for column in ("final_state", "profile", "workload_name", "success", "allocated_resources", "metadata"):
         assert joined[column].astype(str).tolist() == joined[f"{column}_recorded"].astype(str).tolist(), column
     for column in ("starting_time", "execution_time", "finish_time", "submission_time", "requested_time"):

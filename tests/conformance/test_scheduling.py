@@ -31,7 +31,7 @@ def run_and_compare(
     ours = read_jobs(out / "jobs.csv").set_index("job_id")
     theirs = read_jobs(RECORDINGS / "scheduling" / f"{workload}.{reference}" / "jobs.csv").set_index("job_id")
     assert list(ours.columns) == list(theirs.columns)
-    joined = ours.join(theirs, rsuffix="_recorded", validate="1:1")
+    joined = ours.join(theirs.add_suffix("_recorded"), validate="1:1")
     assert len(joined) == len(theirs)
     same = (joined["starting_time"] - joined["starting_time_recorded"]).abs() < TOLERANCE
     return joined, int(same.sum())

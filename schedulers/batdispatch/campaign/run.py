@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -52,6 +52,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     #: The host that carries Batsim itself; None: ``master_host``, if the platform has one.
     master_host: str | None = None
     external_events: str | None = None
+    #: Whether simultaneous events are told in one message, or one by one.
+    ties: Literal["together", "apart"] = "together"
     #: Whether decisions.jsonl is written.
     record: bool = True
     #: When SimGrid times what depends on the platform.
@@ -124,7 +126,7 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
             platform.machine,
             workload,
             outputs,
-            options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs),
+            options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs, split_simultaneous=spec.ties == "apart"),
             external_events=inputs.events,
             progress=None if progress is None else (lambda done: progress(done, len(workload.jobs))),
             timer=timer,
@@ -143,6 +145,7 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
         "seed": spec.seed,
         "decision_time": "measured" if spec.decision_time is None else spec.decision_time or "none",
         "engine": {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version},
+        "ties": spec.ties,
         "command": command_line(spec),
         "platform": {
             "path": spec.platform,
@@ -153,6 +156,8 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
         },
         "workload": {"path": spec.workload, "sha256": workload.digest, "jobs": len(workload.jobs)},
         "decisions": decision_statistics(session.decision_seconds),
+        "fallbacks": int(dispatcher.report().get("fallbacks", 0)),
+        "dynamic_jobs": dispatcher.registers_jobs,
         "rejected": [{"job": job, "reason": reason} for job, reason in rejections(session)],
         "report": dispatcher.report(),
     }
@@ -220,6 +225,8 @@ def command_line(spec: RunSpec) -> str:
         words += ["--events", spec.external_events]
     if spec.simgrid != "auto":
         words += ["--simgrid", spec.simgrid]
+    if spec.ties != "together":
+        words += ["--ties", spec.ties]
     if spec.decision_time != 0.0:
         words += ["--decision-time", "measured" if spec.decision_time is None else str(spec.decision_time)]
     return shlex.join([*words, "--seed", str(spec.seed)])

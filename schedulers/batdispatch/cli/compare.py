@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 import msgspec
 
 from batdispatch.cli.dispatching import parse_decision_time, parse_settings
-from batdispatch.cli.inputs import input_options, prepare_folder
+from batdispatch.cli.inputs import input_options, prepare_folder, ties_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
 from batdispatch.core.errors import SimulationError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @input_options
+@ties_option
 @click.option(
     "--dispatchers",
     metavar="A,B,...",
@@ -58,6 +59,7 @@ def command(
     workload: str,
     master_host: str | None,
     events: str | None,
+    ties: Literal["together", "apart"],
     simgrid: UseSimGrid,
     dispatchers: str,
     settings: tuple[str, ...],
@@ -92,6 +94,7 @@ def command(
             seed=seed,
             master_host=master_host,
             external_events=events,
+            ties=ties,
             simgrid=simgrid,
             record=record,
         )

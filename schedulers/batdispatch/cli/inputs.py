@@ -40,6 +40,15 @@ def input_options(command: F) -> F:
     return command
 
 
+ties_option = click.option(
+    "--ties",
+    type=click.Choice(["together", "apart"]),
+    default="together",
+    show_default=True,
+    help="Tell simultaneous events in one message, or one by one (submissions first): how much hangs on their order?",
+)
+
+
 def prepare_folder(out: Path) -> Path:
     """Return a folder for results, creating it.
 

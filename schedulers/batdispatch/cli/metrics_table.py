@@ -35,7 +35,9 @@ def shown(value: float | int | None) -> str:
 def metrics_table(runs: Mapping[str, Mapping[str, float | int | None]]) -> str:
     """Return a table with a row a metric and a column a run."""
     rows = [["", *runs]]
-    for name in SHOWN:
+    resources = sorted({name for metrics in runs.values() for name in metrics if name.startswith("utilisation_")})
+    place = SHOWN.index("utilisation") + 1
+    for name in (*SHOWN[:place], *resources, *SHOWN[place:]):
         known = describe(name)
         if known is None or all(metrics.get(name) is None for metrics in runs.values()):
             continue

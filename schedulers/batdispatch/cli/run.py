@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import msgspec
 
 from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time, parse_settings
-from batdispatch.cli.inputs import input_options, prepare_folder
+from batdispatch.cli.inputs import input_options, prepare_folder, ties_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @input_options
+@ties_option
 @dispatcher_options()
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of results. Default: runs/LABEL.")
 @click.option("--record/--no-record", default=True, show_default=True, help="Write decisions.jsonl, the exchange.")
@@ -28,6 +29,7 @@ def command(
     workload: str,
     master_host: str | None,
     events: str | None,
+    ties: Literal["together", "apart"],
     simgrid: UseSimGrid,
     dispatcher: str,
     settings: tuple[str, ...],
@@ -59,6 +61,7 @@ def command(
         seed=seed,
         master_host=master_host,
         external_events=events,
+        ties=ties,
         simgrid=simgrid,
         record=record,
     )

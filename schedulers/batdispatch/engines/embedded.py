@@ -68,6 +68,7 @@ class EmbeddedEngine:
         self.outputs = outputs
         self.options = options or EngineOptions()
         self._external = sorted(external_events, key=lambda event: event.time)
+        self._hosts_come_and_go = bool(self._external)
         self._progress = progress
         self.profiles: dict[str, dict[str, dict[str, Any]]] = {"w0": workload.profiles}
         self._timed: dict[str, set[str]] = {"w0": set()}
@@ -177,6 +178,12 @@ class EmbeddedEngine:
             told, self.told = self.told[:1], self.told[1:]
         else:
             told, self.told = self.told, []
+        for event in told if self._hosts_come_and_go else ():
+            # Hosts go and come when the peer learns of it: what it decides before, it cannot know better.
+            if isinstance(event, e.MachinesUnavailable):
+                self.hosts.away |= event.hosts.mask
+            elif isinstance(event, e.MachinesAvailable):
+                self.hosts.away &= ~event.hosts.mask
         began = time.perf_counter()
         reply = peer.handle(Message(self.now, told))
         self.scheduling_seconds += time.perf_counter() - began
@@ -288,13 +295,8 @@ class EmbeddedEngine:
             self._external = []
 
     def _happen(self, event: e.Event) -> None:
-        if isinstance(event, e.MachinesUnavailable):
-            self.hosts.away |= event.hosts.mask
-        elif isinstance(event, e.MachinesAvailable):
-            self.hosts.away &= ~event.hosts.mask
-        elif not self.options.forward_unknown_events:
-            return
-        self.told.append(event)
+        if not isinstance(event, e.Notified) or self.options.forward_unknown_events:
+            self.told.append(event)
 
     def call(self, call_id: str) -> None:
         """Answer a CALL_ME_LATER."""

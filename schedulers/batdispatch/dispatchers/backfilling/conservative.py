@@ -26,10 +26,11 @@ class Conservative(QueueDispatcher):
     outlives its expected end and no host goes away.
     Time: a job's place is linear in the steps of the plan; a compression does it for the whole queue.
     Deviation: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
-    processors; on shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a walltime are planned to run for ever unless `default_walltime` says otherwise; a job
-    whose place depends on the end of such a job waits without a plan. When a job outlives its expected end, or hosts
-    come or go, the plan is made anew in order; the late job is expected to take as long again as it is late, at least
-    1 s (compare the prediction correction of Tsafrir, Etsion, Feitelson, TPDS 2007).
+    processors; on shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a
+    walltime are planned to run for ever unless `default_walltime` says otherwise; a job whose place depends on the end
+    of such a job waits without a plan. When a job outlives its expected end, or hosts come or go, the plan is made anew
+    in order; the late job is expected to take as long again as it is late, at least 1 s (compare the prediction
+    correction of Tsafrir, Etsion, Feitelson, TPDS 2007).
     """
 
     def begin(self, cluster: Ledger) -> None:
