@@ -120,7 +120,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "profile no object": (profiles(q=3), "'profiles'", "object"),
     "type missing": (profile(delay=3), "profile 'q'", "has no 'type'"),
     "type unknown": (profile(type="sleep"), "profile 'q'", "unknown type 'sleep'"),
-    "type of Batsim 5": (profile(type="DelayProfile", delay=3), "profile 'q'", "Batsim 5 workload"),
+    "types of both Batsims": (profile(type="DelayProfile", delay=3), "profile 'd'", "'delay' in a Batsim 5 workload"),
     "type of Batsim 3": (profile(type="msg_par_hg", cpu=1, com=1), "profile 'q'", "'parallel_homogeneous'"),
     "delay missing": (profile(type="delay"), "profile 'q'", "delay"),
     "delay zero": (profile(type="delay", delay=0), "profile 'q'", "> 0.0 - at 'delay', found 0"),

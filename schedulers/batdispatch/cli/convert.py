@@ -1,4 +1,6 @@
-"""``batdispatch convert``: a log becomes a Batsim workload, with an account of what was dropped and why."""
+"""``batdispatch convert``: a log becomes a Batsim workload, with an account of what was dropped and why; a workload of
+one Batsim becomes one of the other.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,12 @@ import msgspec
 @click.command()
 @click.argument("log", metavar="LOG", type=click.Path())
 @click.option("-o", "--output", metavar="W.json", required=True, type=click.Path(path_type=Path), help="To write.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["batsim4", "batsim5"]),
+    help="Whose workload to write; with it LOG may be a workload of the other Batsim. Default: batsim4.",
+)
 @click.option("--format", "kind", metavar="NAME", help="swf, kit or eurora. Default: told by the name or content.")
 @click.option("--platform", metavar="P.xml", type=click.Path(), help="Drop (and count) jobs that cannot run on it.")
 @click.option("--master-host", metavar="NAME", help="The platform's host that carries Batsim and is no resource.")
@@ -68,9 +76,12 @@ import msgspec
     help="first=N jobs; from=T, to=T: submitted in [from, to) of the log's clock (s, or 12h, 30d, 2w); users=3,17.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the account as JSON.")
+@click.pass_context
 def command(
+    context: click.Context,
     log: str,
     output: Path,
+    target: str | None,
     kind: str | None,
     platform: str | None,
     master_host: str | None,
@@ -93,13 +104,18 @@ def command(
       batdispatch convert KTH-SP2-1996-2.1-cln.swf.xz -o kth.json
       batdispatch convert log.swf -o week.json --select from=30d --select to=37d --processors-per-host 16
       batdispatch convert eurora_historical.tar.xz -o eurora.json --platform eurora.xml
+      batdispatch convert kth.json --to batsim5 -o kth5.json
     """
     from batdispatch.core.errors import InputError
-    from batdispatch.workloads.importing import import_log
+    from batdispatch.workloads.importing import import_log, is_workload
     from batdispatch.workloads.logs import LogOptions
     from batdispatch.workloads.selecting import parse_selection
     from batdispatch.workloads.writer import write_workload
 
+    version: Literal[4, 5] = 5 if target == "batsim5" else 4
+    if target is not None and kind is None and is_workload(Path(log)):
+        _translate(context, log, output, version, as_json)
+        return
     if not 1 <= processors_per_host <= 1_000_000:
         raise InputError(
             f"{processors_per_host}, expected 1 to 1,000,000 processors", source="option --processors-per-host"
@@ -130,13 +146,40 @@ def command(
             machine=machine,
             progress=_progress(stack, f"reading {Path(log).name}") if sys.stderr.isatty() else None,
         )
-    digest = write_workload(workload, output)
+    digest = write_workload(workload, output, batsim=version)
     if as_json:
         account: dict[str, Any] = {"output": str(output), "sha256": digest, "nb_res": workload.nb_res}
         click.echo(msgspec.json.format(msgspec.json.encode(account | report.as_dict()), indent=2).decode())
     else:
         click.echo(report.as_text())
         click.echo(str(output))
+
+
+def _translate(context: click.Context, path: str, output: Path, version: Literal[4, 5], as_json: bool) -> None:
+    """Write a workload of one Batsim as one of the other."""
+    from click.core import ParameterSource
+
+    from batdispatch.core.errors import InputError
+    from batdispatch.workloads import read_workload, write_workload
+
+    for name in context.params:
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in ("log", "output", "target", "as_json"):
+            raise InputError("is for logs, and this is a Batsim workload", source=f"option --{name.replace('_', '-')}")
+    workload = read_workload(path)
+    digest = write_workload(workload, output, batsim=version)
+    if as_json:
+        account = {
+            "output": str(output),
+            "sha256": digest,
+            "nb_res": workload.nb_res,
+            "jobs": len(workload.jobs),
+            "profiles": len(workload.profiles),
+        }
+        click.echo(msgspec.json.format(msgspec.json.encode(account), indent=2).decode())
+        return
+    click.echo(f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}")
+    click.echo(str(output))
 
 
 def _progress(stack: contextlib.ExitStack, label: str) -> Callable[[int, int], None]:

@@ -40,7 +40,10 @@ def guess_format(path: Path) -> str:
             if not text:
                 continue
             if text.startswith(b"{"):
-                raise InputError(f"looks like JSON: a Batsim workload needs no conversion; {_KNOWN}", source=str(path))
+                raise InputError(
+                    f"looks like JSON: of a Batsim workload another Batsim's can be made with --to; {_KNOWN}",
+                    source=str(path),
+                )
             if b"__" in text and b";" in text:
                 return "eurora"
             if text.startswith(b";") or len(text.split()) >= 18:
@@ -49,6 +52,19 @@ def guess_format(path: Path) -> str:
                 return "kit"
             raise InputError(f"the format is none we know: {_KNOWN}", source=str(path))
     raise InputError(f"is empty, {_KNOWN}", source=str(path))
+
+
+def is_workload(path: Path) -> bool:
+    """Return whether a file is a Batsim workload rather than a log, told by its name or else by its first byte."""
+    if not path.is_file():
+        return False
+    if path.name.lower().removesuffix(".xz").removesuffix(".gz").endswith(".json"):
+        return True
+    with Source(path) as log:
+        for _, line in log.lines():
+            if line.strip():
+                return line.lstrip().startswith(b"{")
+    return False
 
 
 def import_log(

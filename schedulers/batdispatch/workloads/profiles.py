@@ -175,7 +175,9 @@ def check_profile(name: str, profile: Mapping[str, Any], *, source: str = "") ->
         raise InputError(f"has no 'type', expected one of {', '.join(_KINDS)}", source=source, place=place)
     if kind in _BATSIM5:
         raise InputError(
-            f"type {kind!r}: this is a Batsim 5 workload, expected a Batsim 4 one", source=source, place=place
+            f"type {kind!r} is one of Batsim 5, expected one of {', '.join(_KINDS)}",
+            source=source,
+            place=place,
         )
     if kind in _RENAMED:
         raise InputError(

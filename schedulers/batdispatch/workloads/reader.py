@@ -1,4 +1,4 @@
-"""Batsim 4 workloads from JSON, checked on the way in."""
+"""Batsim workloads from JSON, checked on the way in; those of Batsim 5 become what they would be for Batsim 4."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import msgspec
 from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.workloads import batsim5
 from batdispatch.workloads.files import read_all
 from batdispatch.workloads.model import Workload, stem
 from batdispatch.workloads.profiles import Composition, Profile, check_profile
@@ -30,7 +31,7 @@ _BYTE = re.compile(r"\(byte (\d+)\)")
 
 
 def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | None = None) -> Workload:
-    """Read a Batsim 4 workload, ``.json`` or compressed with xz or gzip.
+    """Read a workload of Batsim 4 or 5 (told by its profile types), ``.json`` or compressed with xz or gzip.
 
     Job fields beyond Batsim's own go to ``Job.extra``; of those, `user` (string or whole number) and `demand` (resource
     -> whole amount a unit) are read. 300,000 jobs with four such fields each (49 MB) took 2.5 CPU-seconds and a peak of
@@ -57,7 +58,7 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
         nb_res = _decode(top["nb_res"], Any, source, "'nb_res'", data)
         if type(nb_res) is not int or not 1 <= nb_res <= hostset.MAX_HOST_ID:
             raise InputError(f"'nb_res' is {_show(nb_res)}, expected a whole number of hosts from 1", source=source)
-    profiles, sizes = _read_profiles(top["profiles"], source, data)
+    profiles, sizes, version5 = _read_profiles(top["profiles"], top["jobs"], source, data)
     items: list[msgspec.Raw] = _decode(top["jobs"], list[msgspec.Raw], source, "'jobs'", data)
     about = {
         name: _decode(raw, Any, source, f"{name!r}", data)
@@ -69,7 +70,7 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
         name=stem(path),
         digest=digest,
         nb_res=nb_res,
-        jobs=_JobReader(source, profiles, sizes).read(items, progress),
+        jobs=_JobReader(source, profiles, sizes, version5).read(items, progress),
         profiles=profiles,
         about=about,
     )
@@ -115,8 +116,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _read_profiles(
-    raw: msgspec.Raw, source: str, whole: bytes
-) -> tuple[dict[str, dict[str, Any]], Mapping[str, frozenset[int]]]:
+    raw: msgspec.Raw, jobs: msgspec.Raw, source: str, whole: bytes
+) -> tuple[dict[str, dict[str, Any]], Mapping[str, frozenset[int]], bool]:
+    """Return the profiles, the sizes that they are made for, and whether they were Batsim 5's."""
     profiles: dict[str, dict[str, Any]] = _decode(raw, dict[str, dict[str, Any]], source, "'profiles'", whole)
     try:
         # msgspec keeps the last of several fields of one name without a word; Batsim refuses the file.
@@ -125,11 +127,34 @@ def _read_profiles(
         raise InputError(f"{twice.args[0]!r} is there twice", source=source, place="'profiles'") from None
     except RecursionError:
         raise InputError("is nested too deeply", source=source, place="'profiles'") from None
+    version5 = batsim5.is_batsim5(profiles)
+    if version5:
+        uses = _read_uses(jobs) if any(map(batsim5.needs_sizes, profiles.values())) else []
+        job_sizes = batsim5.sizes_of(uses, profiles)
+        profiles = {
+            name: batsim5.read_profile(name, profile, job_sizes, source=source) for name, profile in profiles.items()
+        }
     typed: dict[str, Profile] = {}
     for name, profile in profiles.items():
         check_name(name, "profile", source, f"profile {_show(name)}")
         typed[name] = check_profile(name, profile, source=source)
-    return profiles, Composition(typed, source=source).sizes
+    return profiles, Composition(typed, source=source).sizes, version5
+
+
+class _Use(msgspec.Struct):
+    """What a job says of its size and profile."""
+
+    profile: Any = None
+    res: Any = None
+
+
+def _read_uses(jobs: msgspec.Raw) -> list[tuple[str, int]]:
+    """Return profile and size of each job, of those that state them rightly; the others are found later."""
+    try:
+        listed = msgspec.json.decode(jobs, type=list[_Use])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+    return [(use.profile, use.res) for use in listed if isinstance(use.profile, str) and type(use.res) is int]
 
 
 def check_name(name: str, what: str, source: str, place: str) -> None:
@@ -150,8 +175,11 @@ def check_name(name: str, what: str, source: str, place: str) -> None:
 class _JobReader:
     """Turns job objects into jobs, one after the other; strings and demands that repeat are kept once."""
 
-    def __init__(self, source: str, profiles: Mapping[str, Any], sizes: Mapping[str, frozenset[int]]) -> None:
+    def __init__(
+        self, source: str, profiles: Mapping[str, Any], sizes: Mapping[str, frozenset[int]], version5: bool
+    ) -> None:
         self._source = source
+        self._version5 = version5
         self._names = {name: name for name in profiles}
         self._sizes = sizes
         self._seen: set[str] = set()
@@ -187,6 +215,8 @@ class _JobReader:
         if name in self._seen:
             raise self._error(place, "there are two jobs of this id")
         self._seen.add(name)
+        if self._version5:
+            fields = batsim5.merge_job(fields, source=self._source, place=place)
         submission = self._seconds(place, "subtime", fields.pop("subtime", None))
         units = fields.pop("res", None)
         if type(units) is not int or not 1 <= units <= hostset.MAX_HOST_ID:
