@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lxml import etree
 
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.engines.activities import Activity
@@ -48,7 +49,7 @@ class SimGridTimer:
         self.version = self._simgrid.version
         _started = True
         with tempfile.TemporaryDirectory(prefix="batdispatch-") as folder:
-            self._simgrid.begin(str(_plain(platform.path, Path(folder))).encode())
+            self._simgrid.begin(str(_readable(platform.path, Path(folder), self.version)).encode())
         self._hosts: list[int] = []
         for host in platform.hosts:
             found = self._simgrid.host(host.name)
@@ -125,11 +126,23 @@ class SimGridTimer:
         return ended
 
 
-def _plain(path: Path, folder: Path) -> Path:
-    """Return a platform file that SimGrid can read: itself, or unpacked into a folder."""
-    if path.suffix not in (".gz", ".xz"):
+def _readable(path: Path, folder: Path, version: str) -> Path:
+    """Return a platform file, already checked, in a form that this SimGrid reads: itself, or a copy in a folder."""
+    target = folder / "platform.xml"
+    if path.suffix in (".gz", ".xz"):
+        with (gzip.open if path.suffix == ".gz" else lzma.open)(path, "rb") as packed, target.open("wb") as plain:
+            shutil.copyfileobj(packed, plain)
+        path = target
+    if version.startswith("3."):
         return path
-    target = folder / path.with_suffix("").name
-    with (gzip.open if path.suffix == ".gz" else lzma.open)(path, "rb") as packed, target.open("wb") as plain:
-        shutil.copyfileobj(packed, plain)
+    # SimGrid 4.1 crashes on a torus, fat tree or dragonfly that stands in no zone: put one around it.
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True)
+    tree = etree.parse(str(path), parser)
+    outermost = tree.getroot().find("cluster")
+    if outermost is None:
+        return path
+    zone = etree.Element("zone", id=f"{outermost.get('id')} and nothing else", routing="Full")
+    outermost.addprevious(zone)
+    zone.append(outermost)
+    tree.write(str(target), xml_declaration=True, encoding="utf-8")
     return target
