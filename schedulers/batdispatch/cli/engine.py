@@ -77,11 +77,14 @@ def command(
     Example, in two terminals:
       batdispatch serve --dispatcher easy --socket tcp://127.0.0.1:28000
       batdispatch engine --platform P.xml --workload W.json --socket tcp://127.0.0.1:28000
+
+    With --protocol 5 the scheduler asks for dynamic jobs and forwarded profiles in the handshake.
     """
     from batdispatch.campaign.isolation import isolated, sweep
     from batdispatch.campaign.simgrid import needs_simgrid
     from batdispatch.platforms import read_platform
     from batdispatch.workloads import read_workload
+    from batdispatch.workloads.batsim5 import check_kinds
 
     task: dict[str, Any] = {
         "platform": platform,
@@ -102,7 +105,12 @@ def command(
             "scheduler_config": sched_cfg,
         },
     }
-    site, jobs = read_platform(Path(platform), master=master_host), read_workload(Path(workload))
+    if version == "5":
+        _refuse_asked_for(task["options"])
+    site = read_platform(Path(platform), master=master_host, batsim=5 if version == "5" else 4)
+    jobs = read_workload(Path(workload))
+    if version == "5":
+        check_kinds(jobs.profiles, source=workload)
     if needs_simgrid(jobs, simgrid):
         try:
             isolated(f"{__name__}:simulate_with_simgrid", task)
@@ -114,13 +122,30 @@ def command(
     click.echo(str(out))
 
 
+#: What a scheduler of Batsim 5 asks for itself.
+_ASKED_FOR = {
+    "dynamic_jobs": "--enable-dynamic-jobs",
+    "acknowledge_dynamic_jobs": "--acknowledge-dynamic-jobs",
+    "profile_reuse": "--enable-profile-reuse",
+    "forward_profiles": "--forward-profiles-on-submission",
+}
+
+
+def _refuse_asked_for(options: dict[str, Any]) -> None:
+    from batdispatch.core.errors import InputError
+
+    for name, option in _ASKED_FOR.items():
+        if options[name]:
+            raise InputError("with --protocol 5 the scheduler asks for it in the handshake", source=f"option {option}")
+
+
 def simulate_with_simgrid(progress: object, **task: Any) -> None:
     """Simulate with SimGrid in this process, once."""
     from batdispatch.engines.simgrid_timer import SimGridTimer
     from batdispatch.platforms import read_platform
     from batdispatch.workloads import read_workload
 
-    site = read_platform(Path(task["platform"]), master=task["master_host"])
+    site = read_platform(Path(task["platform"]), master=task["master_host"], batsim=5 if task["version"] == "5" else 4)
     _simulate(task, site, read_workload(Path(task["workload"])), SimGridTimer(site))
 
 
@@ -132,12 +157,27 @@ def _simulate(task: dict[str, Any], site: Platform, jobs: Workload, timer: Platf
     from batdispatch.links.remote_peer import RemotePeer
 
     external = read_external_events(Path(task["events"]), len(site.machine.hosts)) if task["events"] else []
-    options = EngineOptions(**task["options"])
     with RemotePeer(task["endpoint"], protocol(task["version"]), timeout=task["timeout"]) as peer:
+        asked = peer.open(task["options"]["scheduler_config"])
+        options = dict(task["options"])
+        if asked is not None:
+            options |= {
+                "dynamic_jobs": asked.dynamic_registration,
+                "acknowledge_dynamic_jobs": asked.acknowledge_dynamic_jobs,
+                "profile_reuse": asked.profile_reuse,
+                "forward_profiles": asked.forward_profiles_on_job_submission,
+                # Batsim 5 forwards every external event.
+                "forward_unknown_events": True,
+            }
         outputs = Outputs(prepare_folder(Path(task["out"])), site.machine.size)
         try:
-            EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=external, timer=timer).run(
-                peer
-            )
+            EmbeddedEngine(
+                site.machine,
+                jobs,
+                outputs,
+                options=EngineOptions(**options),
+                external_events=external,
+                timer=timer,
+            ).run(peer)
         finally:
             outputs.discard()

@@ -195,6 +195,23 @@ def merge_job(fields: dict[str, Any], *, source: str, place: str) -> dict[str, A
     return _merge(fields, extra, _JOB_FIELDS, source, place)
 
 
+def check_kinds(profiles: Profiles, *, source: str = "") -> None:
+    """Check that Batsim 5 has profiles of the same kinds.
+
+    Raises:
+        InputError: it has not.
+    """
+    for name, profile in profiles.items():
+        _theirs(name, str(profile["type"]), source)
+
+
+def _theirs(name: str, kind: str, source: str) -> str:
+    if kind in _BY_OURS:
+        return _BY_OURS[kind]
+    what = "messages between jobs and schedulers" if kind in ("send", "recv") else "counterpart of it"
+    raise InputError(f"type {kind!r}: Batsim 5 has no {what}", source=source, place=f"profile {name!r}")
+
+
 def write_profile(name: str, profile: Mapping[str, Any], sizes: Sizes, *, source: str = "") -> dict[str, Any]:
     """Return a profile of ours as Batsim 5 reads it.
 
@@ -202,11 +219,7 @@ def write_profile(name: str, profile: Mapping[str, Any], sizes: Sizes, *, source
         InputError: Batsim 5 has nothing of its kind.
     """
     kind = str(profile["type"])
-    place = f"profile {name!r}"
-    if kind not in _BY_OURS:
-        what = "messages between jobs and schedulers" if kind in ("send", "recv") else f"type {kind!r}"
-        raise InputError(f"Batsim 5 has no {what} (type {kind!r})", source=source, place=place)
-    theirs = _BY_OURS[kind]
+    theirs = _theirs(name, kind, source)
     fields = {key: value for key, value in profile.items() if key != "type"}
     if kind == "parallel_homogeneous_total":
         fields["generation_strategy"] = SPREAD
