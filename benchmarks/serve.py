@@ -140,12 +140,12 @@ def pybatsim_command(scheduler: str, endpoint: str) -> list[str]:
     return [sys.executable, "-c", THEIRS, scheduler, "-s", endpoint, "-v", "critical", "-t", "60000"]
 
 
-def write_workload(path: Path, jobs: int, hosts: int = 128) -> None:
-    """Write random jobs that ask for nine tenths of the machine on average."""
+def write_workload(path: Path, jobs: int, load: float, hosts: int = 128) -> None:
+    """Write random jobs that ask for `load` times the machine on average."""
     rng = np.random.default_rng(1)
     units = np.minimum(2 ** rng.integers(0, 6, jobs), hosts)
     runtimes = rng.lognormal(6, 1, jobs).round()
-    gaps = rng.exponential(units.mean() * runtimes.mean() / hosts / 0.9, jobs)
+    gaps = rng.exponential(units.mean() * runtimes.mean() / hosts / load, jobs)
     listed = [
         {"id": i, "subtime": float(at), "res": int(n), "profile": str(int(run)), "walltime": float(2 * run + 60)}
         for i, (at, n, run) in enumerate(zip(gaps.cumsum().round(3), units, runtimes + 1, strict=True))
@@ -171,7 +171,9 @@ def loaded(command: list[str], endpoint: str, workload: Path, folder: Path) -> t
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=20_000)
-    jobs = parser.parse_args().jobs
+    parser.add_argument("--loads", type=float, nargs="+", default=[0.7, 0.9, 1.0, 1.1])
+    given = parser.parse_args()
+    jobs = given.jobs
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         scheduler = folder / "plainSched.py"
@@ -189,21 +191,23 @@ def main() -> None:
             rates[kind] = jobs / (seconds - startup[kind])
         assert starts["serve"] == starts["pybatsim"], "the two decided differently"
         show("plain", rates)
-        workload = folder / "loaded.json"
-        write_workload(workload, jobs)
-        for dispatcher, theirs in (("easy", "easyBackfill"), ("filler", "fillerSched")):
-            rates = {}
-            for kind in commands:
-                endpoint = free_endpoint()
-                line = serve_command(dispatcher, endpoint) if kind == "serve" else pybatsim_command(theirs, endpoint)
-                seconds, messages = loaded(line, endpoint, workload, folder / f"{dispatcher}.{kind}")
-                rates[kind] = messages / (seconds - startup[kind])
-            show(f"loaded {dispatcher}", rates)
+        for load in given.loads:
+            workload = folder / f"load{load}.json"
+            write_workload(workload, jobs, load)
+            for dispatcher, theirs in (("easy", "easyBackfill"), ("filler", "fillerSched")):
+                rates = {}
+                for kind in commands:
+                    endpoint = free_endpoint()
+                    ours = kind == "serve"
+                    line = serve_command(dispatcher, endpoint) if ours else pybatsim_command(theirs, endpoint)
+                    seconds, messages = loaded(line, endpoint, workload, folder / f"{dispatcher}.{kind}.{load}")
+                    rates[kind] = messages / (seconds - startup[kind])
+                show(f"{dispatcher}, load {load}", rates)
 
 
 def show(what: str, rates: dict[str, float]) -> None:
     ours, theirs = rates["serve"], rates["pybatsim"]
-    print(f"{what:14} serve {ours:8.0f}, pybatsim {theirs:8.0f} messages a CPU-second, ratio {ours / theirs:.2f}")
+    print(f"{what:18} serve {ours:8.0f}, pybatsim {theirs:8.0f} messages a CPU-second, ratio {ours / theirs:.2f}")
 
 
 if __name__ == "__main__":

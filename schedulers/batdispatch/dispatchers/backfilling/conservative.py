@@ -46,6 +46,7 @@ class Conservative(QueueDispatcher):
         self._void = False
 
     def on_end(self, cluster: Ledger, job: Job) -> None:
+        super().on_end(cluster, job)
         _, end, allocation = self._plan.pop(job.id)
         self._ends.remove(job)
         self._freed = True
@@ -67,12 +68,7 @@ class Conservative(QueueDispatcher):
         if self._freed or self._void or self.ordering.dynamic:
             candidates = self.in_order(cluster)
         self._freed = self._void = False
-        started = 0
-        for job in candidates:
-            started += self._put(cluster, job)
-        if started:
-            self.forget_started()
-        self.fresh.clear()
+        self.forget_started([job for job in candidates if self._put(cluster, job)])
 
     def _put(self, cluster: Ledger, job: Job) -> bool:
         """Put a waiting job at its earliest place, and start it if that is now and its hosts are free."""
@@ -111,6 +107,9 @@ class Conservative(QueueDispatcher):
             start, _, allocation = self._plan[job.id]
             late = cluster.now - start - self.estimate(job)
             end = end_of(cluster.now, max(late, 1.0))
+            limit = end_of(start, job.walltime)
+            if limit > cluster.now:
+                end = min(end, limit)
             self._ends.remove(job)
             self._ends.add(job, end)
             self._plan[job.id] = (start, end, allocation)

@@ -11,12 +11,13 @@ from batdispatch.core.options import Options
 from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.core.timeline import end_of
 from batdispatch.dispatchers.backfilling.queue import Ends, QueueDispatcher, QueueOptions
+from batdispatch.parts.prediction.estimates import LEAST
 
 
 class EasyOptions(QueueOptions, frozen=True, kw_only=True):
     """Options of EASY.
 
-    ordering, placement, default_walltime: see `batdispatch explain fcfs`.
+    ordering, placement, default_walltime, prediction: see `batdispatch explain fcfs`.
     reservation: what the head of the queue reserves at its shadow time. `count`: a number of hosts (on shared nodes:
         the possibility to be placed), as in the literature. `hosts`: particular hosts, as Batsim's easy_bf does;
         backfilled jobs that outlive the shadow time stay off them.
@@ -55,29 +56,30 @@ class Easy(QueueDispatcher):
         self._at_shadow: Any = None
 
     def on_end(self, cluster: Ledger, job: Job) -> None:
+        super().on_end(cluster, job)
         self.ends.remove(job)
 
     def decide(self, cluster: Ledger) -> None:
         if not self.waiting:
             return
         candidates = self.fresh_in_order(cluster)
-        if self.ordering.dynamic or (cluster.epoch, self.waiting[0].id) != self._basis:
+        late = self._shadow <= cluster.now and not self.estimates.exact_requests
+        if late or self.ordering.dynamic or (cluster.epoch, self.waiting[0].id) != self._basis:
             self.start_from_head(cluster)
             candidates = self.waiting
             if len(candidates) < 2:
                 self._basis = (-1, "")
-                self.fresh.clear()
+                self.fresh = []
                 return
             self._reserve(cluster, candidates[0])
             self._basis = (cluster.epoch, candidates[0].id)
         head = self.waiting[0]
-        started = 0
-        for job in cluster.space.plausible(cluster.free, candidates):
-            if job is not head and self._backfill(cluster, job, head):
-                started += 1
-        if started:
-            self.forget_started()
-        self.fresh.clear()
+        candidates = cluster.space.plausible(cluster.free, candidates)
+        if self._pooled:
+            # A number suffices to see who would delay the head, before hosts are chosen.
+            spare, now, shadow, estimate = self._at_shadow - head.units, cluster.now, self._shadow, self.estimate
+            candidates = [job for job in candidates if job.units <= spare or end_of(now, estimate(job)) <= shadow]
+        self.forget_started([job for job in candidates if job is not head and self._backfill(cluster, job, head)])
 
     def _backfill(self, cluster: Ledger, job: Job, head: Job) -> bool:
         """Start a job if it does not delay the head."""
@@ -103,7 +105,10 @@ class Easy(QueueDispatcher):
         space = self._space
         free = cluster.free.bit_count() if self._pooled else cluster.free
         self._shadow = math.inf
-        for end, _, job in self.ends:
+        # Requests are limits, predictions may be too short: who outlives one is expected to end a little later.
+        soonest = -math.inf if self.estimates.exact_requests else cluster.now + LEAST
+        for expected, _, job in self.ends:
+            end = max(expected, soonest)
             if end > self._shadow:
                 break
             assert job.allocation is not None

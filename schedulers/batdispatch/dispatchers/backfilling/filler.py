@@ -18,12 +18,10 @@ class Filler(QueueDispatcher):
         # Since the last decision capacity only shrank, unless the epoch says otherwise: only new jobs can fit.
         candidates = self.fresh_in_order(cluster) if cluster.epoch == self._epoch else self.in_order(cluster)
         self._epoch = cluster.epoch
-        started = 0
+        started = []
         for job in cluster.space.plausible(cluster.free, candidates):
             allocation = self.choose(cluster.free, job)
             if allocation is not None:
                 cluster.start(job, allocation)
-                started += 1
-        if started:
-            self.forget_started()
-        self.fresh.clear()
+                started.append(job)
+        self.forget_started(started)

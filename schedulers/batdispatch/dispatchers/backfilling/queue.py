@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.placement.base import Placement, find_placement
+from batdispatch.parts.prediction import Estimates
 
 
 class QueueOptions(Options, frozen=True, kw_only=True):
@@ -24,10 +25,12 @@ class QueueOptions(Options, frozen=True, kw_only=True):
     placement: on which free hosts a job goes (`batdispatch list placements`).
     default_walltime: seconds that a job without a walltime is expected to run; infinite unless given. Nothing is killed
         by it.
+    prediction: how long jobs are expected to run (`batdispatch list predictions`); no prediction exceeds the walltime.
     """
 
     ordering: str = "fcfs"
     placement: str = "first-fit"
+    prediction: str = "requested"
     default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
 
 
@@ -45,6 +48,7 @@ class QueueDispatcher(Dispatcher):
         super().__init__(options, seed)
         self.ordering = make_ordering(self.options.ordering)
         self._placement_class = find_placement(self.options.placement)
+        self.estimates = Estimates(self.options.prediction, self.options.default_walltime)
         self.waiting: list[Job] = []
         self.fresh: list[Job] = []
         self._keys: dict[str, tuple[float, int]] = {}
@@ -52,10 +56,11 @@ class QueueDispatcher(Dispatcher):
     def begin(self, cluster: Ledger) -> None:
         self.placement: Placement = self._placement_class(cluster.machine)
         self.choose = self.placement.choose
+        self.estimates.begin(cluster)
 
     def estimate(self, job: Job) -> float:
         """Return how long a job is expected to run, in seconds."""
-        return job.walltime if job.walltime < math.inf else self.options.default_walltime
+        return self.estimates.of(job)
 
     def on_submit(self, cluster: Ledger, job: Job) -> None:
         if not self.placement.complete and self.choose(cluster.space.whole(), job) is None:
@@ -67,6 +72,12 @@ class QueueDispatcher(Dispatcher):
         else:
             self._keys[job.id] = (self.ordering.key(job, cluster.now, self.estimate(job)), job.rank)
             insort(self.waiting, job, key=self._key)
+
+    def on_end(self, cluster: Ledger, job: Job) -> None:
+        self.estimates.ended(job, cluster.now)
+
+    def report(self) -> dict[str, Any]:
+        return {"prediction": self.estimates.report()}
 
     def _key(self, job: Job) -> tuple[float, int]:
         return self._keys[job.id]
@@ -87,15 +98,11 @@ class QueueDispatcher(Dispatcher):
         key, estimate = self.ordering.key, self.estimate
         jobs.sort(key=self._key if not self.ordering.dynamic else lambda job: (key(job, now, estimate(job)), job.rank))
 
-    def forget_started(self) -> None:
-        """Drop the jobs that no longer wait from `waiting`, and all from `fresh`."""
-        waiting = []
-        for job in self.waiting:
-            if job.state is JobState.SUBMITTED:
-                waiting.append(job)
-            else:
-                self._keys.pop(job.id, None)
-        self.waiting = waiting
+    def forget_started(self, started: list[Job]) -> None:
+        """Drop jobs that were started from `waiting`, and all from `fresh`: the end of a decision."""
+        for job in started:
+            self.waiting.remove(job)
+            self._keys.pop(job.id, None)
         self.fresh = []
 
     def start_from_head(self, cluster: Ledger) -> int:
