@@ -1,0 +1,51 @@
+"""A dispatcher that takes recorded decisions again, through the ledger, which checks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from batdispatch.core import decisions as d
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
+
+
+class Scripted(Dispatcher):
+    """Takes recorded decisions again, one reply after the other."""
+
+    registers_jobs = True
+
+    def __init__(self, replies: list[list[d.Decision]]) -> None:
+        super().__init__()
+        self.replies = iter(replies)
+
+    def registration_done(self, cluster: Ledger) -> bool:
+        return False
+
+    def decide(self, cluster: Ledger) -> None:
+        for decision in next(self.replies):
+            if not (isinstance(decision, d.Reject) and decision.job_id not in cluster.queue):
+                TAKE[type(decision)](cluster, decision)
+
+
+def job(cluster: Ledger, job_id: str) -> Any:
+    # A job that has ended is no longer in the ledger; any object with its id says what is meant.
+    return cluster.queue.get(job_id) or cluster.running.get(job_id) or Job(id=job_id, units=1)
+
+
+TAKE: dict[type, Callable[[Ledger, Any], None]] = {
+    d.Execute: lambda c, x: c.start(
+        job(c, x.job_id), x.allocation, mapping=x.mapping, storage=x.storage, io_job=x.io_job
+    ),
+    d.Reject: lambda c, x: c.reject(job(c, x.job_id), "as recorded"),
+    d.Kill: lambda c, x: c.kill([job(c, job_id) for job_id in x.job_ids]),
+    d.CallMeLater: lambda c, x: c.wake_at(x.at),
+    d.RegisterProfile: lambda c, x: c.register_profile(x.workload, x.name, x.profile),
+    d.RegisterJob: lambda c, x: c.register_job(x.job),
+    d.SetMetadata: lambda c, x: c.set_metadata(job(c, x.job_id), x.metadata),
+    d.SendMessage: lambda c, x: c.send_message(job(c, x.job_id), x.message),
+    d.ChangeState: lambda c, x: c.change_state(job(c, x.job_id), x.state),
+    d.FinishRegistration: lambda c, x: c.finish_registration(),
+    d.ContinueRegistration: lambda c, x: c.continue_registration(),
+}
