@@ -8,13 +8,14 @@ import click
 import msgspec
 
 from batdispatch.core import dispatcher, registry
-from batdispatch.parts import ordering, placement
+from batdispatch.parts import ordering, placement, prediction
 
 #: Kind -> entry-point group and base class.
 KINDS: dict[str, tuple[str, type]] = {
     "dispatchers": (dispatcher.GROUP, dispatcher.Dispatcher),
     "orderings": (ordering.GROUP, ordering.Ordering),
     "placements": (placement.GROUP, placement.Placement),
+    "predictions": (prediction.GROUP, prediction.Prediction),
 }
 
 
@@ -27,7 +28,7 @@ def summary(found: type) -> str:
 @click.argument("kind", type=click.Choice(list(KINDS)), required=False)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def command(kind: str | None, as_json: bool) -> None:
-    """List dispatchers, orderings and placements, with a line about each.
+    """List dispatchers, orderings, placements and predictions, with a line about each.
 
     \b
     Examples:

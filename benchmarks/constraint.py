@@ -1,0 +1,122 @@
+"""CPU time and quality of dispatchers on workloads of units with several resources, in the peers' layout.
+
+Usage: ``python benchmarks/constraint.py LOG.swf SYSTEM.json [--first N] [--report] NAME[key=value,...] ...``
+
+LOG has SWF's 18 columns, then units, cores, memory, GPUs, MICs a unit, and a name; SYSTEM the node groups. CPU time is
+that of the calls of `decide`, by `time.process_time`; the mean is over all calls, and over those with waiting jobs.
+Slowdown is (wait + run) / run without a bound, as the authors of the constraint-programming dispatchers count it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from batdispatch.analysis.frame import read_jobs
+from batdispatch.campaign.run import parse_dispatchers
+from batdispatch.core.dispatcher import create
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.machine import Host, Machine
+from batdispatch.core.session import Session
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.outputs import Outputs
+from batdispatch.workloads import Workload
+
+#: Columns behind SWF's own that hold a unit's demand.
+COLUMNS = ("core", "mem", "gpu", "mic")
+
+
+def machine_of(path: Path) -> Machine:
+    """Return the machine that a peer's system file describes."""
+    system = json.loads(path.read_text())
+    hosts: list[Host] = []
+    for group, count in system["resources"].items():
+        capacity = " ".join(f"{name}={amount}" for name, amount in system["groups"][group].items())
+        for _ in range(count):
+            hosts.append(Host(id=len(hosts), name=f"{group}-{len(hosts)}", properties={"capacity": capacity}))
+    return Machine(hosts)
+
+
+def workload_of(path: Path, machine: Machine, first: int | None) -> Workload:
+    """Return the log's first jobs; what the machine does not have is not asked for."""
+    rows = [line.split() for line in path.read_text().splitlines() if not line.startswith(";")][:first]
+    jobs = [
+        Job(
+            id=row[0],
+            units=int(row[18]),
+            submission=float(row[1]),
+            walltime=float(row[8]),
+            profile=f"d{row[3]}",
+            demand={
+                name: int(amount)
+                for name, amount in zip(COLUMNS, row[19:23], strict=True)
+                if int(amount) and name in machine.resources
+            },
+            user=row[11],
+            extra={"executable": row[23], "queue": row[14]},
+        )
+        for row in rows
+    ]
+    profiles = {f"d{row[3]}": {"type": "delay", "delay": float(row[3])} for row in rows}
+    workload = Workload(path=path, name=path.stem, jobs=jobs, profiles=profiles)
+    workload.sort()
+    return workload
+
+
+class Meter(Session):
+    """A session that notes at which calls jobs waited."""
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self.waited: list[bool] = []
+        decide = self.dispatcher.decide
+
+        def noted(cluster: Ledger) -> None:
+            self.waited.append(bool(cluster.queue))
+            decide(cluster)
+
+        self.dispatcher.decide = noted  # type: ignore[method-assign]
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("log", type=Path)
+    parser.add_argument("system", type=Path)
+    parser.add_argument("--first", type=int)
+    parser.add_argument("--report", action="store_true", help="print the dispatcher's report too")
+    parser.add_argument("dispatchers", nargs="+")
+    arguments = parser.parse_args()
+    print(
+        f"{'dispatcher':60} {'calls':>6} {'ms/call':>8} {'waiting':>8} {'ms':>7} "
+        f"{'max ms':>7} {'slowdown':>9} {'wait s':>8}"
+    )
+    for name, options in (entry for text in arguments.dispatchers for entry in parse_dispatchers(text)):
+        machine = machine_of(arguments.system)
+        workload = workload_of(arguments.log, machine, arguments.first)
+        session = Meter(create(name, options), clock=time.process_time)
+        with tempfile.TemporaryDirectory() as folder:
+            EmbeddedEngine(machine, workload, Outputs(Path(folder), machine.size)).run(session)
+            frame = read_jobs(Path(folder) / "jobs.csv")
+        spent = 1000 * np.array(session.decision_seconds)
+        busy = spent[np.array(session.waited)]
+        wait = frame["starting_time"] - frame["submission_time"]
+        slowdown = (wait + frame["execution_time"]) / frame["execution_time"]
+        label = name + "".join(f" {key}={value}" for key, value in options.items())
+        print(
+            f"{label:60} {len(spent):6} {spent.mean():8.2f} {len(busy):8} {busy.mean():7.2f} {spent.max():7.0f} "
+            f"{slowdown.mean():9.3f} {wait.mean():8.1f}",
+            flush=True,
+        )
+        if arguments.report:
+            print(json.dumps(session.dispatcher.report(), indent=1))
+
+
+if __name__ == "__main__":
+    main()

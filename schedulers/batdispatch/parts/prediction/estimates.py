@@ -1,0 +1,89 @@
+"""Expected run times of the jobs of one simulation, and how good they were."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from batdispatch.core.job import Job, JobState
+from batdispatch.core.ledger import Ledger
+from batdispatch.parts.prediction.base import Prediction, make_prediction
+from batdispatch.parts.prediction.requested import Requested
+
+#: Shortest expected run time, and the least that a job which outlived its expected end is still given, in seconds.
+LEAST = 1.0
+
+
+class Estimates:
+    """Asks a prediction once for each job, at submission, and tells it how long the jobs that ended ran.
+
+    An estimate is at most the walltime and at least a second; where nothing is known it is the walltime, or
+    `default_walltime` where there is none.
+
+    Attributes:
+        exact_requests: True when estimates are the requests as they stand.
+    """
+
+    def __init__(self, name: str, default_walltime: float = math.inf) -> None:
+        """Build the prediction registered as `name`.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        self.name = name
+        self.prediction: Prediction = make_prediction(name)
+        self.exact_requests = isinstance(self.prediction, Requested)
+        self._default = default_walltime
+        self._of: dict[str, float] = {}
+        self._ended = self._under = self._unknown = 0
+        self._error = 0.0
+
+    def begin(self, cluster: Ledger) -> None:
+        """Prepare for a simulation."""
+        self.prediction.begin(cluster)
+
+    def requested(self, job: Job) -> float:
+        """Return a job's walltime, or the default, in seconds."""
+        return job.walltime if job.walltime < math.inf else self._default
+
+    def of(self, job: Job) -> float:
+        """Return how long a job is expected to run, in seconds; predicted at the first call, then kept."""
+        if self.exact_requests:
+            return self.requested(job)
+        known = self._of.get(job.id)
+        if known is None:
+            predicted = self.prediction.predict(job)
+            self._unknown += predicted is None
+            known = self.requested(job) if predicted is None else predicted
+            known = self._of[job.id] = max(min(known, job.walltime), LEAST)
+        return known
+
+    def ended(self, job: Job, now: float) -> None:
+        """Learn from a job that ended; one that was killed says nothing about run times."""
+        predicted = self.of(job)
+        self._of.pop(job.id, None)
+        if job.state is JobState.COMPLETED_KILLED:
+            return
+        runtime = now - job.start
+        if predicted < math.inf:
+            self._ended += 1
+            self._error += abs(predicted - runtime)
+            # Clocks count microseconds.
+            self._under += predicted < runtime - 1e-6
+        self.prediction.learn(job, runtime, predicted)
+
+    def report(self) -> dict[str, Any]:
+        """Return how good the estimates of the jobs that ended by themselves or at their walltime were.
+
+        `mean_absolute_error` is mean |estimate - run time| in seconds, `share_underestimated` the share that ran longer
+        than estimated; jobs expected to run for ever are left out. `unpredicted` counts the jobs of which
+        nothing was known.
+        """
+        count = self._ended
+        return {
+            "name": self.name,
+            "jobs": count,
+            "mean_absolute_error": self._error / count if count else None,
+            "share_underestimated": self._under / count if count else None,
+            "unpredicted": self._unknown,
+        }

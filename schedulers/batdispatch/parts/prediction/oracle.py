@@ -1,0 +1,28 @@
+"""The real run time."""
+
+from __future__ import annotations
+
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
+from batdispatch.parts.prediction.base import Prediction
+from batdispatch.workloads.profiles import runtime_of
+
+
+class Oracle(Prediction):
+    """The real run time, as the job's profile states it: what perfect prediction would bring.
+
+    Where the run time depends on the platform, or the simulator does not tell the profiles, nothing is known.
+    """
+
+    def begin(self, cluster: Ledger) -> None:
+        self._cluster = cluster
+        self._known: dict[tuple[str, str], float | None] = {}
+
+    def predict(self, job: Job) -> float | None:
+        workload = job.id.partition("!")[0]
+        key = (workload, job.profile)
+        if key not in self._known:
+            profiles = self._cluster.profiles.get(workload, {})
+            profile = profiles.get(job.profile)
+            self._known[key] = None if profile is None else runtime_of(profile, profiles)
+        return self._known[key]
