@@ -37,6 +37,8 @@ from batdispatch.workloads import read_workload
 
 #: Called with (jobs ended so far, jobs in all).
 Progress = Callable[[int, int], None]
+#: What simulates: this package, or a real Batsim that is started.
+Engine = Literal["embedded", "batsim4", "batsim5"]
 
 
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +60,12 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     record: bool = True
     #: When SimGrid times what depends on the platform.
     simgrid: UseSimGrid = "auto"
+
+    engine: Engine = "embedded"
+    #: Batsim's program; None: what is found on PATH.
+    batsim: str | None = None
+    #: Seconds without a message after which a real Batsim counts as hung.
+    timeout: float = 600.0
 
     @property
     def label(self) -> str:
@@ -82,6 +90,8 @@ def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> di
         ImpossibleDecision, SimulationError: the run failed; nothing is written.
     """
     inputs = _Inputs(spec)
+    if spec.engine != "embedded":
+        return _serve_batsim(inputs, out, progress)
     if not needs_simgrid(inputs.workload, spec.simgrid):
         return _simulate(inputs, out, progress, None)
     task = {"spec": msgspec.to_builtins(spec), "out": str(out)}
@@ -108,7 +118,8 @@ class _Inputs:
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.spec = spec
         self.dispatcher = build(spec)
-        self.platform = read_platform(Path(spec.platform), master=spec.master_host)
+        batsim: Literal[4, 5] = 5 if spec.engine == "batsim5" else 4
+        self.platform = read_platform(Path(spec.platform), master=spec.master_host, batsim=batsim)
         self.workload = read_workload(Path(spec.workload))
         self.events: list[Event] = []
         if spec.external_events is not None:
@@ -135,6 +146,41 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
         if spec.record:
             peer = RecordedPeer(session, stack.enter_context(Recorder(out / "decisions.jsonl")), protocol("4"))
         engine.run(peer)
+    about = {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version}
+    return _finish(inputs, session, out, engine=about, messages=engine.messages, loaded=loaded)
+
+
+def _serve_batsim(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, Any]:
+    from batdispatch.campaign.batsim import run_in_batsim
+
+    spec = inputs.spec
+    if spec.simgrid != "auto" or spec.ties != "together":
+        option = "--simgrid" if spec.simgrid != "auto" else "--ties"
+        raise InputError(f"is for the embedded engine, not for {spec.engine}", source=f"option {option}")
+    session = Session(inputs.dispatcher, decision_time=spec.decision_time)
+    loaded = time.perf_counter()
+    ran = run_in_batsim(
+        5 if spec.engine == "batsim5" else 4,
+        session,
+        inputs.platform,
+        inputs.workload,
+        out,
+        events=inputs.events,
+        events_file=spec.external_events,
+        record=spec.record,
+        program=spec.batsim,
+        timeout=spec.timeout,
+        progress=progress,
+    )
+    about = {"name": spec.engine, "version": ran.version, "command": ran.command}
+    return _finish(inputs, session, out, engine=about, messages=ran.messages, loaded=loaded)
+
+
+def _finish(
+    inputs: _Inputs, session: Session, out: Path, *, engine: dict[str, Any], messages: int, loaded: float
+) -> dict[str, Any]:
+    """Compute the metrics of a simulation that has ended, and write and return result.json."""
+    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
     simulated = time.perf_counter()
     result = {
         "batdispatch": __version__,
@@ -144,7 +190,7 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
         "options": options_of(dispatcher),
         "seed": spec.seed,
         "decision_time": "measured" if spec.decision_time is None else spec.decision_time or "none",
-        "engine": {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version},
+        "engine": engine,
         "ties": spec.ties,
         "command": command_line(spec),
         "platform": {
@@ -168,7 +214,7 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
         "load_seconds": loaded - inputs.began,
         "simulation_seconds": simulated - loaded,
         "cpu_seconds": time.process_time() - inputs.cpu_began,
-        "messages": engine.messages,
+        "messages": messages,
         "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     write_json(out / "result.json", result)
@@ -223,6 +269,9 @@ def command_line(spec: RunSpec) -> str:
         words += ["--master-host", spec.master_host]
     if spec.external_events is not None:
         words += ["--events", spec.external_events]
+    if spec.engine != "embedded":
+        words += ["--engine", spec.engine]
+        words += [] if spec.batsim is None else ["--batsim", spec.batsim]
     if spec.simgrid != "auto":
         words += ["--simgrid", spec.simgrid]
     if spec.ties != "together":

@@ -20,6 +20,22 @@ if TYPE_CHECKING:
 @click.command()
 @input_options
 @ties_option
+@click.option(
+    "--engine",
+    type=click.Choice(["embedded", "batsim4", "batsim5"]),
+    default="embedded",
+    show_default=True,
+    help="What simulates: this package, or a real Batsim, which is started and served.",
+)
+@click.option("--batsim", metavar="PATH", help="Batsim's program. Default: batsim4 or batsim5, or batsim, on PATH.")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0, min_open=True),
+    default=600.0,
+    show_default=True,
+    help="Give up when a real Batsim says nothing for so long.",
+)
 @dispatcher_options()
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of results. Default: runs/LABEL.")
 @click.option("--record/--no-record", default=True, show_default=True, help="Write decisions.jsonl, the exchange.")
@@ -30,6 +46,9 @@ def command(
     master_host: str | None,
     events: str | None,
     ties: Literal["together", "apart"],
+    engine: Literal["embedded", "batsim4", "batsim5"],
+    batsim: str | None,
+    timeout: float,
     simgrid: UseSimGrid,
     dispatcher: str,
     settings: tuple[str, ...],
@@ -39,7 +58,7 @@ def command(
     record: bool,
     as_json: bool,
 ) -> None:
-    """Simulate a workload under one dispatcher, in the embedded engine.
+    """Simulate a workload under one dispatcher, in the embedded engine or a real Batsim.
 
     Jobs that compute and communicate take the time that SimGrid says; delays need none of it.
 
@@ -49,9 +68,13 @@ def command(
     Examples:
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --out results
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --set ordering=sjf --decision-time measured
+      batdispatch run --platform P.xml --workload W.json --dispatcher easy --engine batsim5
     """
     from batdispatch.campaign.run import RunSpec, build, execute
+    from batdispatch.core.errors import InputError
 
+    if batsim is not None and engine == "embedded":
+        raise InputError("needs --engine batsim4 or batsim5", source="option --batsim")
     spec = RunSpec(
         platform=platform,
         workload=workload,
@@ -63,6 +86,9 @@ def command(
         external_events=events,
         ties=ties,
         simgrid=simgrid,
+        engine=engine,
+        batsim=batsim,
+        timeout=timeout,
         record=record,
     )
     build(spec)

@@ -30,6 +30,8 @@ class Dispatcher(ABC):
     options_type: ClassVar[type[Options]] = Options
     #: Whether it registers jobs of its own; if so the simulation goes on until `registration_done`.
     registers_jobs: ClassVar[bool] = False
+    #: Whether it switches power states or asks for energy, for which Batsim must be started with its energy plug-in.
+    needs_energy: ClassVar[bool] = False
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         self.options: Any = self.options_type() if options is None else options

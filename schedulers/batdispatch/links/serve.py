@@ -75,6 +75,7 @@ def serve(
     signals: StopSignals | None = None,
     on_ready: Callable[[str], None] = lambda endpoint: None,
     on_notice: Callable[[str], None] = lambda text: None,
+    watch: Callable[[], None] = lambda: None,
 ) -> Served:
     """Answer one simulation: bind, reply to every message, end after the reply to the last one has left.
 
@@ -91,6 +92,7 @@ def serve(
         signals: entered StopSignals; serving stops between two messages after one arrived.
         on_ready: called with the real endpoint once it is bound.
         on_notice: called with a text when something remarkable happened that does not end the serving.
+        watch: called every now and then while there is no message; what it raises ends the serving.
 
     Raises:
         InputError: the endpoint is wrong or taken, or a message is malformed.
@@ -112,7 +114,7 @@ def serve(
         except zmq.ZMQError as problem:
             raise InputError(f"endpoint {endpoint!r} cannot be bound: {problem.strerror}") from None
         on_ready(socket.getsockopt_string(zmq.LAST_ENDPOINT))
-        return _loop(peer, socket, wire, features or Features(), peers, timeout, recorder, signals, on_notice)
+        return _loop(peer, socket, wire, features or Features(), peers, timeout, recorder, signals, on_notice, watch)
     finally:
         peers.monitor.close(linger=0)
         socket.close()
@@ -129,6 +131,7 @@ def _loop(
     recorder: Recorder | None,
     signals: StopSignals | None,
     on_notice: Callable[[str], None],
+    watch: Callable[[], None],
 ) -> Served:
     # A blocking receive that looks up now and then costs a message 20 % less than polling sockets and signals.
     socket.setsockopt(zmq.RCVTIMEO, round(_GLANCE * 1000))
@@ -140,6 +143,7 @@ def _loop(
         try:
             frame = socket.recv()
         except zmq.Again:
+            watch()
             _look_around(peers, quiet_since, timeout, answered, on_notice)
             continue
         peers.lost_at = None

@@ -120,7 +120,7 @@ class Platform:
             if role == "master":
                 arguments += [] if name == DEFAULT_MASTER else ["-m", name]
             else:
-                arguments += ["-r", f"{name}:{role}"]
+                arguments += ["-r", f"{name}:{role}"] if self.batsim == 4 else ["-r", name, role]
         return arguments
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -26,6 +26,8 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
     digest: str = ""
     #: Number of hosts of the machine it was written for; None when the file does not say.
     nb_res: int | None = None
+    #: Whose format the file has.
+    batsim: Literal[4, 5] = 4
     jobs: list[Job]
     #: Profile name -> profile, as written and already checked.
     profiles: dict[str, dict[str, Any]]

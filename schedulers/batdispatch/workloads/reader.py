@@ -70,6 +70,7 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
         name=stem(path),
         digest=digest,
         nb_res=nb_res,
+        batsim=5 if version5 else 4,
         jobs=_JobReader(source, profiles, sizes, version5).read(items, progress),
         profiles=profiles,
         about=about,
