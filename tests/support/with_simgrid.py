@@ -10,6 +10,7 @@ import pytest
 from batdispatch.campaign.isolation import isolated
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.engines.simgrid_timer import SimGridTimer
+from batdispatch.platforms import read_platform
 from recorded import play
 
 needs_simgrid = pytest.mark.skipif(
@@ -28,3 +29,8 @@ def play_here(name: str, out: str, workload: str | None, progress: object) -> di
     script = play(name, Path(out), workload, timer=SimGridTimer)
     assert not script.replies, "recorded decisions were left over"
     return {kind: script.events(kind) for kind in ("JOB_COMPLETED", "JOB_KILLED")}
+
+
+def start_twice(platform: str, progress: object) -> None:
+    for _ in range(2):
+        SimGridTimer(read_platform(platform))
