@@ -80,6 +80,8 @@ _FINAL = tuple(state.value for state in JobState if state.is_final)
 def read_jobs(path: Path) -> pd.DataFrame:
     """Read the jobs.csv of Batsim 4, Batsim 5, the embedded engine, or an older Batsim (``.xz`` and ``.gz`` too).
 
+    Profiles are named without their workload, as Batsim 4 does.
+
     Returns:
         One row a job in the order of the file, with `COLUMNS`: text for ids, names, allocations (Batsim's notation)
         and metadata; seconds as float64, NaN where a rejected job has none; requested_time is infinite where no
@@ -244,6 +246,10 @@ def _complete(frame: pd.DataFrame, text: str, path: Path) -> pd.DataFrame:
             frame[name] = values
     frame["requested_time"] = np.where(asked < 0, math.inf, asked)
     frame["requested_number_of_resources"] = size.astype(np.int64)
+    if frame["profile"].str.contains("!", regex=False).any():
+        # Batsim 5 writes workload!profile.
+        names = zip(frame["profile"], frame["workload_name"], strict=True)
+        frame["profile"] = pd.Series([name.removeprefix(f"{workload}!") for name, workload in names], dtype="str")
     frame["success"] = success == 1
     frame["final_state"] = pd.Categorical(state, categories=list(_FINAL))
     return frame[list(COLUMNS)]

@@ -14,6 +14,7 @@ import pandas as pd
 from batdispatch.analysis.frame import read_jobs
 from batdispatch.analysis.hostsets import parse_many
 from batdispatch.analysis.metrics import Value, compute
+from batdispatch.analysis.schedule import read_schedule
 from batdispatch.analysis.usage import held_by_row, job_facts, read_units, slots_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
@@ -228,12 +229,16 @@ def metrics_of(
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:
-    """Return the machine's size from Batsim's schedule.csv, None where it does not say."""
+    """Return the machine's size from Batsim's schedule.csv or schedule.json, None where it does not say."""
     for prefix in _PREFIXES:
-        path = folder / f"{prefix}schedule.csv"
-        if path.is_file() and path.stat().st_size < 1 << 20:
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            row = dict(zip(lines[0].split(","), lines[1].split(","), strict=False)) if len(lines) > 1 else {}
-            text = row.get("nb_computing_machines", "")
-            return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+        for ending in (".csv", ".json"):
+            path = folder / f"{prefix}schedule{ending}"
+            if not path.is_file():
+                continue
+            try:
+                count = read_schedule(path).get("nb_computing_machines")
+            except InputError:
+                # The jobs are what a report is about; these sums are not worth refusing them.
+                return None
+            return int(count) if isinstance(count, float) and count.is_integer() and 1 <= count < 10**9 else None
     return None

@@ -1,0 +1,159 @@
+"""Stands in for the program ``batsim`` where none can be installed: Batsim's command line, our engine, a real socket.
+
+Installed by `install` as an executable script. It takes only the options that the Batsim it plays has, reads only its
+workloads, and writes its output files under its names. `FAKE_BATSIM` makes it misbehave: crash, kill, hang, silent (no
+outputs), late (a bad status after a good end), mute (no version).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+VERSIONS = {4: "4.2.1", 5: "5.0.0-rc2"}
+
+
+def install(folder: Path, major: int, name: str = "batsim") -> Path:
+    """Write the program into a folder and return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    here = str(Path(__file__).parent)
+    path.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {here!r})\nfrom fake_batsim import main\nmain({major})\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+def arguments(major: int) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--version", action="store_true")
+    parser.add_argument("-p", "--platform")
+    parser.add_argument("-w", "--workload")
+    parser.add_argument("-m", "--master-host", default="master_host")
+    parser.add_argument("-e", "--export", default="out")
+    parser.add_argument("-q", "--quiet", action="store_true")
+    parser.add_argument("--events")
+    if major == 4:
+        parser.add_argument("-s", "--socket-endpoint")
+        parser.add_argument("-r", "--add-role-to-hosts", action="append", default=[])
+        for flag in ("enable-dynamic-jobs", "acknowledge-dynamic-jobs", "enable-profile-reuse"):
+            parser.add_argument(f"--{flag}", action="store_true")
+        parser.add_argument("--enable-compute-sharing", action="store_true")
+        parser.add_argument("--forward-unknown-events", action="store_true")
+        parser.add_argument("-E", "--energy", action="store_true")
+    else:
+        parser.add_argument("-s", "--edc-socket-str", nargs=2)
+        parser.add_argument("-r", "--add-role", nargs=2, action="append", default=[])
+        parser.add_argument("--trace-machine-state", action="store_true")
+        parser.add_argument("--energy-host", action="store_true")
+    return parser.parse_args()
+
+
+class Misbehaving:
+    """Passes messages on until it is time to misbehave."""
+
+    def __init__(self, peer: Any, how: str) -> None:
+        self.peer = peer
+        self.how = how
+        self.left = 3
+
+    def handle(self, message: Any) -> Any:
+        self.left -= 1
+        if self.left == 0 and self.how == "crash":
+            print("[batsim/CRITICAL] xbt_assert failed: the machine is upset", file=sys.stderr, flush=True)
+            os._exit(3)
+        if self.left == 0 and self.how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.left == 0 and self.how == "hang":
+            time.sleep(60)
+        return self.peer.handle(message)
+
+
+def external_events(major: int, path: str | None, hosts: int, folder: Path) -> list[Any]:
+    from batdispatch.engines.external import read_external_events
+
+    if path is None:
+        return []
+    if major == 5:
+        lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
+        assert all(line["type"] == "generic" and isinstance(line["data"], str) for line in lines), lines
+        inner = [{**json.loads(line["data"]), "timestamp": line["timestamp"]} for line in lines]
+        plain = folder / "events-of-the-fake.txt"
+        plain.write_text("".join(json.dumps(line) + "\n" for line in inner))
+        path = str(plain)
+    return read_external_events(Path(path), hosts)
+
+
+def write_outputs(major: int, prefix: str, made: Path) -> None:
+    """Give the engine's files Batsim's names and, for Batsim 5, its form."""
+    if major == 5:
+        with (made / "schedule.csv").open() as lines:
+            (row,) = csv.DictReader(lines)
+        numbers = {key: value if key == "batsim_version" else float(value) for key, value in row.items()}
+        (made / "schedule.csv").unlink()
+        (made / "schedule.json").write_text(
+            json.dumps(numbers | {"nb_computing_machines": int(row["nb_computing_machines"])})
+        )
+        with (made / "jobs.csv").open(newline="") as lines:
+            rows = list(csv.reader(lines))
+        for each in rows[1:]:
+            each[2] = f"{each[1]}!{each[2]}"
+        with (made / "jobs.csv").open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+    for file in made.iterdir():
+        if file.name != "units.csv":
+            file.replace(f"{prefix}_{file.name}" if major == 4 else f"{prefix}{file.name}")
+
+
+def main(major: int) -> None:
+    """Simulate as the command line says."""
+    given = arguments(major)
+    how = os.environ.get("FAKE_BATSIM", "")
+    if given.version:
+        print("" if how == "mute" else VERSIONS[major])
+        return
+    import tempfile
+
+    from batdispatch.engines.embedded import EmbeddedEngine
+    from batdispatch.engines.outputs import Outputs
+    from batdispatch.engines.records import EngineOptions
+    from batdispatch.links.remote_peer import RemotePeer
+    from batdispatch.platforms import read_platform
+    from batdispatch.wire import protocol
+    from batdispatch.workloads import read_workload
+
+    for file in (given.platform, given.workload):
+        assert Path(file).suffix in (".xml", ".json"), f"Batsim reads nothing packed: {file}"
+    site = read_platform(Path(given.platform), master=given.master_host, batsim=5 if major == 5 else 4)
+    jobs = read_workload(Path(given.workload))
+    assert jobs.batsim == major, f"a workload of Batsim {jobs.batsim}"
+    endpoint, init = (given.socket_endpoint, "") if major == 4 else given.edc_socket_str
+    with RemotePeer(endpoint, protocol(str(major)), timeout=60) as peer, tempfile.TemporaryDirectory() as scratch:
+        asked = peer.open(init)
+        if asked is None:
+            options = EngineOptions(
+                dynamic_jobs=given.enable_dynamic_jobs,
+                acknowledge_dynamic_jobs=given.acknowledge_dynamic_jobs,
+                compute_sharing=given.enable_compute_sharing,
+            )
+        else:
+            options = EngineOptions(
+                dynamic_jobs=asked.dynamic_registration,
+                acknowledge_dynamic_jobs=asked.acknowledge_dynamic_jobs,
+                compute_sharing=True,
+            )
+        made = Path(scratch) / "made"
+        outputs = Outputs(made, site.machine.size)
+        events = external_events(major, given.events, len(site.machine.hosts), Path(scratch))
+        EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=events).run(Misbehaving(peer, how))
+        if how != "silent":
+            write_outputs(major, given.export, made)
+    sys.exit(4 if how == "late" else 0)
