@@ -8,13 +8,14 @@ import click
 import msgspec
 
 from batdispatch.core import dispatcher, registry
-from batdispatch.parts import ordering, placement, prediction
+from batdispatch.parts import ordering, placement, prediction, requests
 
 #: Kind -> entry-point group and base class.
 KINDS: dict[str, tuple[str, type]] = {
     "dispatchers": (dispatcher.GROUP, dispatcher.Dispatcher),
     "orderings": (ordering.GROUP, ordering.Ordering),
     "placements": (placement.GROUP, placement.Placement),
+    "requests": (requests.GROUP, requests.Requests),
     "predictions": (prediction.GROUP, prediction.Prediction),
 }
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "platform": "platform",
     "report": "report",
     "check": "check",
+    "requests": "requests",
     "list": "list_parts",
     "explain": "explain",
 }

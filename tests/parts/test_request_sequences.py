@@ -1,0 +1,301 @@
+"""Reservation sequences against the paper's table, closed forms and brute force."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core import registry
+from batdispatch.core.errors import InputError
+from batdispatch.parts.requests import GROUP, Settings, find_requests, request
+from batdispatch.parts.requests.atoptimal import atoptimal, atoptimal_on_grid
+from batdispatch.parts.requests.cost import (
+    Price,
+    expected_cost,
+    expected_makespan,
+    failure_probability,
+    failures_per_job,
+)
+from batdispatch.parts.requests.laws import Empirical, parse_law
+from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
+
+TABLE = parse_law("tnorm:0,20,8,2")
+quick = settings(max_examples=60, deadline=None)
+
+
+# ------------------------------------------------------------------ the paper's table of requests
+
+
+def test_table_toptimal() -> None:
+    requests = toptimal_on_grid(TABLE, 200)
+    assert requests == pytest.approx((10.8, 13.4, 15.4, 17.1, 18.7, 20.0), abs=1e-9)
+    assert expected_cost(TABLE, requests) == pytest.approx(11.937461, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("zeta", "printed", "cost"),
+    [
+        (0.1, (10.86, 13.91, 18.69, 20.0), 12.045757),
+        (0.5, (13.04, 20.0), 16.686939),
+        (0.9, (17.39, 20.0), 80.006999),
+        (1.0, (20.0,), 8.000268),
+    ],
+)
+def test_table_atoptimal(zeta: float, printed: tuple[float, ...], cost: float) -> None:
+    requests = atoptimal_on_grid(TABLE, zeta, 46)
+    # The paper cuts to two decimals.
+    assert tuple(np.floor(np.array(requests) * 100 + 1e-9) / 100) == pytest.approx(printed, abs=1e-9)
+    assert expected_makespan(TABLE, printed, zeta) == pytest.approx(cost, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("zeta", "requests", "cost"),
+    [
+        (0.0, (10.8045, 13.3997, 15.4269, 17.1678, 18.7237, 20), 11.937451),
+        (0.1, (10.8932, 13.9834, 18.3045, 20), 12.045098),
+        (0.5, (12.9661, 20), 16.686046),
+        (0.9, (17.2189, 20), 80.006973),
+        (1.0, (20,), 8.000268),
+    ],
+)
+def test_continuous_optimum(zeta: float, requests: tuple[float, ...], cost: float) -> None:
+    found = atoptimal(TABLE, zeta)
+    assert found == pytest.approx(requests, abs=2e-4)
+    assert expected_makespan(TABLE, found, zeta) == pytest.approx(cost, rel=1e-6)
+
+
+@pytest.mark.parametrize(("zeta", "cost"), [(0.1, 12.089411), (0.5, 17.026639), (0.9, 82.179316)])
+def test_cost_on_the_grid_itself(zeta: float, cost: float) -> None:
+    grid = np.arange(1, 47) * (20 / 46)
+    mass = np.diff(TABLE.cdf(grid), prepend=0.0)
+    requests = atoptimal_on_grid(TABLE, zeta, 46)
+    total = 0.0
+    for x, f in zip(grid, mass, strict=True):
+        j = int(np.searchsorted(np.array(requests) + 1e-9, x))
+        total += f * max(sum(requests[: j + 1]), (sum(requests[:j]) + x) / (1 - zeta))
+    assert total == pytest.approx(cost, abs=1e-6)
+
+
+def test_failures_of_toptimal() -> None:
+    requests = toptimal_on_grid(TABLE, 200)
+    assert failures_per_job(TABLE, requests) == pytest.approx(0.0843, abs=5e-5)
+    assert failure_probability(TABLE, requests) == pytest.approx(0.0808, abs=5e-5)
+
+
+# ------------------------------------------------------------------ other laws
+
+
+@pytest.mark.parametrize(
+    ("law", "grid", "requests", "cost"),
+    [
+        ("texp:0,15,1", 1000, (0.75,), 2.36448),
+        ("beta:2,2", 1000, (0.782, 0.979, 1.0), 0.902597),
+        ("pareto:1,20,2.1", 1000, (1.969, 3.85, 7.422, 13.559, 20.0), 3.539670),
+        ("tnorm:1,8,4,2", None, (6.119, 8.0), 7.19044),
+        ("tnorm:0.1,6,1,1", None, (1.909, 3.092, 4.058, 4.902, 5.654, 6.0), 2.69510),
+        ("tnorm:11,31,20,8", None, (29.312, 31.0), None),
+        ("tnorm:1.5,3,1.7,0.5", None, (2.507, 3.0), None),
+        ("tnorm:10,35,20,8", None, (29.487, 35.0), None),
+    ],
+)
+def test_toptimal_of_other_laws(law: str, grid: int | None, requests: tuple[float, ...], cost: float | None) -> None:
+    parsed = parse_law(law)
+    found = toptimal(parsed) if grid is None else toptimal_on_grid(parsed, grid)
+    assert found[: len(requests)] == pytest.approx(requests, abs=6e-4)
+    if cost is not None:
+        assert expected_cost(parsed, found) == pytest.approx(cost, abs=6e-6)
+
+
+@pytest.mark.parametrize(
+    ("law", "requests"),
+    [
+        ("tnorm:11,31,20,8", (31.0,)),
+        ("tnorm:1.5,3,1.7,0.5", (2.634, 3.0)),
+        ("tnorm:10,35,20,8", (31.737, 35.0)),
+    ],
+)
+def test_atoptimal_of_the_neuroscience_applications(law: str, requests: tuple[float, ...]) -> None:
+    assert atoptimal(parse_law(law), 0.21) == pytest.approx(requests, abs=6e-4)
+
+
+@pytest.mark.parametrize("law", ["tnorm:0,20,8,2", "texp:0,15,1", "beta:2,2", "tlognorm:0,50,1,0.8"])
+def test_condition_of_optimality(law: str) -> None:
+    """t_{i+1} = (1 - F(t_{i-1})) / f(t_i), where there is mass enough to tell."""
+    parsed = parse_law(law)
+    requests = np.array(toptimal(parsed))
+    before = 1 - parsed.cdf(np.concatenate(([parsed.lower], requests[:-2])))
+    before[0] = 1.0
+    wanted = before / parsed.pdf(requests[:-1])
+    telling = before > 1e-4
+    assert telling.any()
+    assert requests[1:][telling] == pytest.approx(wanted[telling], rel=1e-3)
+
+
+def test_pay_what_you_use_asks_for_the_most() -> None:
+    assert toptimal_on_grid(TABLE, 100, Price(0.0, 1.0, 0.0)) == (20.0,)
+    assert toptimal(TABLE, Price(0.0, 1.0, 0.0)) == (20.0,)
+
+
+def test_a_price_of_each_attempt_makes_failures_rarer() -> None:
+    rates = [failures_per_job(TABLE, toptimal(TABLE, Price(1.0, 0.0, gamma))) for gamma in (0.0, 5.0, 50.0)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[2] < rates[0] / 2
+
+
+# ------------------------------------------------------------------ against brute force
+
+
+def law_texts() -> st.SearchStrategy[str]:
+    number = st.floats(0.5, 9).map(lambda x: round(x, 2))
+    return st.one_of(
+        st.builds(lambda mu, sigma: f"tnorm:0,10,{mu},{sigma}", number, number),
+        st.builds(lambda mean: f"texp:0,10,{mean}", number),
+        st.builds(lambda a, b: f"beta:{a},{b},0,10", number, number),
+        st.builds(lambda alpha: f"pareto:1,10,{alpha}", number),
+        st.builds(lambda sigma: f"tlognorm:0.5,10,1,{sigma}", number),
+        st.lists(number, min_size=1, max_size=8).map(lambda values: "empirical:" + ",".join(map(str, values))),
+    )
+
+
+def prices() -> st.SearchStrategy[Price]:
+    some = st.floats(0, 3).map(lambda x: round(x, 2))
+    return st.builds(Price, some.map(lambda x: x + 0.1), some, some)
+
+
+def grid_cost(grid: list[float], mass: list[float], requests: list[float], cost: Callable[..., float]) -> float:
+    """The expected cost when the run time is one of the grid's points."""
+    total = 0.0
+    for x, f in zip(grid, mass, strict=True):
+        j = next(i for i, t in enumerate(requests) if t >= x - 1e-9)
+        total += f * cost(requests[: j + 1], x)
+    return total
+
+
+def by_grid(text: str, n: int, aligned: bool) -> tuple[list[float], list[float]]:
+    law = parse_law(text)
+    first = 0.0 if aligned else law.lower
+    grid = first + np.arange(1, n + 1) * ((law.upper - first) / n)
+    grid[-1] = law.upper
+    if isinstance(law, Empirical) and not aligned:
+        grid = np.unique(law.values)
+    return grid.tolist(), np.diff(law.cdf(grid), prepend=0.0).tolist()
+
+
+@quick
+@given(text=law_texts(), price=prices())
+def test_dp_finds_the_best_of_all_sequences_on_the_grid(text: str, price: Price) -> None:
+    grid, mass = by_grid(text, 8, aligned=False)
+
+    def cost(tried: list[float], x: float) -> float:
+        return sum(price.alpha * t + price.beta * min(t, x) + price.gamma for t in tried)
+
+    best = min(
+        grid_cost(grid, mass, [*inner, grid[-1]], cost)
+        for size in range(len(grid))
+        for inner in itertools.combinations(grid[:-1], size)
+    )
+    found = toptimal_on_grid(parse_law(text), 8, price)
+    assert found[-1] == parse_law(text).upper
+    assert grid_cost(grid, mass, list(found), cost) == pytest.approx(best, rel=1e-9)
+
+
+@quick
+@given(text=law_texts(), zeta=st.sampled_from([0.0, 0.05, 0.21, 0.5, 0.9, 1.0]))
+def test_dp_with_backfilling_finds_the_best_of_all_sequences_on_the_grid(text: str, zeta: float) -> None:
+    grid, mass = by_grid(text, 8, aligned=True)
+
+    def cost(tried: list[float], x: float) -> float:
+        return max((1 - zeta) * sum(tried), sum(tried[:-1]) + x)
+
+    best = min(
+        grid_cost(grid, mass, [*inner, grid[-1]], cost)
+        for size in range(8)
+        for inner in itertools.combinations(grid[:-1], size)
+    )
+    found = atoptimal_on_grid(parse_law(text), zeta, 8)
+    assert found[-1] == parse_law(text).upper
+    assert grid_cost(grid, mass, list(found), cost) == pytest.approx(best, rel=1e-9)
+
+
+@quick
+@given(
+    text=law_texts(),
+    zeta=st.sampled_from([0.0, 0.1, 0.5, 0.9, 0.99]),
+    shares=st.lists(st.floats(0.01, 0.99), max_size=6),
+)
+def test_no_random_sequence_beats_the_continuous_optimum(text: str, zeta: float, shares: list[float]) -> None:
+    law = parse_law(text)
+    found = atoptimal(law, zeta)
+    assert found[-1] == law.upper
+    assert list(found) == sorted(set(found))
+    rival = [*sorted({law.upper * share for share in shares}), law.upper]
+    # Laws without density are optimised on a grid; others need not be convex, so the minimum may be a local one.
+    slack = 1e-3 if law.smooth else 0.1
+    assert expected_makespan(law, found, zeta) <= expected_makespan(law, rival, zeta) * (1 + slack)
+
+
+@quick
+@given(text=law_texts(), zeta=st.sampled_from([0.0, 0.3, 0.8]), shares=st.lists(st.floats(0.05, 0.95), max_size=4))
+def test_closed_form_is_the_mean_over_draws(text: str, zeta: float, shares: list[float]) -> None:
+    law = parse_law(text)
+    requests = np.array([*sorted({law.upper * share for share in shares}), law.upper])
+    drawn = law.ppf((np.arange(20_000) + 0.5) / 20_000)
+    j = np.searchsorted(requests, np.minimum(drawn, law.upper))
+    sums = requests.cumsum()
+    costs = np.maximum(sums[j], (sums[j] - requests[j] + drawn) / (1 - zeta))
+    assert expected_makespan(law, requests.tolist(), zeta) == pytest.approx(float(costs.mean()), rel=2e-3)
+    if zeta == 0:
+        assert expected_cost(law, requests.tolist()) == pytest.approx(expected_makespan(law, requests.tolist(), 0.0))
+
+
+# ------------------------------------------------------------------ strategies by name
+
+
+def test_strategies_are_registered() -> None:
+    assert registry.names(GROUP) == ["atoptimal", "factor", "hpc", "neuroscience", "toptimal"]
+
+
+def test_baselines() -> None:
+    assert find_requests("hpc")().sequence(TABLE) == (20.0,)
+    assert find_requests("factor")().sequence(TABLE) == pytest.approx((8.000268,))
+    neuroscience = find_requests("neuroscience")(Settings(runs=3))
+    assert neuroscience.sequence(TABLE, history=[19, 6, 9, 7]) == (9,)
+    assert neuroscience.sequence(TABLE) == (20.0,)
+
+
+def test_requests_grow_beyond_the_plan() -> None:
+    assert [request((4.0, 6.0), attempt, 1.5) for attempt in range(4)] == [4.0, 6.0, 9.0, 13.5]
+
+
+def test_grid_of_the_settings() -> None:
+    assert find_requests("toptimal")(Settings(grid=200)).sequence(TABLE) == toptimal_on_grid(TABLE, 200)
+    assert find_requests("atoptimal")(Settings(grid=46)).sequence(TABLE, 0.5) == atoptimal_on_grid(TABLE, 0.5, 46)
+
+
+@pytest.mark.parametrize("call", [lambda: toptimal_on_grid(TABLE, 0), lambda: atoptimal_on_grid(TABLE, 0.1, 1000)])
+def test_unreasonable_grids(call: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match="grid of"):
+        call()
+
+
+@pytest.mark.parametrize("zeta", [-0.1, 1.1, float("nan")])
+def test_unreasonable_rates(zeta: float) -> None:
+    with pytest.raises(InputError, match="expected 0 to 1"):
+        atoptimal(TABLE, zeta)
+
+
+def test_sequences_are_quick() -> None:
+    """Generous bounds: measured 0.01 CPU-seconds for the first, 0.03 for the second."""
+    atoptimal(TABLE, 0.2)
+    began = time.process_time()
+    toptimal_on_grid(TABLE, 2000)
+    middle = time.process_time()
+    atoptimal(TABLE, 0.1)
+    assert middle - began < 0.1
+    assert time.process_time() - middle < 0.1
