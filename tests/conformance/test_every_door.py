@@ -1,0 +1,102 @@
+"""Every dispatcher through every door gives the same schedule: start times, ends, states and hosts.
+
+The doors: in process, our engine over ZeroMQ in Batsim 4's and Batsim 5's place, pybatsim's launcher, a replay of what
+was recorded, and a real Batsim of either version where one is on PATH. See tests/support/doors.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from batdispatch.core import registry
+from batdispatch.core.dispatcher import GROUP
+from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, make_sites, replayed
+
+NAMES = registry.names(GROUP)
+SITES = ("hosts", "nodes")
+#: Seconds by which a real Batsim's start times may differ: each message costs its clock about a microsecond.
+SLACK = 0.05
+
+CASES = [
+    pytest.param(name, site, id=f"{name}-{site}")
+    for name in NAMES
+    for site in SITES
+    if not SPECIAL.get(name, Special()).sites or site in SPECIAL[name].sites
+]
+
+
+class Reference:
+    """Schedules in process, simulated once each."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.sites = make_sites(folder / "sites")
+        self._known: dict[tuple[str, str], Schedule] = {}
+
+    def run(self, name: str, site: str) -> Path:
+        """Return the folder of the run in process."""
+        path = self.folder / f"{name}-{site}"
+        if (name, site) not in self._known:
+            self._known[name, site] = in_process(name, self.site(site), path)
+        return path
+
+    def schedule(self, name: str, site: str) -> Schedule:
+        self.run(name, site)
+        return self._known[name, site]
+
+    def site(self, site: str) -> Site:
+        return self.sites[site]
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Reference:
+    return Reference(tmp_path_factory.mktemp("doors"))
+
+
+@pytest.mark.parametrize(("name", "site"), CASES)
+def test_the_workload_has_something_to_decide(name: str, site: str, reference: Reference) -> None:
+    rows = reference.schedule(name, site).rows
+    states = [state for _, _, state, _ in rows.values()]
+    assert len(rows) >= 32
+    assert rows["w0!large"][2] == "REJECTED"
+    assert {"COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED"} <= set(states)
+    assert len({start for start, *_ in rows.values()}) > 10
+
+
+@pytest.mark.parametrize(("name", "site"), CASES)
+@pytest.mark.parametrize("door", ["zeromq4", "zeromq5", "pybatsim"])
+def test_same_schedule(door: str, name: str, site: str, reference: Reference, tmp_path: Path) -> None:
+    closed = SPECIAL.get(name, Special()).closed
+    if door in closed:
+        pytest.skip(closed[door])
+    expected = reference.schedule(name, site)
+    assert DOORS[door](name, reference.site(site), tmp_path / "run") == expected
+    if door.startswith("zeromq"):
+        assert replayed(name, tmp_path / "run" / "decisions.jsonl") is None
+
+
+@pytest.mark.parametrize(("name", "site"), CASES)
+def test_same_decisions_in_a_replay(name: str, site: str, reference: Reference) -> None:
+    assert replayed(name, reference.run(name, site) / "decisions.jsonl") is None
+
+
+@pytest.mark.parametrize(("name", "site"), CASES)
+@pytest.mark.parametrize("door", ["batsim4", "batsim5"])
+def test_same_schedule_in_a_real_batsim(door: str, name: str, site: str, reference: Reference, tmp_path: Path) -> None:
+    closed = SPECIAL.get(name, Special()).closed
+    if door in closed:
+        pytest.skip(closed[door])
+    found = DOORS[door](name, reference.site(site), tmp_path / "run").rows
+    expected = reference.schedule(name, site).rows
+    assert {job: row[2:] for job, row in found.items()} == {job: row[2:] for job, row in expected.items()}
+    for job, (start, end, *_) in expected.items():
+        assert found[job][:2] == pytest.approx((start, end), abs=SLACK), job
+
+
+def test_a_dispatcher_that_decides_otherwise_is_noticed(reference: Reference) -> None:
+    assert reference.schedule("fcfs", "hosts") != reference.schedule("easy", "hosts")
+    difference = replayed("fcfs", reference.run("easy", "hosts") / "decisions.jsonl")
+    assert difference is not None
+    assert "expected" in str(difference)
