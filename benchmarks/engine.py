@@ -120,16 +120,14 @@ def main() -> None:
         for record in (False, True):
             seconds = ours(workload, folder / f"ours{record}", record=record)
             rate = given.jobs / seconds
-            print(
-                f"embedded engine + easy, {given.jobs} jobs, load {given.load}, recording {record}: {rate:.0f} jobs/CPU-s"
-            )
+            what = f"{given.jobs} jobs, load {given.load}, recording {record}"
+            print(f"embedded engine + easy, {what}: {rate:.0f} jobs/CPU-s")
         if given.accasim:
             part = random_workload(given.accasim_jobs, given.load)
             mine = given.accasim_jobs / ours(part, folder / "part")
             theirs = given.accasim_jobs / accasim(given.accasim, part, folder)
-            print(
-                f"{given.accasim_jobs} jobs: ours {mine:.0f}, AccaSim {theirs:.0f} jobs/CPU-s, ratio {mine / theirs:.1f}"
-            )
+            rates = f"ours {mine:.0f}, AccaSim {theirs:.0f} jobs/CPU-s, ratio {mine / theirs:.1f}"
+            print(f"{given.accasim_jobs} jobs: {rates}")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ WRONG_LOGS: dict[str, tuple[str, str, str, str]] = {
     "eurora no node": ("a.log_crypt", EURORA.replace("3;8;1;0;2048#", ""), "line 1", "no node used"),
     "unknown format": ("log.txt", "hello world", "", "none we know"),
     "unknown and empty": ("log.txt", "\n\n", "", "is empty"),
-    "JSON already": ("log.json", '{"jobs": []}', "", "needs no conversion"),
+    "JSON already": ("log.json", '{"jobs": []}', "", "needs no importer"),
     "broken xz": ("a.swf", "\xfd7zXZ\x00rubbish", "", "broken"),
 }
 
