@@ -41,7 +41,7 @@ def guess_format(path: Path) -> str:
                 continue
             if text.startswith(b"{"):
                 raise InputError(
-                    f"looks like JSON; a Batsim workload needs no importer (--to converts between Batsim versions); {_KNOWN}",
+                    f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
                     source=str(path),
                 )
             if b"__" in text and b";" in text:
