@@ -49,7 +49,7 @@ class SimGridTimer:
         self.version = self._simgrid.version
         _started = True
         with tempfile.TemporaryDirectory(prefix="batdispatch-") as folder:
-            self._simgrid.begin(str(_readable(platform.path, Path(folder), self.version)).encode())
+            self._simgrid.begin(str(readable(platform.path, Path(folder), self.version)).encode())
         self._hosts: list[int] = []
         for host in platform.hosts:
             found = self._simgrid.host(host.name)
@@ -126,7 +126,7 @@ class SimGridTimer:
         return ended
 
 
-def _readable(path: Path, folder: Path, version: str) -> Path:
+def readable(path: Path, folder: Path, version: str) -> Path:
     """Return a platform file, already checked, in a form that this SimGrid reads: itself, or a copy in a folder."""
     target = folder / "platform.xml"
     if path.suffix in (".gz", ".xz"):

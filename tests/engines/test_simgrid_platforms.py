@@ -1,0 +1,79 @@
+"""Platform files on their way to SimGrid: packed ones, and what 4.1 crashes on."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from batdispatch.campaign.run import RunSpec, execute
+from batdispatch.engines.simgrid_library import VARIABLE, find_simgrid
+from batdispatch.engines.simgrid_timer import readable
+from batdispatch.platforms import read_platform
+from recorded import RECORDINGS
+from with_simgrid import needs_simgrid
+
+TORUS = RECORDINGS / "platforms" / "torus444.xml"
+FOUR = RECORDINGS / "platforms" / "four.xml"
+
+
+def test_a_file_is_read_as_it_is(tmp_path: Path) -> None:
+    assert readable(FOUR, tmp_path, "3.32") == FOUR
+    assert readable(TORUS, tmp_path, "3.32") == TORUS
+    assert readable(FOUR, tmp_path, "4.1") == FOUR
+    assert not list(tmp_path.iterdir())
+
+
+def test_version_4_gets_a_zone_around_a_cluster_that_stands_alone(tmp_path: Path) -> None:
+    found = readable(TORUS, tmp_path, "4.1")
+    zone = etree.parse(str(found)).getroot().find("zone")
+    assert zone is not None
+    cluster = zone.find("cluster")
+    assert cluster is not None
+    assert dict(cluster.attrib) == dict(etree.parse(str(TORUS)).getroot()[0].attrib)
+    ours, theirs = read_platform(found), read_platform(TORUS)
+    assert [host.name for host in ours.hosts] == [host.name for host in theirs.hosts]
+
+
+@needs_simgrid
+@pytest.mark.parametrize(("ending", "opener"), [(".gz", gzip.open), (".xz", lzma.open)])
+def test_packed_platforms_work_too(tmp_path: Path, ending: str, opener: type) -> None:
+    packed = tmp_path / f"torus.xml{ending}"
+    with opener(packed, "wb") as file:
+        file.write(TORUS.read_bytes())
+    times = []
+    for platform in (TORUS, packed):
+        spec = RunSpec(
+            platform=str(platform),
+            workload=str(RECORDINGS / "workloads" / "torus_contention.json"),
+            dispatcher="fcfs",
+            master_host="n0",
+        )
+        execute(spec, tmp_path / "out")
+        times.append((tmp_path / "out" / "jobs.csv").read_bytes())
+    assert times[0] == times[1]
+
+
+def test_the_variable_comes_before_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "/opt/libsimgrid.so")
+    assert find_simgrid() == "/opt/libsimgrid.so"
+
+
+def test_the_library_beside_this_pythons_package_comes_before_the_systems(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    (tmp_path / "simgrid.py").touch()
+    (tmp_path / "libsimgrid.so").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find_simgrid() == str(tmp_path / "libsimgrid.so")
+
+
+def test_nothing_found_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    assert find_simgrid() is None
