@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from batdispatch.analysis.frame import read_jobs
+from batdispatch.campaign.run import RunSpec, execute
 from batdispatch.core import events as e
 from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import ImpossibleDecision
@@ -19,6 +21,7 @@ from batdispatch.links.replay import check_wire, read_recording, replay, told_by
 from batdispatch.wire import Features, features_for, protocol
 from batdispatch.wire.batsim5 import Batsim5
 from scripted import Scripted
+from with_simgrid import needs_simgrid
 
 RECORDINGS = Path(__file__).parent / "recordings" / "batsim5"
 NAMES = sorted(folder.name for folder in RECORDINGS.iterdir())
@@ -225,6 +228,23 @@ def test_forwarded_profiles_are_ours() -> None:
     submitted = [event for event in events("delays_forward") if isinstance(event, e.JobSubmitted)]
     assert [event.profile for event in submitted] == [profiles[event.job.profile] for event in submitted]
     assert submitted[-1].job.user == "ada"
+
+
+@needs_simgrid
+def test_run_times_of_batsim_5_profiles_are_those_recorded(tmp_path: Path) -> None:
+    inputs = RECORDINGS.parent
+    spec = RunSpec(
+        platform=str(inputs / "platforms" / "four.xml"),
+        workload=str(inputs / "workloads" / "profiles5.json"),
+        dispatcher="fcfs",
+    )
+    execute(spec, tmp_path)
+    ours, theirs = (
+        read_jobs(folder / "jobs.csv").set_index("job_id") for folder in (tmp_path, RECORDINGS / "delays_forward")
+    )
+    assert ours["allocated_resources"].to_dict() == theirs["allocated_resources"].to_dict()
+    for job, seconds in theirs["execution_time"].items():
+        assert ours.loc[job, "execution_time"] == pytest.approx(seconds, abs=2e-6), job
 
 
 def test_hosts_are_told_with_their_speeds() -> None:
