@@ -220,6 +220,41 @@ def test_a_library_that_is_none_is_named(bench: Bench, monkeypatch: pytest.Monke
         bench.run(job("j", "compute"))
 
 
+WRITER = f"{Path(__file__).parents[1] / 'support' / 'io_dispatchers.py'}:Writer"
+
+
+@needs_simgrid
+@pytest.mark.parametrize(
+    ("profile", "seconds"),
+    [
+        # Two hosts write 100 MB each over a link of 50 MB/s, while they compute: one task, after the longest latency.
+        ("compute", 5.02),
+        ("nothing", 4.02),
+        # Each host's link carries twice 100 MB from the exchange and 100 MB to the disk.
+        ("exchange", 4.02),
+        # As in Batsim, nothing is written beside a delay.
+        ("delay", 3.0),
+    ],
+)
+def test_an_io_job_runs_along_with_its_job(bench: Bench, profile: str, seconds: float) -> None:
+    row = bench.run(job("j", profile), dispatcher=WRITER, simgrid="always")["j"]
+    assert row["execution_time"] == pytest.approx(seconds, abs=1e-5)
+    assert row["allocated_resources"] == "0-1"
+
+
+@needs_simgrid
+def test_an_io_job_of_another_shape_is_refused(bench: Bench) -> None:
+    with pytest.raises(ImpossibleDecision, match="I/O job: the job is a sequence of 3 profiles, the I/O job is not"):
+        bench.run(job("j", "steps"), dispatcher=WRITER)
+    with pytest.raises(ImpossibleDecision, match="I/O job: type 'data_staging' cannot run as an I/O job"):
+        bench.run(job("j", "compute"), dispatcher=WRITER.replace("Writer", "Careless"))
+
+
+def test_an_io_job_needs_simgrid(bench: Bench) -> None:
+    with pytest.raises(ImpossibleDecision, match=r"job w0!j: an I/O job's time depends .* \(--simgrid always\)"):
+        bench.run(job("j", "delay"), dispatcher=WRITER)
+
+
 def test_without_simgrid_a_message_says_how_to_install_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simgrid, "find_simgrid", lambda: None)
     with pytest.raises(InputError) as raised:

@@ -1,0 +1,30 @@
+"""Dispatchers that send I/O traffic along with jobs, for tests."""
+
+from __future__ import annotations
+
+from batdispatch import Dispatcher, Ledger
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.decisions import IoJob
+
+
+class Writer(Dispatcher):
+    """Lets every host of a job write 100 MB to the storage host with the lowest id."""
+
+    def profile(self, hosts: int) -> dict[str, object]:
+        """Return the traffic of `hosts` hosts, of which the last is the storage."""
+        com = [1e8 if column == hosts - 1 and row != column else 0.0 for row in range(hosts) for column in range(hosts)]
+        return {"type": "parallel", "cpu": [0.0] * hosts, "com": com}
+
+    def decide(self, cluster: Ledger) -> None:
+        for job in list(cluster.queue.values()):
+            allocation = cluster.place(job)
+            if allocation is not None:
+                hosts = Allocation(allocation.mask | 1 << cluster.machine.storage[0].id)
+                cluster.start(job, allocation, io_job=IoJob(hosts, "write", self.profile(hosts.size)))
+
+
+class Careless(Writer):
+    """Sends traffic that cannot run along with a job."""
+
+    def profile(self, hosts: int) -> dict[str, object]:
+        return {"type": "data_staging", "nb_bytes": 1, "from": "disk", "to": "spare"}
