@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +75,30 @@ def test_an_interrupt_here_ends_the_other_process() -> None:
         isolated("elsewhere:linger", {}, progress=interrupt)
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux's way to follow a parent into death")
+def test_the_other_process_does_not_outlive_this_one() -> None:
+    program = (
+        "from batdispatch.campaign.isolation import isolated\n"
+        "isolated('elsewhere:linger', {}, progress=lambda pid, _: print(pid, flush=True))"
+    )
+    path = os.pathsep.join(path for path in sys.path if path)
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
+    ) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.kill()
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return
+        if state == "Z":
+            return  # Dead, and nobody has asked for its status.
+        time.sleep(0.05)
+    pytest.fail("it is still there")
 
 
 def test_what_a_dead_process_left_is_swept_up(tmp_path: Path) -> None:

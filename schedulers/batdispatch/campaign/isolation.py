@@ -5,6 +5,7 @@ SimGrid ends the process when it dislikes a platform, and can simulate once in a
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 import signal
@@ -26,6 +27,8 @@ _ERRORS: dict[str, type[BatdispatchError]] = {
 }
 #: Lines of a crashed process's last words that are shown.
 _LAST_WORDS = 6
+#: Linux's prctl: which signal to get when the parent dies.
+_PR_SET_PDEATHSIG = 1
 #: Bytes of address space for the stack there; only what is used becomes memory. SimGrid recurses from task to task over
 #: shared links: 90 tasks of 16 hosts spread over a torus of 27,648 overran the usual 8 MiB.
 _STACK = 512 * 2**20
@@ -113,6 +116,8 @@ def _epitaph(status: int, said: str) -> str:
 
 def serve(writer: int) -> None:
     """Be the other process: read the task, call the function, answer on a file descriptor."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     answered = False
     task = msgspec.json.decode(sys.stdin.buffer.read())
     sys.path[:] = task["path"]
