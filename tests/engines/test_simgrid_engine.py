@@ -154,6 +154,26 @@ def test_delays_alone_give_the_same_files_with_and_without_simgrid(bench: Bench)
 
 
 @needs_simgrid
+@pytest.mark.parametrize("seed", range(3))
+def test_computing_alone_takes_as_long_as_a_delay(bench: Bench, seed: int) -> None:
+    source = random.Random(seed)
+    lengths = [source.uniform(0.1, 30) for _ in range(15)]
+    delays = {f"p{k}": {"type": "delay", "delay": length} for k, length in enumerate(lengths)}
+    tasks = {f"p{k}": {"type": "parallel_homogeneous", "cpu": 1e9 * s, "com": 0} for k, s in enumerate(lengths)}
+    jobs = [
+        job(f"{k}", f"p{source.randrange(15)}", source.randint(1, 2), source.uniform(0, 400), source.uniform(5, 40))
+        for k in range(60)
+    ]
+    ours = bench.run(*jobs, profiles=tasks, dispatcher="easy")
+    theirs = bench.run(*jobs, profiles=delays, dispatcher="easy")
+    assert list(ours) == list(theirs)
+    for name, row in ours.items():
+        assert row["final_state"] == theirs[name]["final_state"]
+        for column in ("starting_time", "finish_time"):
+            assert row[column] == pytest.approx(theirs[name][column], abs=1e-4)
+
+
+@needs_simgrid
 def test_the_same_run_gives_the_same_bytes(bench: Bench) -> None:
     source = random.Random(3)
     jobs = [job(f"{k}", source.choice(list(PROFILES)[:4]), source.randint(1, 2), k / 3) for k in range(40)]
