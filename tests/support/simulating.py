@@ -32,6 +32,8 @@ class Task(NamedTuple):
     walltime: float = math.inf
     demand: dict[str, int] | None = None
     user: str = ""
+    #: Further fields of the job.
+    extra: dict[str, Any] = {}
 
     @property
     def lasts(self) -> float:
@@ -112,6 +114,7 @@ def simulate(
                 profile=f"d{task.runtime}",
                 demand=task.demand,
                 user=task.user,
+                extra=task.extra,
             )
             for task in tasks
         ],
@@ -119,6 +122,8 @@ def simulate(
     )
     chosen = create(dispatcher, options) if isinstance(dispatcher, str) else dispatcher
     session = Session(chosen, decision_time=decision_time)
+    if engine is None and chosen.registers_jobs:
+        engine = EngineOptions(dynamic_jobs=True)
     peer = _Recorded(session)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -12,7 +12,7 @@ from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.messages import Message, Reply
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
@@ -133,7 +133,7 @@ class Session:
         """Let decisions take effect when the dispatcher has finished deciding."""
         moved: list[d.Decision] = []
         for decision in decisions:
-            if isinstance(decision, d.CallMeLater) and decision.at <= at:
+            if isinstance(decision, d.CallMeLater) and decision.at <= at + TICK / 2:
                 # The asked-for moment passed while deciding; Batsim accepts only calls in the future.
                 decision = msgspec.structs.replace(decision, at=at + 1e-3)
             elif isinstance(decision, d.Execute):

@@ -1,0 +1,1 @@
+"""Dispatchers of jobs whose run time is a random variable."""

@@ -1,0 +1,271 @@
+"""Jobs that are run under a sequence of requests, attempt after attempt."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import Job, JobState
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
+from batdispatch.parts.requests.base import Settings, find_requests, request
+from batdispatch.parts.requests.laws import MAX_TIME, Law, parse_law
+
+#: Seconds by which a reservation exceeds its request, so that a job of exactly the request's length succeeds.
+MARGIN = 1e-3
+#: Between a job's id and the number of an attempt, see `attempt_id`.
+MARK = "~"
+#: Most previous run times that a job may state.
+MAX_HISTORY = 1000
+
+
+class StochasticOptions(QueueOptions, frozen=True, kw_only=True):
+    """Options of every dispatcher of stochastic jobs.
+
+    requests: how long to ask for, attempt after attempt (`batdispatch list requests`).
+    rate: work of small jobs that arrives a second, over the machine's hosts; none: measured from their arrivals.
+    grid: points of the grid on which sequences are optimised; none: continuously.
+    runs: previous runs that count for `neuroscience`.
+    factor: by how much a request grows after a failure where no other is planned.
+    """
+
+    requests: str = "toptimal"
+    rate: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    grid: Annotated[int, msgspec.Meta(ge=1, le=20_000)] | None = None
+    runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_HISTORY)] = 5
+    factor: Annotated[float, msgspec.Meta(gt=1, le=100)] = 1.5
+
+
+class Run:
+    """A stochastic job over all its attempts, of which one at a time waits or runs."""
+
+    __slots__ = ("attempts", "floor", "history", "index", "job", "law", "limit", "place", "sequence")
+
+    def __init__(self, job: Job, law: Law, history: list[float] | None) -> None:
+        #: The job that was submitted.
+        self.job = job
+        self.law = law
+        #: Run times of previous jobs, as the job states them.
+        self.history = history
+        self.sequence: tuple[float, ...] = ()
+        #: Which request of the sequence is the current one.
+        self.index = 0
+        #: Attempts so far, failed speculations included.
+        self.attempts = 1
+        #: Longest time, in seconds, that is known not to suffice.
+        self.floor = 0.0
+        #: Seconds after which the attempt that runs is stopped; what is set while it waits is for the next start only.
+        self.limit = math.inf
+        #: Submission and rank that the next attempt keeps, after a failed speculation.
+        self.place: tuple[float, int] | None = None
+
+
+def attempt_id(job_id: str, attempt: int) -> str:
+    """Return the id of a job's further attempt, from 2 on: ``w0!7`` -> ``w0!7~2``."""
+    return f"{job_id}{MARK}{attempt}"
+
+
+class Attempts(QueueDispatcher):
+    """Overwrites the requested time of each job that states its law, and runs it again with the next request.
+
+    A job states the law of its run time in the field ``runtime_law``, in seconds; the others are small jobs of known
+    run time. A mixin: ``class Mine(Attempts, Base)`` for any queue dispatcher Base whose `decide` first calls
+    `end_overdue`.
+
+    An attempt that outlives its reservation is stopped at it and the job is registered again with the same profile, its
+    field ``parent`` being the first job's id. How the reservation is enforced: a registered attempt has its request as
+    walltime, so Batsim 4 and 5 stop it by themselves; the job that was submitted came with the walltime of its user,
+    which neither version can change, and a speculative attempt ends before its request, so these are stopped by a call
+    at the time (CALL_ME_LATER) and KILL_JOB. Nobody but the submitted job needs a rejected or dummy row.
+    """
+
+    options_type: ClassVar[type[Options]] = StochasticOptions
+    registers_jobs = True
+
+    def begin(self, cluster: Ledger) -> None:
+        super().begin(cluster)
+        options = self.options
+        settings = Settings(grid=options.grid, runs=options.runs, factor=options.factor)
+        self._strategy = find_requests(options.requests)(settings)
+        #: By id of the attempt that is registered, waits or runs.
+        self.runs: dict[str, Run] = {}
+        #: (time, id of a running attempt that is to be stopped then).
+        self._stops: list[tuple[float, str]] = []
+        self._known: dict[tuple[str, float], tuple[float, ...]] = {}
+        self._history: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=options.runs))
+        #: Unit-seconds of the small jobs that arrived.
+        self._small_work = 0.0
+        self._failures = self._speculations = 0
+        before = cluster.on_start
+        cluster.on_start = lambda job: self._started(cluster, job, before)
+
+    # ------------------------------------------------------------------ requests
+
+    def estimate(self, job: Job) -> float:
+        run = self.runs.get(job.id)
+        return super().estimate(job) if run is None else self.request_of(run) + MARGIN
+
+    def request_of(self, run: Run) -> float:
+        """Return the current request of a job, in seconds."""
+        return request(run.sequence, run.index, self._strategy.settings.factor)
+
+    def rate_of(self, cluster: Ledger, job: Job) -> float:
+        """Return the backfilling rate zeta = Z p / P of a job, 0 to 1, in steps of 0.01 where Z is measured."""
+        hosts = cluster.machine.size
+        rate: float | None = self.options.rate
+        if rate is not None:
+            return min(rate * job.units / hosts, 1.0)
+        measured = self._small_work / (hosts * cluster.now) if cluster.now > 0 else 0.0
+        return round(min(measured * job.units / hosts, 1.0), 2)
+
+    def choose_requests(self, cluster: Ledger, run: Run) -> None:
+        """Give a job the sequence of the strategy as things stand, and the first request that may suffice."""
+        strategy = self._strategy
+        zeta = self.rate_of(cluster, run.job) if strategy.uses_rate else 0.0
+        if strategy.uses_history:
+            run.sequence = strategy.sequence(run.law, zeta, run.history or list(self._history[run.law.text]))
+        else:
+            key = (run.law.text, zeta)
+            if key not in self._known:
+                self._known[key] = strategy.sequence(run.law, zeta)
+            run.sequence = self._known[key]
+        run.index = 0
+        while self.request_of(run) <= run.floor + MARGIN / 2:
+            run.index += 1
+
+    # ------------------------------------------------------------------ events
+
+    def on_submit(self, cluster: Ledger, job: Job) -> None:
+        run = self.runs.get(job.id)
+        if run is None:
+            run = self._enter(cluster, job)
+        elif run.place is not None:
+            job.submission, job.rank = run.place
+            run.place = None
+        super().on_submit(cluster, job)
+        if run is not None and job.state is JobState.REJECTED:
+            del self.runs[job.id]
+
+    def _enter(self, cluster: Ledger, job: Job) -> Run | None:
+        """Return what is kept of a job that was submitted, None for a small one.
+
+        Raises:
+            InputError: its law or history is wrong.
+        """
+        text = job.extra.get("runtime_law")
+        if text is None:
+            length = super().estimate(job)
+            if length < math.inf:
+                self._small_work += job.units * length
+            return None
+        place = f"job {job.id}, field 'runtime_law'"
+        if not isinstance(text, str):
+            raise InputError(
+                f"found {str(text)[:60]!r}, expected a text such as 'tnorm:0,72000,28800,7200'", place=place
+            )
+        run = self.runs[job.id] = Run(job, parse_law(text, place=place), history_of(job))
+        self.choose_requests(cluster, run)
+        return run
+
+    def _started(self, cluster: Ledger, job: Job, before: Callable[[Job], None] | None) -> None:
+        if before is not None:
+            before(job)
+        run = self.runs.get(job.id)
+        if run is None:
+            return
+        run.limit = min(run.limit, self.request_of(run) + MARGIN)
+        if run.limit < job.walltime:
+            self._stop_at(cluster, cluster.now + run.limit, job.id)
+
+    def _stop_at(self, cluster: Ledger, time: float, job_id: str) -> None:
+        heapq.heappush(self._stops, (round(time, 6), job_id))
+        cluster.wake_at(round(time, 6))
+
+    def end_overdue(self, cluster: Ledger) -> None:
+        """Stop the attempts whose time is over."""
+        late: list[Job] = []
+        while self._stops and self._stops[0][0] <= cluster.now:
+            _, job_id = heapq.heappop(self._stops)
+            job = cluster.running.get(job_id)
+            if job is None:
+                continue
+            due = round(job.start + self.runs[job_id].limit, 6)
+            if due > cluster.now:
+                # It started later than it was decided.
+                self._stop_at(cluster, due, job_id)
+            else:
+                late.append(job)
+        cluster.kill(late)
+
+    def on_end(self, cluster: Ledger, job: Job) -> None:
+        super().on_end(cluster, job)
+        run = self.runs.pop(job.id, None)
+        if run is None:
+            return
+        limit, run.limit = run.limit, math.inf
+        if job.state is JobState.COMPLETED_SUCCESSFULLY:
+            self._history[run.law.text].append(cluster.now - job.start)
+        if job.state not in (JobState.COMPLETED_KILLED, JobState.COMPLETED_WALLTIME_REACHED):
+            self.on_done(cluster, run)
+            return
+        reached = min(limit - MARGIN, job.walltime)
+        run.floor = max(run.floor, reached)
+        if self.request_of(run) > run.floor + MARGIN / 2:
+            # Stopped before its request: a speculation, or a walltime of the user's below it.
+            self._speculations += 1
+            run.place = (job.submission, job.rank)
+        else:
+            self._failures += 1
+            self.choose_requests(cluster, run)
+        self._again(cluster, run)
+
+    def on_done(self, cluster: Ledger, run: Run) -> None:
+        """Learn that a stochastic job needs no further attempt."""
+
+    def _again(self, cluster: Ledger, run: Run) -> None:
+        """Register the next attempt."""
+        run.attempts += 1
+        first = run.job
+        again = Job(
+            id=attempt_id(first.id, run.attempts),
+            units=first.units,
+            submission=cluster.now,
+            walltime=round(self.request_of(run) + MARGIN, 6),
+            profile=first.profile,
+            demand=first.demand,
+            user=first.user,
+            extra={**first.extra, "parent": first.id, "attempt": run.attempts},
+        )
+        self.runs[again.id] = run
+        cluster.register_job(again)
+
+    def registration_done(self, cluster: Ledger) -> bool:
+        return super().registration_done(cluster) and not self.runs
+
+    def report(self) -> dict[str, Any]:
+        return {**super().report(), "failed_attempts": self._failures, "failed_speculations": self._speculations}
+
+
+def history_of(job: Job) -> list[float] | None:
+    """Return the previous run times that a job states in the field ``history``, in seconds; None without one.
+
+    Raises:
+        InputError: they are no positive numbers, or too many.
+    """
+    told = job.extra.get("history")
+    if told is None:
+        return None
+    place = f"job {job.id}, field 'history'"
+    if not isinstance(told, list) or len(told) > MAX_HISTORY:
+        raise InputError(f"expected a list of at most {MAX_HISTORY} run times, the latest last", place=place)
+    for value in told:
+        if type(value) not in (int, float) or not 0 < value <= MAX_TIME:
+            raise InputError(f"found {str(value)[:60]}, expected a run time in seconds", place=place)
+    return [float(value) for value in told]

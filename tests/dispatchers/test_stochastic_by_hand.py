@@ -1,0 +1,212 @@
+"""Stochastic dispatchers: the paper's rule with its numbers, worked schedules, closed forms of utilisation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import JobState
+from batdispatch.core.machine import Machine
+from batdispatch.dispatchers.stochastic.attempts import MARGIN, MARK
+from batdispatch.dispatchers.stochastic.speculation import gain
+from batdispatch.parts.requests.laws import parse_law
+from simulating import Result, Task, simulate
+
+LAW = parse_law("tnorm:0,20,8,2")
+HOUR = 3600.0
+
+
+@pytest.mark.parametrize(
+    ("units", "length", "floor", "expected"),
+    [
+        (4, 9, 0, 0.357610),
+        (4, 12, 0, 0.428349),
+        (4, 12, 10.8, 0.450961),
+        (6, 12, 10.8, 0.676441),
+        (4, 14, 10.8, 0.545935),
+        (4, 10, 10.8, 0.0),
+    ],
+)
+def test_gain_of_a_gap(units: int, length: float, floor: float, expected: float) -> None:
+    assert gain(LAW, units, floor, 6, length) == pytest.approx(expected, abs=5e-7)
+
+
+def test_gain_of_a_gap_that_is_too_narrow() -> None:
+    assert gain(LAW, 7, 0, 6, 12) == 0
+
+
+# ------------------------------------------------------------------ worked schedules
+
+
+def job(name: str, units: int, runtime: float, law: str, submission: float = 0.0, **more: Any) -> Task:
+    return Task(name, submission, units, runtime, extra={"runtime_law": law, **more})
+
+
+def spans(result: Result) -> dict[str, tuple[float, float]]:
+    return {row.id: (round(row.start / 1e6, 2), round(row.end / 1e6, 2)) for row in result.rows.values()}
+
+
+@pytest.mark.parametrize("name", ["stochastic-batch", "stochastic-easy", "stochastic-conservative"])
+def test_a_job_is_tried_again_until_it_succeeds(name: str) -> None:
+    result = simulate(Machine.flat(1), [job("0", 1, 12.5, "empirical:4,4,4,4,4,9,20")], name)
+    told = spans(result)
+    assert told == {"0": (0, 4), f"0{MARK}2": (4, 13), f"0{MARK}3": (13, 25.5)}
+    assert [row.state for row in result.rows.values()] == [
+        JobState.COMPLETED_KILLED,
+        JobState.COMPLETED_WALLTIME_REACHED,
+        JobState.COMPLETED_SUCCESSFULLY,
+    ]
+
+
+def test_parents_are_recorded() -> None:
+    result = simulate(Machine.flat(1), [job("0", 1, 12.5, "empirical:4,4,4,4,4,9,20")], "stochastic-easy")
+    registered = [
+        decision.job
+        for _, reply in result.exchanges
+        for decision in reply.decisions
+        if type(decision).__name__ == "RegisterJob"
+    ]
+    assert [(again.id, again.profile) for again in registered] == [("w0!0~2", "d12.5"), ("w0!0~3", "d12.5")]
+    assert [again.extra["parent"] for again in registered] == ["w0!0", "w0!0"]
+    assert [again.walltime for again in registered] == pytest.approx([9 + MARGIN, 20 + MARGIN])
+
+
+def test_a_run_time_that_equals_the_request_is_enough() -> None:
+    result = simulate(Machine.flat(1), [job("0", 1, 4.0, "empirical:4,4,9")], "stochastic-easy")
+    assert result.rows["0"].state is JobState.COMPLETED_SUCCESSFULLY
+
+
+def test_a_rigid_plan_keeps_the_idle_tail_and_a_repacked_one_does_not() -> None:
+    tasks = [job(str(n), 2, 3.0, "empirical:3,10,10") for n in range(2)]
+    rigid = simulate(Machine.flat(2), tasks, "stochastic-batch", options={"requests": "hpc"})
+    packed = simulate(Machine.flat(2), tasks, "stochastic-batch", options={"requests": "hpc", "plan": "repack"})
+    assert spans(rigid) == {"0": (0, 3), "1": (10, 13)}
+    assert spans(packed) == {"0": (0, 3), "1": (3, 6)}
+
+
+def test_small_jobs_fill_the_idle_tail() -> None:
+    tasks = [job(str(n), 2, 3.0, "empirical:3,10,10") for n in range(2)]
+    tasks.append(Task("small", 1.0, 1, 2.0, 5.0))
+    rigid = simulate(Machine.flat(2), tasks, "stochastic-batch", options={"requests": "hpc"})
+    assert spans(rigid) == {"0": (0, 3), "small": (3, 5), "1": (10, 13)}
+
+
+def test_a_failed_speculation_keeps_its_place_and_request() -> None:
+    """A job of both hosts begins at 10; a narrow one that asks for 12 is tried before."""
+    tasks = [
+        job("a", 1, 8.0, "empirical:10"),
+        job("b", 2, 8.0, "empirical:10"),
+        job("c", 1, 11.0, "empirical:2,9,12"),
+    ]
+    chosen = {"requests": "hpc", "speculate": "true", "ordering": "fcfs"}
+    result = simulate(Machine.flat(2), tasks, "stochastic-batch", options=chosen)
+    assert spans(result) == {"a": (0, 8), "c": (0, 10), "b": (10, 18), f"c{MARK}2": (20, 31)}
+    assert result.session.dispatcher.report()["failed_speculations"] == 1
+    assert result.session.dispatcher.report()["failed_attempts"] == 0
+
+
+def test_a_speculation_that_succeeds_gives_its_reservation_back() -> None:
+    tasks = [
+        job("a", 1, 8.0, "empirical:10"),
+        job("b", 2, 8.0, "empirical:10"),
+        job("c", 1, 9.0, "empirical:2,9,12"),
+        Task("d", 0.0, 1, 11.0, 12.0),
+    ]
+    chosen = {"requests": "hpc", "speculate": "true", "ordering": "fcfs"}
+    told = spans(simulate(Machine.flat(2), tasks, "stochastic-batch", options=chosen))
+    assert told["c"] == (0, 9)
+    assert told["b"] == (10, 18)
+    assert told["d"][0] == 20
+
+
+def test_history_of_a_job_and_of_those_that_ended() -> None:
+    law = "empirical:2,3,4,9"
+    tasks = [job("0", 1, 3.0, law), job("1", 1, 2.5, law, 10.0), job("2", 1, 4.0, law, 20.0, history=[1, 2])]
+    told = spans(simulate(Machine.flat(1), tasks, "stochastic-easy", options={"requests": "neuroscience"}))
+    assert told == {"0": (0, 3), "1": (10, 12.5), "2": (20, 22), f"2{MARK}2": (22, 25), f"2{MARK}3": (25, 29)}
+
+
+def test_the_rate_is_measured_from_the_small_jobs() -> None:
+    law = parse_law("tnorm:0,20,8,2").scaled(10).text
+    small = [Task(f"s{n}", float(n), 1, 0.5, 1.0) for n in range(100)]
+    with_small = simulate(
+        Machine.flat(2), [*small, job("z", 2, 5.0, law, 100.0)], "stochastic-easy", options={"requests": "atoptimal"}
+    )
+    dispatcher = with_small.session.dispatcher
+    assert list(dispatcher._known) == [(law, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ({"runtime_law": 5}, "field 'runtime_law': found '5'"),
+        ({"runtime_law": "tnorm:1"}, "job w0!0, field 'runtime_law': law 'tnorm:1'"),
+        ({"runtime_law": "beta:2,2", "history": 3}, "field 'history': expected a list"),
+        ({"runtime_law": "beta:2,2", "history": [0]}, "field 'history': found 0"),
+    ],
+)
+def test_wrong_fields(extra: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        simulate(Machine.flat(1), [Task("0", 0.0, 1, 1.0, extra=extra)], "stochastic-easy")
+    assert message in str(caught.value)
+
+
+# ------------------------------------------------------------------ closed forms
+
+
+def batch(seed: int, widths: str, count: int = 100) -> list[Task]:
+    """Scenario 1 of the paper: jobs of TN[0, 20 h](8, 2) at time 0 on 10 hosts."""
+    rng = np.random.default_rng(seed)
+    law = LAW.scaled(HOUR)
+    sizes = np.full(count, 10) if widths == "all" else np.maximum(1, (10 * rng.beta(2, 2, count)).astype(int))
+    runtimes = law.draw(rng, count)
+    return [job(str(n), int(sizes[n]), round(float(runtimes[n]), 3), law.text) for n in range(count)]
+
+
+def utilisation(tasks: list[Task], result: Result) -> float:
+    """Useful work over the machine's time until the last end."""
+    last = max(row.end for row in result.rows.values()) / 1e6
+    return sum(task.units * task.runtime for task in tasks) / (10 * last)
+
+
+@pytest.mark.parametrize(
+    ("plan", "requests", "rate", "expected"),
+    [
+        ("rigid", "hpc", None, 0.4000),
+        ("rigid", "toptimal", None, 0.6702),
+        ("rigid", "atoptimal", "0.5", 0.6079),
+        ("repack", "hpc", None, 1.0),
+        ("repack", "toptimal", None, 0.8968),
+        ("repack", "atoptimal", "0.5", 0.9906),
+    ],
+)
+def test_utilisation_of_machine_wide_jobs(plan: str, requests: str, rate: str | None, expected: float) -> None:
+    """E[X] / E[S_J] with a rigid plan, E[X] / E[S_{J-1} + X] with re-packing."""
+    chosen = {"plan": plan, "requests": requests, **({} if rate is None else {"rate": rate})}
+    seen = []
+    for seed in range(12):
+        tasks = batch(seed, "all")
+        seen.append(utilisation(tasks, simulate(Machine.flat(10), tasks, "stochastic-batch", options=chosen)))
+    # A batch's last reservation ends early, which is worth less than one reservation in a hundred.
+    half = 3 * float(np.std(seen, ddof=1)) / math.sqrt(len(seen)) + 0.01
+    assert abs(float(np.mean(seen)) - expected) < half
+    assert half < 0.07
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_wins_depends_on_the_plan(seed: int) -> None:
+    tasks = batch(seed, "beta")
+    seen = {
+        (plan, requests): utilisation(
+            tasks,
+            simulate(Machine.flat(10), tasks, "stochastic-batch", options={"plan": plan, "requests": requests}),
+        )
+        for plan in ("rigid", "repack")
+        for requests in ("hpc", "toptimal")
+    }
+    assert seen["rigid", "toptimal"] > seen["rigid", "hpc"] * 1.3
+    assert seen["repack", "hpc"] > seen["repack", "toptimal"]
