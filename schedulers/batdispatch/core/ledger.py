@@ -328,7 +328,7 @@ class Ledger:
 
     def _need(self, key: str, what: str, option: str) -> None:
         if not self.config.get(key):
-            raise self._refusal(f"{what} is not enabled in this simulation: it must be started with {option}")
+            raise self._refusal(f"{what} is not enabled in this simulation: Batsim 4 needs {option}, 5 the handshake")
 
     def _units_agree(self, job: Job, allocation: Allocation, mapping: Mapping[int, int] | None) -> bool:
         if mapping is not None:
