@@ -217,6 +217,7 @@ def _finish(
         "messages": messages,
         "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+    write_lines(out / "solver.jsonl", dispatcher.notes())
     write_json(out / "result.json", result)
     return result
 
@@ -285,6 +286,16 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
     """Write a JSON file, readable and in one piece."""
     partial = path.with_name(path.name + ".partial")
     partial.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n")
+    partial.replace(path)
+
+
+def write_lines(path: Path, lines: list[bytes]) -> None:
+    """Write lines in one piece; no file is left where there are none."""
+    if not lines:
+        path.unlink(missing_ok=True)
+        return
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(b"\n".join(lines) + b"\n")
     partial.replace(path)
 
 

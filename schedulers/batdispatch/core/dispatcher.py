@@ -65,6 +65,10 @@ class Dispatcher(ABC):
         """Return facts about the run for result.json, such as counters of a solver."""
         return {}
 
+    def notes(self) -> list[bytes]:
+        """Return a line of JSON a decision with facts about it, for solver.jsonl; none: the file is not written."""
+        return []
+
 
 def find(name: str) -> type[Dispatcher]:
     """Return a dispatcher class by registered name, ``module:Class``, or ``path/to/file.py:Class``.

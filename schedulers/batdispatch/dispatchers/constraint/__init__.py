@@ -1,0 +1,1 @@
+"""Constraint programming: HCP'19, PCP'19 and PCP'20."""

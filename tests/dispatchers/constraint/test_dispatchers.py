@@ -1,0 +1,220 @@
+"""HCP'19, PCP'19 and PCP'20 as dispatchers: valid, repeatable, and as described."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.dispatcher import create
+from batdispatch.core.errors import InputError
+from batdispatch.core.machine import Host, Machine
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.outcome import Outcome
+from batdispatch.dispatchers.constraint.pcp20 import Pcp20
+from batdispatch.dispatchers.constraint.window import Window
+from batdispatch.engines.records import EngineOptions
+from simulating import Result, Task, audit, simulate
+from strategies import machines, workloads
+
+NAMES = ["hcp19", "pcp19", "pcp20"]
+quick = settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+def notes(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.session.dispatcher.notes()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@quick
+@given(data=st.data())
+def test_valid_complete_and_repeatable(name: str, data: st.DataObject) -> None:
+    machine = data.draw(machines())
+    tasks = data.draw(workloads(machine))
+    options: dict[str, Any] = {
+        "prediction": data.draw(st.sampled_from(["requested", "oracle", "last-two"])),
+        "window": data.draw(st.sampled_from(["100", "2"])),
+        "ahead": data.draw(st.sampled_from(["0", "3"])),
+        "tries": data.draw(st.sampled_from(["0", "2"])),
+        "work": data.draw(st.sampled_from(["0", "0.01"])),
+    }
+    kind = data.draw(st.sampled_from(["plain", "split", "slow", "absent"]))
+    arguments: dict[str, Any] = {
+        "plain": {},
+        "split": {"engine": EngineOptions(split_simultaneous=True)},
+        "slow": {"decision_time": 0.3},
+        "absent": {
+            "events": [
+                e.MachinesUnavailable(2.0, Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1)))),
+                e.MachinesAvailable(9.0, Allocation((1 << len(machine.hosts)) - 1)),
+            ]
+        },
+    }[kind]
+    result = simulate(machine, tasks, name, options=options, **arguments)
+    audit(machine, tasks, result)
+    again = simulate(machine, tasks, name, options=options, **arguments)
+    assert again.files == result.files
+    assert [reply for _, reply in again.exchanges] == [reply for _, reply in result.exchanges]
+
+
+# Short wide jobs beside long narrow ones, on nodes of two kinds.
+MIXED = Machine(
+    [Host(id=n, name=f"g{n}", properties={"capacity": "core=4 gpu=1"}) for n in range(2)]
+    + [Host(id=n, name=f"m{n}", properties={"capacity": "core=4 mic=1"}) for n in range(2, 4)]
+)
+TASKS = [
+    Task(
+        str(n),
+        n // 4 * 3.0,
+        1 + n % 3,
+        2.0 + (n * 7) % 23,
+        60.0,
+        [{"core": 2}, {"core": 1, "gpu": 1}, {"core": 3}, {"core": 1, "mic": 1}][n % 4],
+        user="ab"[n % 2],
+    )
+    for n in range(40)
+    if n % 4 != 1 or n % 3 != 2
+    if n % 4 != 3 or n % 3 != 2
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("pcp20", {}),
+        ("pcp20", {"formulation": "paper", "work": "0.05"}),
+        ("pcp20", {"work": "0.05"}),
+        ("pcp19", {"work": "0.05"}),
+        ("hcp19", {"work": "0.05"}),
+    ],
+)
+def test_the_same_seed_decides_the_same_byte_for_byte(name: str, options: dict[str, str]) -> None:
+    runs = [simulate(MIXED, TASKS, name, options={**options, "prediction": "oracle"}) for _ in range(2)]
+    audit(MIXED, TASKS, runs[0])
+    assert runs[0].files == runs[1].files
+    kept = [
+        [{key: value for key, value in line.items() if not key.endswith("seconds")} for line in notes(run)]
+        for run in runs
+    ]
+    assert kept[0] == kept[1]
+    assert runs[0].session.dispatcher.report()["fallbacks"] == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_decision_is_accounted_for(name: str) -> None:
+    result = simulate(MIXED, TASKS, name, options={"prediction": "oracle", "work": "0.02"})
+    lines = notes(result)
+    assert sum(line["started"] for line in lines) == len(TASKS)
+    for line in lines:
+        assert line["bound"] <= line["delay"] + 1e-9
+        assert 0 <= line["gap"] <= 1
+        assert 0 <= line["improvement"] <= 1
+        assert (line["variables"] > 0) == (line["status"] in ("OPTIMAL", "FEASIBLE", "UNKNOWN"))
+        assert line["build_seconds"] >= 0
+        assert line["solve_seconds"] >= 0
+        assert line["now"] >= 0
+    report = result.session.dispatcher.report()
+    assert sum(report["statuses"].values()) == report["solved"] == len(lines)
+    assert report["prediction"]["jobs"] == len(TASKS)
+
+
+def test_the_solver_betters_the_greedy_plan_somewhere() -> None:
+    result = simulate(MIXED, TASKS, "pcp20", options={"prediction": "oracle", "work": "0.2"})
+    assert any(line["improvement"] > 0 for line in notes(result))
+    assert any(line["status"] == "OPTIMAL" for line in notes(result))
+
+
+def test_a_short_wide_job_planned_ahead_is_not_starved() -> None:
+    """Two nodes, always one of them busy: without planning ahead, the job that needs both waits for the stream."""
+    machine = Machine.flat(2, "core=2")
+    stream = [Task(f"s{n:02d}", 3.0 * n, 1, 10.0, 10.0, {"core": 2}) for n in range(20)]
+    tasks = [*stream, Task("wide", 1.0, 2, 1.0, 1.0, {"core": 2})]
+    published = simulate(machine, tasks, "pcp20").starts()["wide"]
+    ahead = simulate(machine, tasks, "pcp20", options={"ahead": "10"}).starts()["wide"]
+    assert ahead < published
+
+
+def test_pcp19_refuses_a_machine_that_is_too_large_with_the_size_of_the_model() -> None:
+    machine = Machine.flat(1173, "core=20")
+    message = r"pcp19 cannot run.*100 x \(1 \+ 1,173\) = 117,400 variables, more than most_variables=50,000"
+    with pytest.raises(InputError, match=message):
+        simulate(machine, [Task("1", 0, 1, 1, 1, {"core": 1})], "pcp19")
+    simulate(machine, [Task("1", 0, 1, 1, 1, {"core": 1})], "pcp20")
+
+
+def test_pcp19_halves_the_window_when_a_model_is_too_large() -> None:
+    machine = Machine.flat(3, "core=4")
+    tasks = [Task(str(n), 0.0, 4, 3.0 + n, 50.0, {"core": 1}) for n in range(9)]
+    result = simulate(machine, tasks, "pcp19", options={"most_variables": "40", "window": "8"})
+    audit(machine, tasks, result)
+    report = result.session.dispatcher.report()
+    assert report["statuses"]["UNKNOWN"] == report["fallbacks"] == report["window_halved"] > 0
+
+
+def test_hcp19_puts_back_what_finds_no_nodes_and_repairs() -> None:
+    """Nodes of 4 cores: pooled, 3 + 3 + 2 cores fit into 8; on the nodes they do not."""
+    machine = Machine.flat(2, "core=4")
+    tasks = [Task(n, 0.0, 1, 10.0, 10.0, {"core": c}) for n, c in (("a", 3), ("b", 3), ("c", 2))]
+    tasks.append(Task("d", 0.0, 1, 20.0, 20.0, {"core": 1}))
+    published = simulate(machine, tasks, "hcp19", options={"repair": "0"})
+    repaired = simulate(machine, tasks, "hcp19")
+    assert published.session.dispatcher.report()["put_back"] >= 1
+    assert published.session.dispatcher.report()["repairs"] == 0
+    assert repaired.session.dispatcher.report()["repairs"] >= 1
+    assert published.starts()["d"] > repaired.starts()["d"] == 0.0
+
+
+def test_the_window_is_halved_after_failures_and_whole_after_a_success() -> None:
+    window = Window(100)
+    sizes = []
+    for jobs in (100, 50, 3, 1, 1):
+        window.failed(jobs)
+        sizes.append(window.size)
+    assert sizes == [50, 25, 1, 1, 1]
+    window.succeeded()
+    assert window.size == 100
+    assert window.halved == 5
+
+
+def test_nothing_is_planned_when_nothing_that_matters_changed() -> None:
+    """Jobs that cannot fit come while the machine is full: no instance is made of them."""
+    machine = Machine.flat(1, "core=4")
+    tasks = [Task("first", 0.0, 1, 100.0, 100.0, {"core": 4})]
+    tasks += [Task(f"t{n:02d}", 1.0 + n, 1, 1.0, 1.0, {"core": 1}) for n in range(20)]
+    report = simulate(machine, tasks, "pcp20").session.dispatcher.report()
+    assert report["skipped"] >= 20
+    assert report["solved"] < 15
+
+
+def test_a_solver_that_fails_costs_the_greedy_plan_and_is_counted() -> None:
+    class Failing(Pcp20):
+        def solve(self, instance: Instance) -> Outcome:
+            outcome = super().solve(instance)
+            outcome.status = "UNKNOWN"
+            return outcome
+
+    dispatcher = Failing()
+    result = simulate(MIXED, TASKS, dispatcher)
+    audit(MIXED, TASKS, result)
+    assert dispatcher.report()["fallbacks"] == dispatcher.report()["window_halved"] > 0
+
+
+def test_whole_nodes_and_the_paper_formulation_end_with_a_message() -> None:
+    machine = Machine.flat(2, "core=4")
+    tasks = [Task(str(n), 0.0, 2, 5.0, 5.0) for n in range(3)]
+    audit(machine, tasks, simulate(machine, tasks, "pcp20"))
+    with pytest.raises(InputError, match="asks for whole nodes"):
+        simulate(machine, [*tasks, Task("c", 0, 1, 2, 2, {"core": 1})], "pcp20", options={"formulation": "paper"})
+
+
+@pytest.mark.parametrize("option", [{"formulation": "quick"}, {"window": "0"}, {"nodes": "best"}, {"wall": "0"}])
+def test_wrong_options_are_refused(option: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=next(iter(option))):
+        create("pcp20", option)
