@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from batdispatch import __version__
+from batdispatch.analysis.attempts import attempt_metrics
 from batdispatch.analysis.frame import read_jobs
 from batdispatch.analysis.runs import metrics_of
 from batdispatch.campaign.isolation import isolated, sweep
@@ -210,6 +211,8 @@ def _finish(
     result["metrics"] = metrics_of(
         read_jobs(out / "jobs.csv"), result, machine=platform.machine, jobs=workload.jobs, folder=out
     )
+    if "failed_attempts" in dispatcher.report():
+        result["attempts"] = attempt_metrics(read_jobs(out / "jobs.csv"), platform.machine.size)
     result["performance"] = {
         "load_seconds": loaded - inputs.began,
         "simulation_seconds": simulated - loaded,

@@ -1,0 +1,84 @@
+"""``batdispatch generate stochastic``: jobs whose run time is a random variable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from batdispatch.cli.generate import finish, output_options
+
+
+@click.command()
+@output_options
+@click.option("--scenario", "which", type=click.IntRange(1, 4), default=1, show_default=True, help="See below.")
+@click.option("--jobs", type=int, default=100, show_default=True, help="Stochastic jobs, in scenarios 1 to 3.")
+@click.option("--hosts", type=int, help="Of the machine. Default: 10, and 80 in scenario 4.")
+@click.option("--law", metavar="LAW", help="Of the large jobs, in hours. Default: the paper's.")
+@click.option(
+    "--widths",
+    type=click.Choice(["beta", "all", "half", "normal"]),
+    default="beta",
+    show_default=True,
+    help="How many hosts a job wants.",
+)
+@click.option("--rate", type=float, help="Work of small jobs, as a share of the machine. Default: 0.1, and 0.21 in 4.")
+@click.option("--share", type=float, default=0.3, show_default=True, help="Of small stochastic jobs, in scenario 3.")
+@click.option("--from", "log", metavar="W.json", type=click.Path(path_type=Path), help="Fit laws to a log instead.")
+@click.option(
+    "--fit", type=click.Choice(["lognormal", "empirical"]), default="lognormal", show_default=True, help="With --from."
+)
+@click.option("--least", type=int, default=20, show_default=True, help="Jobs of a user and size that make a group.")
+def command(
+    output: Path,
+    seed: int,
+    as_json: bool,
+    which: int,
+    jobs: int,
+    hosts: int | None,
+    law: str | None,
+    widths: Literal["beta", "all", "half", "normal"],
+    rate: float | None,
+    share: float,
+    log: Path | None,
+    fit: Literal["lognormal", "empirical"],
+    least: int,
+) -> None:
+    """Jobs that state the law of their run time (Gainaru, Pallez, Sun and Raghavan, ICPP 2019).
+
+    \b
+    Scenarios: 1  stochastic jobs at time 0
+               2  and small jobs of known run time
+               3  large and small stochastic jobs
+               4  neuroscience applications on Intrepid (80 midplanes), and small jobs
+
+    With --from, jobs of one user and size in a log are runs of one application, whose law is fitted.
+
+    \b
+    Examples:
+      batdispatch generate stochastic -o W.json --seed 1 --scenario 3 --jobs 1000
+      batdispatch generate stochastic -o W.json --seed 1 --from log.json --fit empirical
+    """
+    import numpy as np
+
+    from batdispatch.workloads.fitting import with_laws
+    from batdispatch.workloads.reader import read_workload
+    from batdispatch.workloads.stochastic import scenario
+
+    options: dict[str, Any]
+    if log is not None:
+        options = {"from": log.name, "fit": fit, "least": least}
+        workload, fitted = with_laws(read_workload(log), kind=fit, least=least)
+        if not as_json:
+            click.echo(
+                f"{fitted.groups:,} groups of user and size: {fitted.stochastic:,} jobs with a law, "
+                f"{fitted.known:,} as they were"
+            )
+    else:
+        options = {"scenario": which, "jobs": jobs, "hosts": hosts, "law": law}
+        options |= {"widths": widths, "rate": rate, "share": share}
+        workload = scenario(
+            np.random.default_rng(seed), which, jobs=jobs, hosts=hosts, law=law, widths=widths, rate=rate, share=share
+        )
+    finish(workload, output, as_json, kind="stochastic", seed=seed, options=options)
