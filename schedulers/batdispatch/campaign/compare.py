@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -10,7 +11,8 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from batdispatch.campaign.run import RunSpec, build, execute
+from batdispatch.campaign.run import RunSpec, build, clear, execute
+from batdispatch.core.blame import blame
 from batdispatch.core.errors import BatdispatchError, InputError
 
 #: Called with (label, jobs ended so far, jobs in all).
@@ -41,8 +43,21 @@ def compare(
             batch, pending = pending[:processes], pending[processes:]
             # A pool of its own for each batch: a broken pool refuses all further work.
             with ProcessPoolExecutor(max_workers=len(batch), mp_context=context) as pool:
+                others = set(multiprocessing.active_children())
+                fresh = {spec.label for spec in batch if not (out / spec.label).exists()}
+                # Blocked signals are inherited: an interrupt at the terminal is for this process, which stops those.
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 futures = {pool.submit(_execute, spec, out / spec.label, queue): spec for spec in batch}
-                _follow(futures, queue, progress)
+                try:
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+                    _follow(futures, queue, progress)
+                except KeyboardInterrupt:
+                    for worker in set(multiprocessing.active_children()) - others:
+                        worker.terminate()
+                        worker.join()
+                    for spec in batch:
+                        clear(out / spec.label, recording=True, folder=spec.label in fresh)
+                    raise
                 for future, spec in futures.items():
                     problem = _problem(future)
                     if problem is None:
@@ -88,4 +103,7 @@ def _problem(future: Future[None]) -> str | None:
         return str(problem)
     except BrokenProcessPool:
         return "its process died (out of memory, or a crash in a library)"
+    except Exception as problem:
+        # The traceback of the other process is this one's cause.
+        return f"this is a bug: {blame(problem)}"
     return None

@@ -8,7 +8,7 @@ import resource
 import shlex
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -91,17 +91,31 @@ def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> di
         ImpossibleDecision, SimulationError: the run failed; nothing is written.
     """
     inputs = _Inputs(spec)
-    if spec.engine != "embedded":
-        return _serve_batsim(inputs, out, progress)
-    if not needs_simgrid(inputs.workload, spec.simgrid):
-        return _simulate(inputs, out, progress, None)
-    task = {"spec": msgspec.to_builtins(spec), "out": str(out)}
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    # The recording of an earlier failure would pass for one of this run.
+    (out / "decisions.jsonl.partial").unlink(missing_ok=True)
     try:
+        if spec.engine != "embedded":
+            return _serve_batsim(inputs, out, progress)
+        if not needs_simgrid(inputs.workload, spec.simgrid):
+            return _simulate(inputs, out, progress, None)
+        task = {"spec": msgspec.to_builtins(spec), "out": str(out)}
         result: dict[str, Any] = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
-    except BaseException:
-        sweep(out)
+        return result
+    except BaseException as problem:
+        clear(out, recording=isinstance(problem, KeyboardInterrupt), folder=made)
         raise
-    return result
+
+
+def clear(out: Path, *, recording: bool, folder: bool) -> None:
+    """Remove what a run that failed left unfinished, its recording if asked, and the folder if asked and empty."""
+    sweep(out)
+    if recording:
+        (out / "decisions.jsonl.partial").unlink(missing_ok=True)
+    if folder:
+        with suppress(OSError):
+            out.rmdir()
 
 
 def execute_with_simgrid(spec: dict[str, Any], out: str, progress: Progress) -> dict[str, Any]:
@@ -203,10 +217,10 @@ def _finish(
         },
         "workload": {"path": spec.workload, "sha256": workload.digest, "jobs": len(workload.jobs)},
         "decisions": decision_statistics(session.decision_seconds),
-        "fallbacks": int(dispatcher.report().get("fallbacks", 0)),
+        "fallbacks": int(session.report.get("fallbacks", 0)),
         "dynamic_jobs": dispatcher.registers_jobs,
         "rejected": [{"job": job, "reason": reason} for job, reason in rejections(session)],
-        "report": dispatcher.report(),
+        "report": session.report,
     }
     result["metrics"] = metrics_of(
         read_jobs(out / "jobs.csv"), result, machine=platform.machine, jobs=workload.jobs, folder=out

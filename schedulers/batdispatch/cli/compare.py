@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from batdispatch.cli.dispatching import parse_decision_time, parse_settings
-from batdispatch.cli.inputs import input_options, prepare_folder, ties_option
+from batdispatch.cli.inputs import checked_folder, input_options, ties_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
 from batdispatch.core.errors import SimulationError
@@ -100,7 +100,7 @@ def command(
         )
         for name, options in parse_dispatchers(dispatchers)
     ]
-    folder = prepare_folder(out)
+    folder = checked_folder(out)
     with progress_bar("simulating") as bar:
         state: dict[str, int] = {}
 

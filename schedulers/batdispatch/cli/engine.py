@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from batdispatch.cli.inputs import input_options, prepare_folder
+from batdispatch.cli.inputs import Seconds, checked_folder, input_options
 from batdispatch.wire import PROTOCOLS, protocol
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(0, min_open=True),
     default=600.0,
     show_default=True,
     help="Longest wait for an answer.",
@@ -169,7 +169,7 @@ def _simulate(task: dict[str, Any], site: Platform, jobs: Workload, timer: Platf
                 # Batsim 5 forwards every external event.
                 "forward_unknown_events": True,
             }
-        outputs = Outputs(prepare_folder(Path(task["out"])), site.machine.size)
+        outputs = Outputs(checked_folder(Path(task["out"])), site.machine.size)
         try:
             EmbeddedEngine(
                 site.machine,

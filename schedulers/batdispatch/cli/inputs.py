@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,8 +50,19 @@ ties_option = click.option(
 )
 
 
-def prepare_folder(out: Path) -> Path:
-    """Return a folder for results, creating it.
+class Seconds(click.FloatRange):
+    """A bounded number of seconds. Not-a-number, which no comparison would refuse, is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number that a text stands for."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number of seconds.", param, ctx)
+        return number
+
+
+def checked_folder(out: Path) -> Path:
+    """Return a folder for results, which the run creates once its input is read.
 
     Raises:
         InputError: there is a file of that name.
@@ -59,5 +71,4 @@ def prepare_folder(out: Path) -> Path:
 
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file, expected a folder for the results", source="option --out")
-    out.mkdir(parents=True, exist_ok=True)
     return out

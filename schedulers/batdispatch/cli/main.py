@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
 
 from batdispatch import __version__
+from batdispatch.core.blame import DEBUG, blame
 from batdispatch.core.errors import BatdispatchError, InputError
 
 #: Subcommand -> module of this package that holds it as `command`.
@@ -22,6 +24,7 @@ COMMANDS = {
     "platform": "platform",
     "report": "report",
     "check": "check",
+    "instance": "instance",
     "requests": "requests",
     "list": "list_parts",
     "explain": "explain",
@@ -81,3 +84,8 @@ def main() -> None:
         name = f"{problem.filename}: " if problem.filename else ""
         click.echo(f"batdispatch: error: {name}{problem.strerror or problem}", err=True)
         sys.exit(2)
+    except Exception as problem:
+        # A bug of ours: a message that fits into a report of it, and the traceback for whoever looks for it.
+        hint = "" if os.environ.get(DEBUG) else f"; with {DEBUG}=1 in the environment it says where from"
+        click.echo(f"batdispatch: error: this is a bug: {blame(problem)}{hint}", err=True)
+        sys.exit(1)

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time, parse_settings
-from batdispatch.cli.inputs import input_options, prepare_folder, ties_option
+from batdispatch.cli.inputs import Seconds, checked_folder, input_options, ties_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(0, min_open=True),
     default=600.0,
     show_default=True,
     help="Give up when a real Batsim says nothing for so long.",
@@ -92,7 +92,7 @@ def command(
         record=record,
     )
     build(spec)
-    folder = prepare_folder(out or Path("runs") / spec.label)
+    folder = checked_folder(out or Path("runs") / spec.label)
     with progress_bar(spec.label) as bar:
 
         def tell(done: int, total: int) -> None:

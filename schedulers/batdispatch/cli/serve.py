@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
+from batdispatch.cli.inputs import Seconds
 from batdispatch.links import serve as link
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
@@ -35,7 +36,7 @@ from batdispatch.wire import PROTOCOLS, features_for, protocol
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(0),
+    type=Seconds(0),
     default=link.TIMEOUT,
     show_default=True,
     help="Give up after so long without a message; 0: never. A Batsim that died is noticed at once.",

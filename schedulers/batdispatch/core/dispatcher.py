@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from batdispatch.core import registry
+from batdispatch.core.blame import blame, file_of
+from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.events import Event, JobsKilled
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
@@ -83,7 +85,18 @@ def create(name: str, options: Mapping[str, Any] | None = None, seed: int = 0) -
     """Build a dispatcher by name with options given as texts or values.
 
     Raises:
-        InputError: the name or an option is wrong.
+        InputError: the name or an option is wrong, or the class cannot be set up.
     """
     cls = find(name)
-    return cls(parse_options(cls.options_type, options or {}, f"dispatcher {name}"), seed)
+    if not (isinstance(cls.options_type, type) and issubclass(cls.options_type, Options)):
+        raise InputError(f"dispatcher {name}: its options_type is {cls.options_type!r}, expected a subclass of Options")
+    chosen = parse_options(cls.options_type, options or {}, f"dispatcher {name}")
+    try:
+        dispatcher = cls(chosen, seed)
+    except BatdispatchError:
+        raise
+    except (Exception, SystemExit) as problem:
+        raise InputError(f"dispatcher {name} cannot be set up: {blame(problem, file_of(cls))}") from problem
+    if not hasattr(dispatcher, "options"):
+        raise InputError(f"dispatcher {name}: its __init__ does not call super().__init__(options, seed)")
+    return dispatcher

@@ -211,6 +211,8 @@ class Ledger:
 
     def reject(self, job: Job, reason: str) -> None:
         """Refuse a waiting job for good."""
+        if not isinstance(reason, str):
+            raise self._refusal(f"job {job.id} cannot be rejected for {reason!r}: expected a text")
         if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot be rejected: it is {self._state_of(job.id)}")
         del self.queue[job.id]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-import traceback
 import zlib
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from batdispatch.core.blame import blame
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import did_you_mean
 
@@ -31,6 +31,8 @@ def find(group: str, name: str, base: Callable[..., T], kind: str) -> type[T]:
     """
     if ":" in name:
         found = _load(name, kind)
+    elif name.endswith(".py"):
+        raise InputError(f"{kind} {name!r} names no class, expected {name}:Class")
     else:
         points = [point for point in entry_points(group=group) if point.name == name]
         if not points:
@@ -50,9 +52,13 @@ def find(group: str, name: str, base: Callable[..., T], kind: str) -> type[T]:
 def _load(reference: str, kind: str) -> Any:
     """Import a class that is not registered: an author's own file, run with the author's rights."""
     place, _, attribute = reference.rpartition(":")
+    if not place or not attribute:
+        raise InputError(f"{kind} {reference!r}: expected module:Class or path/to/file.py:Class")
+    file = None
     try:
         if place.endswith(".py"):
             path = Path(place).resolve()
+            file = str(path)
             name = f"batdispatch_user_{path.stem}_{zlib.crc32(bytes(path)):08x}"
             spec = importlib.util.spec_from_file_location(name, path)
             assert spec is not None
@@ -63,16 +69,12 @@ def _load(reference: str, kind: str) -> Any:
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(place)
-    except Exception as problem:
-        raise InputError(
-            f"{kind} {reference!r} cannot be loaded: {type(problem).__name__}: {problem}{_line_in(problem, place)}"
-        ) from None
+    except FileNotFoundError as problem:
+        if problem.filename != file:
+            raise InputError(f"{kind} {reference!r} cannot be loaded: {blame(problem, file)}") from None
+        raise InputError(f"{kind} {reference!r} cannot be loaded: there is no file {place}") from None
+    except (Exception, SystemExit) as problem:
+        raise InputError(f"{kind} {reference!r} cannot be loaded: {blame(problem, file)}") from None
     if not hasattr(module, attribute):
         raise InputError(f"{kind} {reference!r}: {place} has no {attribute!r}")
     return getattr(module, attribute)
-
-
-def _line_in(problem: Exception, place: str) -> str:
-    """Return where in an author's file loading failed, as a text to append."""
-    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename.endswith(place)]
-    return f" ({place}, line {lines[-1]})" if lines else ""

@@ -10,8 +10,9 @@ import msgspec
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
+from batdispatch.core.blame import blame, file_of
 from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
 from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.messages import Message, Reply
 
@@ -26,6 +27,7 @@ class Session:
         ledger: the ledger, once the simulation has begun.
         ended: True after SimulationEnds.
         decision_seconds: wall-clock seconds of each call of `decide`.
+        report: what the dispatcher reported at the end.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Session:
         self.ledger: Ledger | None = None
         self.ended = False
         self.decision_seconds: list[float] = []
+        self.report: dict[str, Any] = {}
         self._clock = clock
         self._registration_open = False
         self._apply: dict[type[e.Event], Callable[[Ledger, Any], None]] = {
@@ -58,7 +61,19 @@ class Session:
         Raises:
             InputError: the message contradicts what was said before.
             ImpossibleDecision: the dispatcher decided something impossible.
+            SimulationError: the dispatcher raised an exception of its own.
         """
+        try:
+            return self._handle(message)
+        except BatdispatchError:
+            raise
+        except (Exception, SystemExit) as problem:
+            cls = type(self.dispatcher)
+            raise SimulationError(
+                f"dispatcher {cls.__name__} failed at {message.now:.6f} s: {blame(problem, file_of(cls))}"
+            ) from problem
+
+    def _handle(self, message: Message) -> Reply:
         now = message.now
         events = message.events
         ledger = self.ledger
@@ -128,6 +143,16 @@ class Session:
 
     def _ends(self, ledger: Ledger, event: e.SimulationEnds) -> None:
         self.ended = True
+        self.report = self._checked_report()
+
+    def _checked_report(self) -> dict[str, Any]:
+        """Return the dispatcher's report, before any result is written that it would spoil."""
+        report = self.dispatcher.report()
+        if not isinstance(report, dict):
+            raise TypeError(f"report() returned {report!r}, expected a dict")
+        int(report.get("fallbacks", 0))
+        msgspec.json.encode(report)
+        return report
 
     def _postponed(self, ledger: Ledger, decisions: list[d.Decision], at: float) -> list[d.Decision]:
         """Let decisions take effect when the dispatcher has finished deciding."""

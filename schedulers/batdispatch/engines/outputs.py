@@ -16,6 +16,8 @@ JOBS_HEADER = (
 )
 STATES_HEADER = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing\n"
 UNITS_HEADER = "job_id,allocated_resources,units\n"
+#: What a run leaves beside the tables. It tells of the run that wrote it: from an earlier one it would be wrong.
+BESIDE = ("result.json", "decisions.jsonl", "solver.jsonl")
 #: Rows are handed to the file in blocks: a write call costs as much as formatting a row.
 BLOCK = 2048
 
@@ -129,7 +131,7 @@ class Outputs:
         self._states.add(f"{time:.9g},0,0,0,{idle},{computing}\n")
 
     def finish(self, *, version: str, scheduling_seconds: float, simulation_seconds: float) -> None:
-        """Write schedule.csv and give all files their names."""
+        """Write schedule.csv and give all files their names; what an earlier run left in the folder goes."""
         count, total, most = self._count, self._sum, self._max
         ran = count["all"] - count["rejected"]
         each = max(ran, 1)
@@ -164,6 +166,8 @@ class Outputs:
         }
         table = _Table(self.folder / "schedule.csv", ",".join(row) + "\n")
         table.add(",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n")
+        for name in BESIDE if self._units is not None else (*BESIDE, "units.csv"):
+            (self.folder / name).unlink(missing_ok=True)
         table.finish()
         self._jobs.finish()
         self._states.finish()

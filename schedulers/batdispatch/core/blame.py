@@ -1,0 +1,43 @@
+"""Tells what went wrong in code that somebody else wrote, such as a dispatcher: one message with its file and line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+
+#: Environment variable; when set, messages about foreign code end with the traceback.
+DEBUG = "BATDISPATCH_DEBUG"
+
+
+def blame(problem: BaseException, file: str | None = None) -> str:
+    """Return an exception in words: its type, its message, where it arose, and under BATDISPATCH_DEBUG its traceback.
+
+    Args:
+        problem: what was raised, and caught.
+        file: whose lines are looked for; the innermost one counts. None, or no line of it: the innermost of all.
+    """
+    frames = traceback.extract_tb(problem.__traceback__)
+    own = [frame for frame in frames if file is not None and Path(frame.filename).absolute() == Path(file).absolute()]
+    text = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+    # A syntax error names its own place.
+    if (own or frames) and not (isinstance(problem, SyntaxError) and problem.lineno is not None):
+        frame = (own or frames)[-1]
+        text += f" ({_short(frame.filename)}, line {frame.lineno})"
+    if os.environ.get(DEBUG):
+        return text + "\n" + "".join(traceback.format_exception(problem)).rstrip()
+    return text
+
+
+def file_of(cls: type) -> str | None:
+    """Return the file that a class was defined in, if it is known."""
+    return getattr(sys.modules.get(cls.__module__), "__file__", None)
+
+
+def _short(name: str) -> str:
+    """Return a path relative to the working folder, where it lies inside."""
+    try:
+        return str(Path(name).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return name
