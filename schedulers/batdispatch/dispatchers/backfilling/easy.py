@@ -34,7 +34,8 @@ class Easy(QueueDispatcher):
     backfilled if it fits now and either ends by the shadow time or uses only what the head leaves spare then.
 
     Guarantee: no backfilled job delays the head beyond its shadow time, if no job outlives its expected end. Jobs
-    without a walltime are expected to run for ever unless `default_walltime` says otherwise.
+    without a walltime are expected to run for ever unless `default_walltime` says otherwise; where all do, there is no
+    shadow time, whatever fits starts as with filler, and the head may starve.
     Time: linear in the queue and in the running jobs when capacity was freed; otherwise only new jobs are considered.
     Deviation: on shared nodes the reservation is per node and resource, where the literature counts processors.
     """

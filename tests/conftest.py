@@ -1,0 +1,7 @@
+"""What holds for all tests."""
+
+from hypothesis import HealthCheck, settings
+
+# How long it takes to draw an example says how busy the machine is, and nothing about the code.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
