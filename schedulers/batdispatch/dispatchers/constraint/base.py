@@ -14,7 +14,7 @@ from batdispatch.core.events import Event
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.constraint.greedy import Place
+from batdispatch.dispatchers.constraint.greedy import Place, Plan
 from batdispatch.dispatchers.constraint.instance import Instance, Viewer
 from batdispatch.dispatchers.constraint.outcome import Account, Outcome
 from batdispatch.dispatchers.constraint.window import Window, by_priority, holdable
@@ -118,6 +118,13 @@ class ConstraintDispatcher(Dispatcher):
             return jobs[: self.options.ahead]
         present = cluster.space.only(cluster.space.whole(), ~cluster.unavailable)
         return [job for job in jobs if cluster.space.fits(present, job)][: self.options.ahead]
+
+    def improve(self, formulation: str, instance: Instance, plan: Plan, first: Plan, work: float) -> Outcome:
+        """Let the solver look for a better plan; see `batdispatch.dispatchers.constraint.solver`."""
+        # A solver takes half a second to load, which commands that only list dispatchers should not pay.
+        from batdispatch.dispatchers.constraint.solver import improve
+
+        return improve(formulation, instance, plan, first=first.cost, work=work, wall=self.options.wall, seed=self.seed)
 
     @abstractmethod
     def solve(self, instance: Instance) -> Outcome:

@@ -14,7 +14,6 @@ from batdispatch.dispatchers.constraint.base import ConstraintDispatcher, Constr
 from batdispatch.dispatchers.constraint.greedy import Nodes, Place, Planner, search
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.outcome import Outcome
-from batdispatch.dispatchers.constraint.solver import improve
 
 
 class Hcp19Options(ConstraintOptions, frozen=True, kw_only=True):
@@ -80,15 +79,7 @@ class Hcp19(ConstraintDispatcher):
             status = "BOUND" if plan.cost <= bound else "GREEDY"
             spent = time.perf_counter() - began
             return Outcome(plan=plan, status=status, bound=bound, first=first.cost, solve_seconds=spent)
-        return improve(
-            "pooled",
-            pooled,
-            plan,
-            first=first.cost,
-            work=self.options.work,
-            wall=self.options.wall,
-            seed=self.seed,
-        )
+        return self.improve("pooled", pooled, plan, first, self.options.work)
 
     def _place(self, instance: Instance, starts: NDArray[np.int64]) -> tuple[list[tuple[int, Place]], list[int]]:
         """Return (job, place) of what finds nodes among the jobs that start now, in order of priority, and the rest."""

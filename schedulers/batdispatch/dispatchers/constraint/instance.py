@@ -127,6 +127,10 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
             count += int(room(self.capacity, request, self.capacity, units).sum())
         return count
 
+    def room(self, job: int) -> int:
+        """Return how many units of a job the idle machine holds, at most the job's."""
+        return int(room(self.capacity, self.requests[job], self.capacity, int(self.units[job])).sum())
+
     def horizon(self) -> int:
         """Return the paper's end of the worst case: the sum of all durations, s."""
         return int(self.durations.sum()) + sum(held.remaining for held in self.running)

@@ -12,6 +12,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.dispatchers.constraint.greedy import Place, Plan
 from batdispatch.dispatchers.constraint.instance import Instance, room
 
+#: Positions of a resource up to which the map from positions to nodes is written out.
+MOST_POSITIONS = 4096
+
 
 class Model:
     """A CP-SAT model of an instance with a start variable a job, the objective, and the horizon.
@@ -207,9 +210,7 @@ def positions(instance: Instance) -> Model:
                 size = request[axis]
                 total = len(maps[axis])
                 y = cp.new_int_var(0, total - size, f"y{job},{axis},{unit}")
-                cp.add_element(y, maps[axis], node)
-                if size > 1:
-                    cp.add_element(y, maps[axis][size - 1 :], node)
+                _on_node(model, y, size, node, axis, maps[axis])
                 row[axis] = y
                 spans, lines, sizes, lasts = boxes[axis]
                 spans.append(model.spans[job])
@@ -257,6 +258,24 @@ def positions(instance: Instance) -> Model:
 
     model.places, model.hint_places = places, hint
     return model
+
+
+def _on_node(model: Model, y: Any, size: int, node: Any, axis: int, positions_of: list[int]) -> None:
+    """Let the `size` positions from `y` on lie on one node: element(map, y) = node = element(map, y + size - 1)."""
+    cp = model.cp
+    if len(positions_of) <= MOST_POSITIONS:
+        cp.add_element(y, positions_of, node)
+        if size > 1:
+            cp.add_element(y, positions_of[size - 1 :], node)
+        return
+    # Memory in MiB has millions of positions. The same, said of the bounds of each node's positions.
+    ends = model.instance.capacity[:, axis].cumsum()
+    low = cp.new_int_var(0, len(positions_of), "")
+    high = cp.new_int_var(0, len(positions_of), "")
+    cp.add_element(node, (ends - model.instance.capacity[:, axis]).tolist(), low)
+    cp.add_element(node, ends.tolist(), high)
+    cp.add(low <= y)
+    cp.add(y + size <= high)
 
 
 def _amount(instance: Instance, job: int, node: int, axis: int) -> int:

@@ -12,7 +12,6 @@ from batdispatch.dispatchers.constraint.base import ConstraintDispatcher, Constr
 from batdispatch.dispatchers.constraint.greedy import Nodes, Planner, search
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.outcome import Outcome
-from batdispatch.dispatchers.constraint.solver import improve
 
 
 class Pcp19Options(ConstraintOptions, frozen=True, kw_only=True):
@@ -59,12 +58,4 @@ class Pcp19(ConstraintDispatcher):
             status = "BOUND" if plan.cost <= bound else "GREEDY" if not self.options.work else "UNKNOWN"
             spent = time.perf_counter() - began
             return Outcome(plan=plan, status=status, bound=bound, first=first.cost, solve_seconds=spent)
-        return improve(
-            "node-wise",
-            instance,
-            plan,
-            first=first.cost,
-            work=self.options.work,
-            wall=self.options.wall,
-            seed=self.seed,
-        )
+        return self.improve("node-wise", instance, plan, first, self.options.work)

@@ -10,7 +10,6 @@ from batdispatch.dispatchers.constraint.base import ConstraintDispatcher, Constr
 from batdispatch.dispatchers.constraint.greedy import Nodes, Planner, search
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.outcome import Outcome
-from batdispatch.dispatchers.constraint.solver import improve
 
 
 class Pcp20Options(ConstraintOptions, frozen=True, kw_only=True):
@@ -55,12 +54,4 @@ class Pcp20(ConstraintDispatcher):
             status = "BOUND" if plan.cost <= bound else "GREEDY"
             spent = time.perf_counter() - began
             return Outcome(plan=plan, status=status, bound=bound, first=first.cost, solve_seconds=spent)
-        return improve(
-            "positions" if paper else "counts",
-            instance,
-            plan,
-            first=first.cost,
-            work=work,
-            wall=self.options.wall,
-            seed=self.seed,
-        )
+        return self.improve("positions" if paper else "counts", instance, plan, first, work)

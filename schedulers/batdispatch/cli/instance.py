@@ -1,0 +1,111 @@
+"""``batdispatch instance``: dispatching instances, saved from runs and solved by any model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from batdispatch.cli.inputs import Seconds
+from batdispatch.core.errors import InputError
+
+#: Models that ``solve`` knows; the first two need no solver.
+MODELS = ("search-rule", "pcp20", "pcp20-paper", "pcp20-counts", "pcp19", "hcp19")
+
+
+@click.group()
+def command() -> None:
+    """Save dispatching instances from a run, and solve them with any of the models.
+
+    Dispatchers that decide differently soon face different queues; on saved instances their models compare.
+    """
+
+
+@command.command()
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(path_type=Path), help="Instances, JSONL."
+)
+@click.option("--prediction", metavar="NAME", help="Where expected run times come from. Default: as in the run.")
+@click.option("--least", type=click.IntRange(1), default=2, show_default=True, help="Fewest jobs of an instance.")
+@click.option("--window", type=click.IntRange(1), default=100, show_default=True, help="Most jobs of an instance.")
+@click.option("--most", type=click.IntRange(1), default=1000, show_default=True, help="Most instances, evenly chosen.")
+def save(run: Path, output: Path, prediction: str | None, least: int, window: int, most: int) -> None:
+    """Save what a run's dispatcher had to decide: the queued jobs that fitted, the running jobs, the nodes.
+
+    RUN is a run's folder with decisions.jsonl, by whatever dispatcher.
+
+    \b
+    Examples:
+      batdispatch run --platform P.xml --workload W.json --dispatcher pcp19 --out results
+      batdispatch instance save results -o instances.jsonl
+    """
+    from batdispatch.analysis.runs import read_result
+    from batdispatch.dispatchers.constraint.collecting import Collector
+    from batdispatch.links.retrace import retrace
+
+    if prediction is None:
+        prediction = str(read_result(run).options.get("prediction", "requested"))
+    collector = Collector(prediction, least=least, window=window)
+    retrace(run / "decisions.jsonl", collector)
+    lines = collector.lines
+    if not lines:
+        raise InputError(f"no decision had {least} jobs or more to choose from", source=str(run))
+    if len(lines) > most:
+        lines = [lines[index * len(lines) // most] for index in range(most)]
+    partial = output.with_name(output.name + ".partial")
+    partial.write_bytes(b"\n".join(lines) + b"\n")
+    partial.replace(output)
+    click.echo(f"{len(lines)} of {len(collector.lines)} instances")
+    click.echo(str(output))
+
+
+@command.command()
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--models", default="search-rule,pcp20,pcp20-paper,pcp19,hcp19", show_default=True, help="Which models.")
+@click.option("--work", type=Seconds(0, min_open=True), default=1.0, show_default=True, help="Deterministic seconds.")
+@click.option("--wall", type=Seconds(0, min_open=True), default=16.0, show_default=True, help="Safety net, seconds.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the solver.")
+@click.option("--json", "as_json", is_flag=True, help="A line of JSON for every instance and model.")
+def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json: bool) -> None:
+    """Solve every instance of FILE with every model, and compare sizes, times and objectives.
+
+    search-rule: PCP'20's rule, first solution only. pcp20: the default, without a solver. pcp20-paper: boxes and
+    positions. pcp20-counts: unit counts. pcp19: node-wise. hcp19: pooled, whose objective no placement may reach.
+    Variables are counted the paper's way, and as the solver has them.
+
+    \b
+    Examples:
+      batdispatch instance solve instances.jsonl
+      batdispatch instance solve instances.jsonl --models pcp20-paper,pcp19 --work 5 --json > solved.jsonl
+    """
+    from batdispatch.dispatchers.constraint.collecting import solve_with
+    from batdispatch.dispatchers.constraint.saved import read
+
+    chosen = [name.strip() for name in models.split(",")]
+    for name in chosen:
+        if name not in MODELS:
+            raise InputError(f"found {name!r}, expected some of {', '.join(MODELS)}", source="option --models")
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in chosen}
+    for line, instance in read(file):
+        for name in chosen:
+            facts = {"line": line, "model": name, **solve_with(name, instance, work=work, wall=wall, seed=seed)}
+            rows[name].append(facts)
+            if as_json:
+                click.echo(msgspec.json.encode(facts).decode())
+    if not as_json:
+        click.echo(_table(rows))
+
+
+def _table(rows: dict[str, list[dict[str, Any]]]) -> str:
+    """Return means over the instances, a line a model."""
+    columns = ("jobs", "paper_variables", "variables", "constraints", "delay", "gap", "seconds")
+    lines = ["  ".join(["model".ljust(14), "optimal", *(name.rjust(15) for name in columns)])]
+    for name, facts in rows.items():
+        optimal = sum(fact["status"] in ("OPTIMAL", "BOUND") for fact in facts)
+        means = [sum(fact[column] for fact in facts) / len(facts) for column in columns]
+        lines.append("  ".join([name.ljust(14), f"{optimal:7}", *(f"{mean:15,.4g}" for mean in means)]))
+    lines.append("Means over the instances; delay: sum of (start - now) / duration, s/s.")
+    return "\n".join(lines)

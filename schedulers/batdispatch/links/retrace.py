@@ -1,0 +1,75 @@
+"""Goes through a recorded run again: the ledger before every decision, with the recorded decisions applied."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from batdispatch.core import decisions as d
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.session import Session
+from batdispatch.links.replay import read_recording, told_by
+from batdispatch.wire import protocol
+
+
+class Retraced(Dispatcher):
+    """Decides what was recorded. Subclasses look at the cluster in `look`, before the decisions take effect.
+
+    Attributes:
+        recorded: the decisions to take next.
+    """
+
+    recorded: Sequence[d.Decision] = ()
+
+    def look(self, cluster: Ledger) -> None:
+        """See the cluster as the recorded dispatcher saw it."""
+
+    def decide(self, cluster: Ledger) -> None:
+        self.look(cluster)
+        for decision in self.recorded:
+            if isinstance(decision, d.Execute):
+                job = _waiting(cluster, decision.job_id)
+                allocation, mapping = decision.allocation, decision.mapping
+                if mapping is not None and job.request is not None:
+                    # On the wire, units on nodes are executors mapped to hosts.
+                    placed = Counter(mapping.values())
+                    allocation = Allocation.of(allocation.ids, [placed[index] for index in range(allocation.size)])
+                    mapping = None
+                cluster.start(job, allocation, mapping=mapping)
+                # Deciding may have taken time.
+                job.start = decision.time
+            elif isinstance(decision, d.Reject) and decision.job_id in cluster.queue:
+                cluster.reject(cluster.queue[decision.job_id], decision.reason)
+            elif isinstance(decision, d.RegisterProfile):
+                cluster.register_profile(decision.workload, decision.name, decision.profile)
+            elif isinstance(decision, d.RegisterJob):
+                cluster.register_job(decision.job)
+
+
+def _waiting(cluster: Ledger, job_id: str) -> Job:
+    if job_id not in cluster.queue:
+        raise InputError(f"the recording starts job {job_id}, which does not wait at {cluster.now:g} s")
+    return cluster.queue[job_id]
+
+
+def retrace(path: Path, dispatcher: Retraced) -> None:
+    """Let `dispatcher` go through a recording (decisions.jsonl).
+
+    Raises:
+        InputError: the recording is malformed or contradicts itself.
+        OSError: it cannot be read.
+    """
+    wire = protocol(told_by(path))
+    session = Session(dispatcher)
+    for exchange in read_recording(path, wire):
+        try:
+            message = wire.decode_message(exchange.message)
+            dispatcher.recorded = () if exchange.reply is None else wire.decode_reply(exchange.reply).decisions
+            session.handle(message)
+        except (InputError, ImpossibleDecision) as problem:
+            raise InputError(str(problem), source=str(path), place=f"line {exchange.line}") from None
