@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -70,6 +71,11 @@ class StochasticBatch(Attempts):
         #: Reservations of jobs that wait, by id of the job that was submitted, and of attempts that run.
         self._planned: dict[str, Place] = {}
         self._held: dict[str, Place] = {}
+        #: Jobs that wait, by the same ids as `_planned`.
+        self._by_root: dict[str, Job] = {}
+        #: (start, order of planning, id) of the reservations in `_planned`, and some that are no more.
+        self._starts: list[tuple[float, int, str]] = []
+        self._order = 0
         self._window = 0.0
         #: Whether capacity was freed since the last decision, and whether the plan no longer holds.
         self._freed = self._void = False
@@ -91,6 +97,11 @@ class StochasticBatch(Attempts):
         return job.id if run is None else run.job.id
 
     # ------------------------------------------------------------------ events
+
+    def on_submit(self, cluster: Ledger, job: Job) -> None:
+        super().on_submit(cluster, job)
+        if job.id in cluster.queue:
+            self._by_root[self._root(job)] = job
 
     def on_end(self, cluster: Ledger, job: Job) -> None:
         _, end, allocation = self._held.pop(job.id)
@@ -117,22 +128,21 @@ class StochasticBatch(Attempts):
         self.end_overdue(cluster)
         self._timeline.advance(cluster.now)
         jobs = self.in_order(cluster)
-        if any(start < cluster.now - LATE for start, _, _ in self._planned.values()):
+        if self._next_start() < cluster.now - LATE:
             self._void = True
         if self._void:
             self._plan_anew(cluster)
         elif self._freed and self.options.plan == "repack":
-            self._repack(cluster, jobs)
+            self._repack(cluster)
         if self._planned or self._held:
             self._fill(cluster, jobs if self._freed or self._void else self.fresh_in_order(cluster))
         elif jobs:
             self._plan_batch(cluster, jobs)
         self._freed = self._void = False
-        started = self._start_planned(cluster, jobs)
+        started = self._start_planned(cluster)
         if self.options.speculate:
             started += self._speculate(cluster, [job for job in jobs if job.id not in cluster.running])
         self.forget_started(started)
-        self._call_for_next(cluster)
 
     def _plan_batch(self, cluster: Ledger, jobs: list[Job]) -> None:
         """Plan the long jobs that came first, or the small ones where none is left; then fill the plan."""
@@ -160,7 +170,10 @@ class StochasticBatch(Attempts):
         if end > before and before < math.inf:
             return False
         self._timeline.reserve(job, allocation, start, end)
-        self._planned[self._root(job)] = (start, end, allocation)
+        root = self._root(job)
+        self._planned[root] = (start, end, allocation)
+        self._order += 1
+        heapq.heappush(self._starts, (start, self._order, root))
         if end < math.inf:
             self._window = max(self._window, end)
         return True
@@ -169,20 +182,37 @@ class StochasticBatch(Attempts):
         """Reserve places inside the plan's window for jobs that have none."""
         if self._window <= cluster.now:
             return
-        refused: list[tuple[tuple[int, ...] | None, int, float]] = []
+        #: By what a job needs: a length in seconds that no gap exceeds.
+        longest: dict[tuple[tuple[int, ...] | None, int], float] = {}
         for job in jobs:
             if self._root(job) in self._planned:
                 continue
             duration = self.estimate(job)
-            # What is not smaller than a job that found no place will find none.
-            if any(need == job.request and n <= job.units and d <= duration for need, n, d in refused):
-                continue
-            if not self._reserve(cluster, job, self._window):
-                refused.append((job.request, job.units, duration))
+            need = (job.request, job.units)
+            if need not in longest:
+                longest[need] = self._longest_gap(job)
+            if duration <= longest[need] and not self._reserve(cluster, job, self._window):
+                longest[need] = math.nextafter(duration, 0.0)
 
-    def _repack(self, cluster: Ledger, jobs: list[Job]) -> None:
+    def _longest_gap(self, job: Job) -> float:
+        """Return the longest time, in seconds, for which each step of the plan's window has room for a job."""
+        longest, began = 0.0, -1.0
+        for time, free in zip(self._timeline.times, self._timeline.frees, strict=True):
+            if time >= self._window:
+                break
+            if self._space.fits(free, job):
+                began = time if began < 0 else began
+            elif began >= 0:
+                longest = max(longest, time - began)
+                began = -1.0
+        if began >= 0:
+            longest = max(longest, self._window - began)
+        # Times are rounded to microseconds.
+        return longest + 1e-6
+
+    def _repack(self, cluster: Ledger) -> None:
         """Move planned starts up, in their order."""
-        waiting = {self._root(job): job for job in jobs}
+        waiting = self._by_root
         places = sorted(
             self._planned.items(), key=lambda item: (item[1][0], waiting[item[0]].rank if item[0] in waiting else -1)
         )
@@ -216,23 +246,39 @@ class StochasticBatch(Attempts):
         jobs = self.in_order(cluster)
         self._plan_batch(cluster, jobs)
 
-    def _start_planned(self, cluster: Ledger, jobs: list[Job]) -> list[Job]:
+    def _start_planned(self, cluster: Ledger) -> list[Job]:
         """Start what is due and has its hosts."""
-        due = [job for job in jobs if self._planned.get(self._root(job), (math.inf,))[0] <= cluster.now]
-        started = []
-        for job in sorted(due, key=lambda job: self._planned[self._root(job)][0]):
-            allocation = self.choose(cluster.free, job)
-            if allocation is None:
+        started: list[Job] = []
+        stuck: list[tuple[float, int, str]] = []
+        while self._next_start() <= cluster.now:
+            entry = heapq.heappop(self._starts)
+            root = entry[2]
+            job = self._by_root.get(root)
+            allocation = None if job is None else self.choose(cluster.free, job)
+            if job is None or allocation is None:
+                stuck.append(entry)
                 continue
-            place = self._planned.pop(self._root(job))
-            self._held[job.id] = place
+            self._held[job.id] = self._planned.pop(root)
+            del self._by_root[root]
             cluster.start(job, allocation)
             started.append(job)
+        self._call_for_next(cluster, self._next_start())
+        for entry in stuck:
+            heapq.heappush(self._starts, entry)
         return started
 
-    def _call_for_next(self, cluster: Ledger) -> None:
+    def _next_start(self) -> float:
+        """Return the earliest planned start, infinite without one."""
+        while self._starts:
+            start, _, root = self._starts[0]
+            place = self._planned.get(root)
+            if place is not None and place[0] == start:
+                return start
+            heapq.heappop(self._starts)
+        return math.inf
+
+    def _call_for_next(self, cluster: Ledger, coming: float) -> None:
         """Ask to be called at the next planned start, where no other event need happen."""
-        coming = min((start for start, _, _ in self._planned.values() if start > cluster.now), default=math.inf)
         if coming < math.inf and (coming < self._next_call or self._next_call <= cluster.now):
             cluster.wake_at(coming)
             self._next_call = coming
@@ -253,6 +299,7 @@ class StochasticBatch(Attempts):
             self._held[job.id] = (cluster.now, end, planned)
             self.runs[job.id].limit = length
             self._tried += 1
+            del self._by_root[self._root(job)]
             cluster.start(job, allocation)
             started.append(job)
 
