@@ -163,8 +163,8 @@ def test_hcp19_puts_back_what_finds_no_nodes_and_repairs() -> None:
     machine = Machine.flat(2, "core=4")
     tasks = [Task(n, 0.0, 1, 10.0, 10.0, {"core": c}) for n, c in (("a", 3), ("b", 3), ("c", 2))]
     tasks.append(Task("d", 0.0, 1, 20.0, 20.0, {"core": 1}))
-    published = simulate(machine, tasks, "hcp19", options={"repair": "0"})
-    repaired = simulate(machine, tasks, "hcp19")
+    published = simulate(machine, tasks, "hcp19")
+    repaired = simulate(machine, tasks, "hcp19", options={"repair": "5"})
     assert published.session.dispatcher.report()["put_back"] >= 1
     assert published.session.dispatcher.report()["repairs"] == 0
     assert repaired.session.dispatcher.report()["repairs"] >= 1
