@@ -123,11 +123,25 @@ def cpu_of(command: list[str], endpoint: str, said: list[bytes]) -> tuple[float,
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, placed
 
 
+def echoes(jobs: int) -> list[tuple[int, str]]:
+    """Return how many jobs the echo is told of, and where it listens: once for its start-up, once to be timed."""
+    return [(0, free_endpoint()), (jobs, free_endpoint())]
+
+
 def free_endpoint() -> str:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return f"tcp://127.0.0.1:{server.getsockname()[1]}"
 
 
+#: A socket that answers at once, without reading what it is sent: what ZeroMQ alone costs on either side.
+ECHO = """
+import sys, zmq
+socket = zmq.Context().socket(zmq.REP)
+socket.bind(sys.argv[1])
+while b"SIMULATION_ENDS" not in socket.recv():
+    socket.send(b'{"now":0.0,"events":[]}')
+socket.send(b'{"now":0.0,"events":[]}')
+"""
 OURS = "from batdispatch.cli.main import main; main()"
 THEIRS = "import sys; from batsim.cmds.launcher import main; sys.exit(main())"
 
@@ -183,6 +197,8 @@ def main() -> None:
             "pybatsim": lambda endpoint: pybatsim_command(str(scheduler), endpoint),
         }
         rates, starts, startup = {}, {}, {}
+        idle, busy = (cpu_of([sys.executable, "-c", ECHO, at], at, frames(n)) for n, at in echoes(jobs))
+        print(f"an echo without any reading: {1e6 * (busy[0] - idle[0]) / jobs:.0f} CPU-us a message")
         for kind, command in commands.items():
             endpoint = free_endpoint()
             startup[kind], _ = cpu_of(command(endpoint), endpoint, frames(0))

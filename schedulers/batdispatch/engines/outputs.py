@@ -27,6 +27,15 @@ def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
 
 
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from one written later under its name; None when there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
 class _Table:
     """A CSV file under construction."""
 
@@ -62,6 +71,8 @@ class Outputs:
     def __init__(self, folder: Path, hosts: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
+        #: What an earlier run left; a scheduler on the other side of a socket may write its own recording meanwhile.
+        self._earlier = {name: stamp for name in (*BESIDE, "units.csv") if (stamp := _stamp(folder / name)) is not None}
         self._hosts = hosts
         self._jobs = _Table(folder / "jobs.csv", JOBS_HEADER)
         self._states = _Table(folder / "machine_states.csv", STATES_HEADER)
@@ -166,8 +177,9 @@ class Outputs:
         }
         table = _Table(self.folder / "schedule.csv", ",".join(row) + "\n")
         table.add(",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n")
-        for name in BESIDE if self._units is not None else (*BESIDE, "units.csv"):
-            (self.folder / name).unlink(missing_ok=True)
+        for name, stamp in self._earlier.items():
+            if _stamp(self.folder / name) == stamp:
+                (self.folder / name).unlink()
         table.finish()
         self._jobs.finish()
         self._states.finish()
