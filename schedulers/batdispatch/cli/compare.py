@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
-from batdispatch.cli.dispatching import parse_decision_time, parse_settings
+from batdispatch.cli.dispatching import parse_decision_time, parse_settings, record_option, setup_options
 from batdispatch.cli.inputs import checked_folder, input_options, ties_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
@@ -28,15 +28,7 @@ if TYPE_CHECKING:
     required=True,
     help="Names with options in brackets: fcfs,easy,easy[ordering=sjf,reservation=hosts].",
 )
-@click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="An option for every dispatcher.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of random choices.")
-@click.option(
-    "--decision-time",
-    metavar="none|measured|SECONDS",
-    default="none",
-    show_default=True,
-    help="How much simulated time a decision takes.",
-)
+@setup_options("An option for every dispatcher.")
 @click.option(
     "--out",
     metavar="DIR",
@@ -52,7 +44,7 @@ if TYPE_CHECKING:
     default=min(os.cpu_count() or 1, 8),
     help="Simulations at a time. Default: one a processor.",
 )
-@click.option("--record/--no-record", default=True, show_default=True, help="Write decisions.jsonl, the exchange.")
+@record_option
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of a table.")
 def command(
     platform: str,

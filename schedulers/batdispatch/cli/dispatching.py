@@ -20,34 +20,47 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     return [name for name in registry.names(GROUP) if name.startswith(incomplete)]
 
 
-def dispatcher_options(*, required: bool = True) -> Callable[[F], F]:
-    """Add ``--dispatcher --set --seed --decision-time`` to a command."""
+def setup_options(about: str = "A dispatcher option.") -> Callable[[F], F]:
+    """Add ``--set --seed --decision-time`` to a command.
+
+    Args:
+        about: the help of ``--set``.
+    """
 
     def add(command: F) -> F:
-        for option in reversed(
-            (
-                click.option(
-                    "--dispatcher",
-                    metavar="NAME",
-                    required=required,
-                    shell_complete=_complete,
-                    help="Registered name, module:Class, or path/to/file.py:Class.",
-                ),
-                click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A dispatcher option."),
-                click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of random choices."),
-                click.option(
-                    "--decision-time",
-                    metavar="none|measured|SECONDS",
-                    default="none",
-                    show_default=True,
-                    help="How much simulated time a decision takes.",
-                ),
-            )
+        for option in (
+            click.option(
+                "--decision-time",
+                metavar="none|measured|SECONDS",
+                default="none",
+                show_default=True,
+                help="How much simulated time a decision takes.",
+            ),
+            click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of random choices."),
+            click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help=about),
         ):
             command = option(command)
         return command
 
     return add
+
+
+def dispatcher_options(*, required: bool = True) -> Callable[[F], F]:
+    """Add ``--dispatcher --set --seed --decision-time`` to a command."""
+    which = click.option(
+        "--dispatcher",
+        metavar="NAME",
+        required=required,
+        shell_complete=_complete,
+        help="Registered name, module:Class, or path/to/file.py:Class.",
+    )
+    setup = setup_options()
+    return lambda command: which(setup(command))
+
+
+record_option = click.option(
+    "--record/--no-record", default=True, show_default=True, help="Write decisions.jsonl, the exchange."
+)
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, str]:

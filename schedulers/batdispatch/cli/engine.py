@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from batdispatch.cli.inputs import Seconds, checked_folder, input_options
-from batdispatch.wire import PROTOCOLS, protocol
+from batdispatch.cli.inputs import checked_folder, input_options, protocol_option, timeout_option
+from batdispatch.wire import protocol
 
 if TYPE_CHECKING:
     from batdispatch.campaign.simgrid import UseSimGrid
@@ -27,17 +27,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where the scheduler listens, as for Batsim.",
 )
-@click.option(
-    "--protocol", "version", type=click.Choice(list(PROTOCOLS)), default="4", show_default=True, help="Batsim's."
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Seconds(0, min_open=True),
-    default=600.0,
-    show_default=True,
-    help="Longest wait for an answer.",
-)
+@protocol_option
+@timeout_option("Longest wait for an answer.")
 @click.option(
     "--out",
     metavar="DIR",

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from batdispatch.wire import PROTOCOLS
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -59,6 +61,23 @@ class Seconds(click.FloatRange):
         if math.isnan(number):
             self.fail(f"{value!r} is no number of seconds.", param, ctx)
         return number
+
+
+def timeout_option(about: str, *, default: float = 600.0, endless: bool = False) -> Callable[[F], F]:
+    """Add ``--timeout`` in seconds to a command; with `endless`, 0 stands for no limit."""
+    return click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=Seconds(0, min_open=not endless),
+        default=default,
+        show_default=True,
+        help=about,
+    )
+
+
+protocol_option = click.option(
+    "--protocol", "version", type=click.Choice(list(PROTOCOLS)), default="4", show_default=True, help="Batsim's."
+)
 
 
 def checked_folder(out: Path) -> Path:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 import msgspec
 
-from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time, parse_settings
-from batdispatch.cli.inputs import Seconds, checked_folder, input_options, ties_option
+from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time, parse_settings, record_option
+from batdispatch.cli.inputs import checked_folder, input_options, ties_option, timeout_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
 
@@ -28,17 +28,10 @@ if TYPE_CHECKING:
     help="What simulates: this package, or a real Batsim, which is started and served.",
 )
 @click.option("--batsim", metavar="PATH", help="Batsim's program. Default: batsim4 or batsim5, or batsim, on PATH.")
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Seconds(0, min_open=True),
-    default=600.0,
-    show_default=True,
-    help="Give up when a real Batsim says nothing for so long.",
-)
+@timeout_option("Give up when a real Batsim says nothing for so long.")
 @dispatcher_options()
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of results. Default: runs/LABEL.")
-@click.option("--record/--no-record", default=True, show_default=True, help="Write decisions.jsonl, the exchange.")
+@record_option
 @click.option("--json", "as_json", is_flag=True, help="Print result.json instead of a table.")
 def command(
     platform: str,

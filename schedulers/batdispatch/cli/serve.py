@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
-from batdispatch.cli.inputs import Seconds
+from batdispatch.cli.inputs import protocol_option, timeout_option
 from batdispatch.links import serve as link
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
-from batdispatch.wire import PROTOCOLS, features_for, protocol
+from batdispatch.wire import features_for, protocol
 
 
 @click.command()
@@ -25,21 +25,11 @@ from batdispatch.wire import PROTOCOLS, features_for, protocol
     show_default=True,
     help="Where to listen (tcp://ADDRESS:PORT, port * for a free one, or ipc://PATH); Batsim connects to it.",
 )
-@click.option(
-    "--protocol",
-    "version",
-    type=click.Choice(list(PROTOCOLS)),
-    default="4",
-    show_default=True,
-    help="Batsim's.",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Seconds(0),
+@protocol_option
+@timeout_option(
+    "Give up after so long without a message; 0: never. A Batsim that died is noticed at once.",
     default=link.TIMEOUT,
-    show_default=True,
-    help="Give up after so long without a message; 0: never. A Batsim that died is noticed at once.",
+    endless=True,
 )
 @click.option(
     "--max-message",

@@ -13,8 +13,9 @@ from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Message
 from batdispatch.wire.batsim4 import message_schema as s
 from batdispatch.wire.batsim4.jobs import read_job
+from batdispatch.wire.frames import read_events
 from batdispatch.wire.hosts import HostSets
-from batdispatch.wire.problems import DECODE_ERRORS, FieldError, field_error, frame_error
+from batdispatch.wire.problems import DECODE_ERRORS, FieldError, frame_error
 
 SOURCE = "message from Batsim"
 #: How deep a killed sequence's ``current_task`` may be nested.
@@ -34,21 +35,8 @@ def decode_message(data: bytes) -> Message:
     except DECODE_ERRORS as problem:
         raise frame_error(problem, data, SOURCE, KINDS) from None
     hosts = HostSets()
-    events: list[e.Event] = []
-    last = 0.0
-    now = frame.now
-    event = None
-    try:
-        for event in frame.events:
-            time = event.timestamp
-            if not last <= time <= now:
-                raise FieldError("timestamp", time, f"from {last:.6f} (the event before) to {now:.6f} (the message)")
-            last = time
-            events.append(_READ[type(event)](event, hosts))
-    except FieldError as problem:
-        kind = type(event).__struct_config__.tag  # type: ignore[union-attr]
-        raise field_error(problem, SOURCE, len(events), str(kind)) from None
-    return Message(now, events)
+    events = read_events(frame.events, frame.now, lambda event: _READ[type(event)](event, hosts), SOURCE, "the message")
+    return Message(frame.now, events)
 
 
 def _begins(event: s.SimulationBegins, hosts: HostSets) -> e.Event:

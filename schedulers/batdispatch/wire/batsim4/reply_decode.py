@@ -12,8 +12,9 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.messages import Reply
 from batdispatch.wire.batsim4 import reply_schema as s
 from batdispatch.wire.batsim4.jobs import read_job
+from batdispatch.wire.frames import read_events
 from batdispatch.wire.hosts import HostSets
-from batdispatch.wire.problems import DECODE_ERRORS, FieldError, field_error, frame_error
+from batdispatch.wire.problems import DECODE_ERRORS, FieldError, frame_error
 
 SOURCE = "reply of the scheduler"
 
@@ -31,21 +32,10 @@ def decode_reply(data: bytes) -> Reply:
     except DECODE_ERRORS as problem:
         raise frame_error(problem, data, SOURCE, KINDS) from None
     hosts = HostSets()
-    decisions: list[d.Decision] = []
-    last = 0.0
-    now = frame.now
-    event = None
-    try:
-        for event in frame.events:
-            time = event.timestamp
-            if not last <= time <= now:
-                raise FieldError("timestamp", time, f"from {last:.6f} (the event before) to {now:.6f} (the reply)")
-            last = time
-            decisions.append(_READ[type(event)](event, hosts))
-    except FieldError as problem:
-        kind = type(event).__struct_config__.tag  # type: ignore[union-attr]
-        raise field_error(problem, SOURCE, len(decisions), str(kind)) from None
-    return Reply(now, decisions)
+    decisions = read_events(
+        frame.events, frame.now, lambda event: _READ[type(event)](event, hosts), SOURCE, "the reply"
+    )
+    return Reply(frame.now, decisions)
 
 
 def _execute(event: s.ExecuteJob, hosts: HostSets) -> d.Decision:

@@ -18,8 +18,9 @@ from batdispatch.wire.batsim5.known import Known
 from batdispatch.wire.batsim5.profiles import read_profile, split_id
 from batdispatch.wire.batsim5.progress import read_progress
 from batdispatch.wire.batsim5.shapes import ProfileData
+from batdispatch.wire.frames import read_events
 from batdispatch.wire.hosts import HostSets
-from batdispatch.wire.problems import DECODE_ERRORS, FieldError, field_error, frame_error
+from batdispatch.wire.problems import DECODE_ERRORS, FieldError, frame_error
 from batdispatch.wire.shapes import Fields
 
 SOURCE = "message from Batsim"
@@ -47,21 +48,10 @@ def decode_message(data: bytes, known: Known) -> Message:
     except DECODE_ERRORS as problem:
         raise frame_error(problem, data, SOURCE, KINDS, tag="event_type") from None
     reader = _Reader(known)
-    events: list[e.Event] = []
-    last = 0.0
-    now = frame.now
-    event = None
-    try:
-        for event in frame.events:
-            time = event.timestamp
-            if not last <= time <= now:
-                raise FieldError("timestamp", time, f"from {last:.6f} (the event before) to {now:.6f} (the message)")
-            last = time
-            events.append(_READ[type(event)](reader, event))
-    except FieldError as problem:
-        kind = type(event).__struct_config__.tag  # type: ignore[union-attr]
-        raise field_error(problem, SOURCE, len(events), str(kind)) from None
-    return Message(now, events)
+    events = read_events(
+        frame.events, frame.now, lambda event: _READ[type(event)](reader, event), SOURCE, "the message"
+    )
+    return Message(frame.now, events)
 
 
 class _Reader:

@@ -15,8 +15,9 @@ from batdispatch.wire.batsim5 import reply_schema as s
 from batdispatch.wire.batsim5.jobs import read_job
 from batdispatch.wire.batsim5.known import Known
 from batdispatch.wire.batsim5.profiles import read_profile, split_id
+from batdispatch.wire.frames import read_events
 from batdispatch.wire.hosts import HostSets
-from batdispatch.wire.problems import DECODE_ERRORS, FieldError, field_error, frame_error
+from batdispatch.wire.problems import DECODE_ERRORS, FieldError, frame_error
 
 SOURCE = "reply of the scheduler"
 
@@ -36,21 +37,10 @@ def decode_reply(data: bytes, known: Known) -> Reply:
     except DECODE_ERRORS as problem:
         raise frame_error(problem, data, SOURCE, KINDS, tag="event_type") from None
     hosts = HostSets()
-    decisions: list[d.Decision] = []
-    last = 0.0
-    now = frame.now
-    event = None
-    try:
-        for event in frame.events:
-            time = event.timestamp
-            if not last <= time <= now:
-                raise FieldError("timestamp", time, f"from {last:.6f} (the event before) to {now:.6f} (the message)")
-            last = time
-            decisions.append(_READ[type(event)](event, hosts, known))
-    except FieldError as problem:
-        kind = type(event).__struct_config__.tag  # type: ignore[union-attr]
-        raise field_error(problem, SOURCE, len(decisions), str(kind)) from None
-    return Reply(now, decisions)
+    decisions = read_events(
+        frame.events, frame.now, lambda event: _READ[type(event)](event, hosts, known), SOURCE, "the reply"
+    )
+    return Reply(frame.now, decisions)
 
 
 def _execute(event: s.ExecuteJob, hosts: HostSets, known: Known) -> d.Decision:
