@@ -249,22 +249,25 @@ def test_bug_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 @pytest.mark.parametrize("command", [[*RUN, "slow.py:Slow"], [*COMPARE, "slow.py:Slow"]], ids=["run", "compare"])
-def test_interrupt_leaves_nothing(command: list[str], place: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_leaves_nothing(command: list[str], number: signal.Signals, place: Path) -> None:
     Path("slow.py").write_text(
         "import pathlib, time\nfrom batdispatch.core.dispatcher import Dispatcher\n"
         "class Slow(Dispatcher):\n    def decide(self, c):\n"
         "        pathlib.Path('began').touch()\n        time.sleep(60)\n"
     )
     words = [sys.executable, "-c", "from batdispatch.cli.main import main; main()", *command, "--out", "out"]
-    # As at a terminal: the interrupt reaches the whole group.
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 60
     while not Path("began").exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
+    if number == signal.SIGINT:  # As at a terminal: the interrupt reaches the whole group.
+        os.killpg(process.pid, number)
+    else:  # As from a batch system's or a script's kill.
+        process.terminate()
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 130, said
-    assert said.split() == ["batdispatch:", "interrupted"]
+    assert process.returncode == 128 + number, said
+    assert said.split() == ["batdispatch:", "interrupted" if number == signal.SIGINT else "terminated"]
     assert list(place.glob("out/**/*")) == []
 
 

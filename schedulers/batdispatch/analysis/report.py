@@ -19,6 +19,7 @@ from batdispatch.analysis.runs import Run, read_runs
 from batdispatch.analysis.usage import job_facts, read_units, slots_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
+from batdispatch.files import write_whole
 from batdispatch.platforms import read_platform
 from batdispatch.workloads import read_workload
 
@@ -55,12 +56,7 @@ def write_page(page: str, out: Path) -> Path:
     """Write a page in one piece and return its path."""
     path = out / "index.html" if out.is_dir() else out
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(page, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, page.encode())
     return path
 
 

@@ -29,6 +29,7 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.core.session import Session
 from batdispatch.engines.outputs import UNITS_HEADER, quoted
+from batdispatch.files import write_whole
 from batdispatch.links.batsim_process import BatsimProcess, Found, find_batsim
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.serve import serve
@@ -199,12 +200,10 @@ class _Followed:
     def write_units(self, out: Path) -> None:
         """Write units.csv where several units of a job shared a host, as the embedded engine does."""
         path = out / "units.csv"
-        if not self._units:
+        if self._units:
+            write_whole(path, (UNITS_HEADER + "".join(self._units)).encode())
+        else:
             path.unlink(missing_ok=True)
-            return
-        partial = path.with_name("units.csv.partial")
-        partial.write_text(UNITS_HEADER + "".join(self._units), encoding="utf-8")
-        partial.replace(path)
 
 
 def _collect(scratch: Path, out: Path, batsim: Found, process: BatsimProcess) -> None:

@@ -7,7 +7,7 @@ import re
 import resource
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +31,7 @@ from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.timing import PlatformTimer
+from batdispatch.files import write_json, write_lines
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.platforms import read_platform
 from batdispatch.wire import protocol
@@ -297,23 +298,6 @@ def command_line(spec: RunSpec) -> str:
     if spec.decision_time != 0.0:
         words += ["--decision-time", "measured" if spec.decision_time is None else str(spec.decision_time)]
     return shlex.join([*words, "--seed", str(spec.seed)])
-
-
-def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    """Write a JSON file, readable and in one piece."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n")
-    partial.replace(path)
-
-
-def write_lines(path: Path, lines: list[bytes]) -> None:
-    """Write lines in one piece; no file is left where there are none."""
-    if not lines:
-        path.unlink(missing_ok=True)
-        return
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(b"\n".join(lines) + b"\n")
-    partial.replace(path)
 
 
 def parse_dispatchers(text: str) -> list[tuple[str, dict[str, str]]]:

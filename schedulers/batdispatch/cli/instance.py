@@ -44,6 +44,7 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
     """
     from batdispatch.analysis.runs import read_result
     from batdispatch.dispatchers.constraint.collecting import Collector
+    from batdispatch.files import write_lines
     from batdispatch.links.retrace import retrace
 
     if prediction is None:
@@ -55,9 +56,7 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
         raise InputError(f"no decision had {least} jobs or more to choose from", source=str(run))
     if len(lines) > most:
         lines = [lines[index * len(lines) // most] for index in range(most)]
-    partial = output.with_name(output.name + ".partial")
-    partial.write_bytes(b"\n".join(lines) + b"\n")
-    partial.replace(output)
+    write_lines(output, lines)
     click.echo(f"{len(lines)} of {len(collector.lines)} instances")
     click.echo(str(output))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+from types import FrameType
 
 import click
 
@@ -60,17 +62,27 @@ def cli() -> None:
     """
 
 
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, with the clean-up of an interrupt."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise _Terminated
+
+
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         # Without standalone mode click returns the status of `context.exit` and raises nothing.
         status = cli.main(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
-    except click.Abort:
-        click.echo("batdispatch: interrupted", err=True)
-        sys.exit(130)
+    except click.Abort as stop:
+        terminated = isinstance(stop.__cause__, _Terminated)
+        click.echo(f"batdispatch: {'terminated' if terminated else 'interrupted'}", err=True)
+        sys.exit(128 + (signal.SIGTERM if terminated else signal.SIGINT))
     except click.ClickException as problem:
         problem.show()
         sys.exit(2)
