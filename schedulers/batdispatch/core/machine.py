@@ -158,25 +158,25 @@ class Machine:
         return tuple(demand.get(name, 0) for name in self.resources)
 
     def room(self, free: NDArray[np.int64], request: tuple[int, ...] | None) -> NDArray[np.int64]:
-        """Return how many units of a request each host can take, int64 [host], not to be modified.
+        """Return how many units of a request each host can take, int64 [..., host], not to be modified.
 
         Whole hosts count 0 or 1.
 
         Args:
-            free: int64 [host, resource].
+            free: int64 [..., host, resource].
             request: amounts along the resource axis, or None for whole hosts.
         """
         if request is None:
-            whole = (free == self.capacity).all(axis=1) & (self.classes >= 0)
+            whole = (free == self.capacity).all(axis=-1) & (self.classes >= 0)
             return np.asarray(whole, dtype=np.int64)
         room: NDArray[np.int64] | None = None
         for axis, amount in enumerate(request):
             if amount:
                 # A division costs five times as much as all the rest.
-                units = free[:, axis] if amount == 1 else free[:, axis] // amount
+                units = free[..., axis] if amount == 1 else free[..., axis] // amount
                 room = units if room is None else np.minimum(room, units)
         if room is None:
             # A unit that needs nothing fits any number of times (one job's units never exceed this) on a host with
             # anything free, which an unavailable host has not.
-            room = np.where(free.any(axis=1), np.int64(2**31), np.int64(0))
+            room = np.where(free.any(axis=-1), np.int64(2**31), np.int64(0))
         return room

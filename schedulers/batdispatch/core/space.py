@@ -37,6 +37,17 @@ class Space(ABC, Generic[F]):
         """Return the free capacity of the idle machine."""
 
     @abstractmethod
+    def rooms(self, frees: Sequence[F], job: Job) -> list[Any]:
+        """Return what matters to one job of each free capacity, or None where it does not fit.
+
+        The meet of two free capacities has the meet of their rooms.
+        """
+
+    @abstractmethod
+    def enough(self, room: Any, job: Job) -> bool:
+        """Return whether all units of a job find a place in a room."""
+
+    @abstractmethod
     def fits(self, free: F, job: Job) -> bool:
         """Return whether all units of a job find a place in `free`."""
 
@@ -53,8 +64,8 @@ class Space(ABC, Generic[F]):
         """Return `free` with what a job used on an allocation."""
 
     @abstractmethod
-    def meet(self, a: F, b: F) -> F:
-        """Return what is free in both."""
+    def meet(self, a: Any, b: Any) -> Any:
+        """Return what is free in both, for two free capacities or two rooms."""
 
     @abstractmethod
     def same(self, a: F, b: F) -> bool:
@@ -89,6 +100,12 @@ class HostSpace(Space[int]):
 
     def fits(self, free: int, job: Job) -> bool:
         return free.bit_count() >= job.units
+
+    def rooms(self, frees: Sequence[int], job: Job) -> list[int | None]:
+        return [free if free.bit_count() >= job.units else None for free in frees]
+
+    def enough(self, room: int, job: Job) -> bool:
+        return room.bit_count() >= job.units
 
     def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
         count = free.bit_count()
@@ -130,7 +147,16 @@ class NodeSpace(Space[NDArray[np.int64]]):
         return self.machine.capacity
 
     def fits(self, free: NDArray[np.int64], job: Job) -> bool:
-        return int(self.machine.room(free, job.request).sum()) >= job.units
+        return self.enough(self.machine.room(free, job.request), job)
+
+    def rooms(self, frees: Sequence[NDArray[np.int64]], job: Job) -> list[NDArray[np.int64] | None]:
+        """Return for each free capacity how many units of the job each host can take, int64 [host], or None."""
+        rooms = self.machine.room(np.array(frees), job.request)
+        enough = np.add.reduce(rooms, axis=1) >= job.units
+        return [room if fits else None for room, fits in zip(rooms, enough.tolist(), strict=True)]
+
+    def enough(self, room: NDArray[np.int64], job: Job) -> bool:
+        return int(np.add.reduce(room)) >= job.units
 
     def plausible(self, free: NDArray[np.int64], jobs: Sequence[Job]) -> list[Job]:
         pooled = free.sum(axis=0).tolist()
@@ -141,8 +167,11 @@ class NodeSpace(Space[NDArray[np.int64]]):
             or all(job.units * amount <= left for amount, left in zip(job.request, pooled, strict=True))
         ]
 
-    def _share(self, job: Job, allocation: Allocation) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        """Return the hosts of an allocation and what the job uses there, int64 [host of it, resource]."""
+    def _share(self, job: Job, allocation: Allocation) -> tuple[slice | NDArray[np.intp], NDArray[np.int64]]:
+        """Return the hosts of an allocation, as an index, and what the job uses there, int64 [host of it, resource].
+
+        Neighbouring hosts are a slice, which numpy reads and writes several times as fast.
+        """
         known = allocation.share
         if known is not None and known[0] is job.request:
             return known[1], known[2]
@@ -152,8 +181,10 @@ class NodeSpace(Space[NDArray[np.int64]]):
         else:
             counts = np.ones(len(hosts), dtype=np.int64) if allocation.counts is None else np.array(allocation.counts)
             used = np.outer(counts, np.array(job.request, dtype=np.int64))
-        allocation.share = (job.request, hosts, used)
-        return hosts, used
+        first, last = int(hosts[0]), int(hosts[-1])
+        index = slice(first, last + 1) if last - first + 1 == len(hosts) else hosts
+        allocation.share = (job.request, index, used)
+        return index, used
 
     def take(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> NDArray[np.int64]:
         hosts, used = self._share(job, allocation)
@@ -193,11 +224,11 @@ class NodeSpace(Space[NDArray[np.int64]]):
 
     def lacking(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         hosts, used = self._share(job, allocation)
-        short = np.argwhere(free[hosts] < used)
-        if not len(short):
+        short = free[hosts] < used
+        if not short.any():
             return None
-        row, axis = (int(i) for i in short[0])
-        return int(hosts[row]), self.machine.resources[axis], int(free[hosts[row], axis]), int(used[row, axis])
+        row, axis = (int(i) for i in np.argwhere(short)[0])
+        return allocation.ids[row], self.machine.resources[axis], int(free[hosts][row, axis]), int(used[row, axis])
 
 
 class PoolSpace(Space[int]):
@@ -208,6 +239,12 @@ class PoolSpace(Space[int]):
 
     def fits(self, free: int, job: Job) -> bool:
         return free >= job.units
+
+    def rooms(self, frees: Sequence[int], job: Job) -> list[int | None]:
+        return [free if free >= job.units else None for free in frees]
+
+    def enough(self, room: int, job: Job) -> bool:
+        return room >= job.units
 
     def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
         return [job for job in jobs if job.units <= free]

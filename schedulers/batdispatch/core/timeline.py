@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from functools import reduce
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ F = TypeVar("F")
 
 #: Chooses an allocation for a job within free capacity, or None.
 Chooser = Callable[[F, Job], Allocation | None]
+
+#: Steps whose rooms are worked out at a time: a search often ends early, and one step alone costs almost as much.
+_AT_ONCE = 32
 
 
 def end_of(start: float, duration: float) -> float:
@@ -42,8 +46,8 @@ class Timeline(Generic[F]):
         self.times: list[float] = [now]
         self.frees: list[F] = [free]
         sums = space.pooled(free)
-        #: float64 [step] and int64 [step, pooled resource], as long as `times` plus spare room at the end.
-        self._starts: NDArray[np.float64] = np.full(16, now)
+        #: float64 [step] and int64 [step, pooled resource], longer than `times`; after the last step stands infinity.
+        self._starts: NDArray[np.float64] = np.array([now] + 15 * [math.inf])
         self._sums: NDArray[np.int64] = np.tile(sums, (16, 1))
 
     def advance(self, now: float) -> None:
@@ -103,10 +107,10 @@ class Timeline(Generic[F]):
         count = len(self.times)
         if index < count and self.times[index] == time:
             return index
-        if count == len(self._starts):
+        if count + 1 == len(self._starts):
             self._starts = np.concatenate((self._starts, self._starts))
             self._sums = np.concatenate((self._sums, self._sums))
-        self._starts[index + 1 : count + 1] = self._starts[index:count]
+        self._starts[index + 1 : count + 2] = self._starts[index : count + 1]
         self._sums[index + 1 : count + 1] = self._sums[index:count]
         self._starts[index] = time
         self._sums[index] = self._sums[index - 1]
@@ -118,7 +122,7 @@ class Timeline(Generic[F]):
         """Remove the steps ``first..last - 1``."""
         count = len(self.times)
         kept = count - last
-        self._starts[first : first + kept] = self._starts[last:count]
+        self._starts[first : first + kept + 1] = self._starts[last : count + 1]
         self._sums[first : first + kept] = self._sums[last:count]
         del self.times[first:last]
         del self.frees[first:last]
@@ -170,11 +174,11 @@ class Timeline(Generic[F]):
         origin = max(bisect_right(self.times, after) - 1, 0)
         blocked = np.flatnonzero(np.any(sums[origin:] < need, axis=1)) + origin
         # Between two blocked steps lies a gap; where they are neighbours it has no length.
-        firsts = np.concatenate(([origin], blocked + 1))
-        lasts = np.append(blocked, count)
-        begins = np.maximum(np.append(self._starts[:count], math.inf)[firsts], after)
-        ends = np.append(self._starts[:count], math.inf)[lasts]
-        wide = np.logical_and(firsts < lasts, np.round(begins + duration, 6) <= ends)
+        walls = np.empty(len(blocked) + 2, dtype=np.intp)
+        walls[0], walls[1:-1], walls[-1] = origin - 1, blocked, count
+        firsts, lasts = walls[:-1] + 1, walls[1:]
+        begins = np.maximum(self._starts[firsts], after)
+        wide = np.logical_and(firsts < lasts, np.round(begins + duration, 6) <= self._starts[lasts])
         for index in np.flatnonzero(wide).tolist():
             yield int(firsts[index]), int(lasts[index])
 
@@ -183,40 +187,43 @@ class Timeline(Generic[F]):
     ) -> tuple[float, Allocation] | None:
         """Return the earliest place within the steps ``first..last - 1``."""
         times, frees = self.times, self.frees
-        fits, meet = self.space.fits, self.space.meet
+        enough, meet = self.space.enough, self.space.meet
         limit = times[last] if last < len(times) else math.inf
+        rooms: list[Any] = []
         index = later = first
-        # What is free all along the steps ``index..later - 1``; the job fits in it.
-        window = frees[first]
+        # The room all along the steps ``index..later - 1``, which is enough.
+        window: Any = None
         while index < last:
             start = max(times[index], after)
             end = end_of(start, duration)
             if end > limit:
                 return None
-            if later == index:
-                window, later = frees[index], index + 1
-                if not fits(window, job):
-                    index += 1
-                    continue
-            while later < last and times[later] < end:
-                longer = meet(window, frees[later])
-                if not fits(longer, job):
+            while later < last and (later == index or times[later] < end):
+                while later - first >= len(rooms):
+                    done = first + len(rooms)
+                    rooms.extend(self.space.rooms(frees[done : min(done + _AT_ONCE, last)], job))
+                room = rooms[later - first]
+                if room is None:
                     break
-                window = longer
+                if later > index:
+                    room = meet(window, room)
+                    if not enough(room, job):
+                        break
+                window = room
                 later += 1
             else:
-                allocation = choose(window, job)
+                allocation = choose(reduce(meet, frees[index:later]), job)
                 if allocation is not None:
                     return start, allocation
                 index = later = index + 1
                 continue
             # The window cannot be extended over `later`: the next one begins as far before it as the job fits.
-            window = frees[later]
-            if not fits(window, job):
+            window = rooms[later - first]
+            if window is None:
                 index = later = later + 1
                 continue
             index, later = later, later + 1
-            while fits(longer := meet(window, frees[index - 1]), job):
+            while enough(longer := meet(window, rooms[index - 1 - first]), job):
                 window = longer
                 index -= 1
         return None
