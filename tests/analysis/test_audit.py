@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from batdispatch.analysis.audit import Findings, Violation
 from batdispatch.analysis.audit_run import Auditor
+from batdispatch.analysis.findings import Findings, Violation
 from batdispatch.core.errors import InputError
 
 PLATFORM = """<?xml version='1.0'?>

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import fill, first_fit
 from batdispatch.core.job import Job
-from batdispatch.core.ledger import fill, first_fit
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.space import HostSpace, NodeSpace, PoolSpace, Space, space_of
 from strategies import jobs, machines, shared_machines

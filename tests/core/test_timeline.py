@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
-from batdispatch.core.ledger import first_fit
 from batdispatch.core.machine import Machine
 from batdispatch.core.space import HostSpace, PoolSpace, Space, space_of
 from batdispatch.core.timeline import Timeline, end_of

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from batdispatch.core import events as e
 from batdispatch.core import hostset, registry
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger, first_fit
+from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
 from batdispatch.core.space import space_of
 from batdispatch.parts.placement import GROUP, make_placement

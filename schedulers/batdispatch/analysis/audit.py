@@ -8,7 +8,6 @@ large times is coarser.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.analysis.capacity import exclusive_conflicts, shared_conflicts
+from batdispatch.analysis.findings import Findings, Violation
 from batdispatch.analysis.hostsets import Intervals, parse_many
 from batdispatch.analysis.usage import JobFacts, job_facts, slots_of
 from batdispatch.core.errors import InputError
@@ -29,65 +29,6 @@ TOLERANCE = 2e-6
 RUNTIME_TOLERANCE = 1e-4
 
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Violation:
-    """One thing that is wrong with a run.
-
-    Attributes:
-        kind: short name of the rule that is broken.
-        message: what was found and what was expected.
-        job: id as in the jobs file; empty when it is about no job.
-        host: name of the host; empty when it is about none.
-        time: seconds; None when it is about no time.
-    """
-
-    kind: str
-    message: str
-    job: str = ""
-    host: str = ""
-    time: float | None = None
-
-    def __str__(self) -> str:
-        parts = [
-            f"job {self.job}" if self.job else "",
-            f"host {self.host}" if self.host else "",
-            f"time {self.time:.6f}" if self.time is not None else "",
-        ]
-        place = ", ".join(part for part in parts if part)
-        return f"{self.kind}: {place}: {self.message}" if place else f"{self.kind}: {self.message}"
-
-
-@dataclass
-class Findings:
-    """Violations, counted all and kept up to a bound for each kind, so that a hopeless file does not fill the memory.
-
-    Attributes:
-        limit: most violations kept of a kind.
-        kept: the violations, in the order of the rules.
-        counts: kind -> how many there are.
-        checked: the rules that could be checked.
-        skipped: the rules that could not, with the reason.
-    """
-
-    limit: int = 100
-    kept: list[Violation] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-    checked: list[str] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def total(self) -> int:
-        """Number of violations, those beyond the bound too."""
-        return sum(self.counts.values())
-
-    def add(self, violation: Violation) -> None:
-        """Count a violation, and keep it if there is room."""
-        count = self.counts.get(violation.kind, 0)
-        self.counts[violation.kind] = count + 1
-        if count < self.limit:
-            self.kept.append(violation)
 
 
 def audit(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from batdispatch.analysis.audit import Findings, Violation, audit
+from batdispatch.analysis.audit import audit
+from batdispatch.analysis.findings import Findings, Violation
 from batdispatch.analysis.frame import read_jobs
 from batdispatch.analysis.runs import jobs_file, read_result
 from batdispatch.analysis.usage import read_units

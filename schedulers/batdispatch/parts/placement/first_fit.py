@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import fill
 from batdispatch.core.job import Job
-from batdispatch.core.ledger import fill
 from batdispatch.parts.placement.base import Placement
 
 
