@@ -53,6 +53,14 @@ def test_give_undoes_take_and_arguments_stay_as_they_were(data: st.DataObject) -
     assert space.same(space.whole(), space_of(machine).whole())
 
 
+def test_one_allocation_serves_machines_of_other_capacities() -> None:
+    # The wire hands out the same object for the same text.
+    allocation, job = Allocation.of([0]), Job(id="w0!1", units=1)
+    for capacity in ("core=4", "core=9", "core=4 gpu=2"):
+        space = NodeSpace(Machine.flat(2, capacity))
+        assert space.take(space.whole(), job, allocation)[0].tolist() == [0] * len(space.machine.resources)
+
+
 @given(st.data())
 def test_meet_is_the_greatest_lower_bound(data: st.DataObject) -> None:
     machine = data.draw(machines())

@@ -26,7 +26,7 @@ class Allocation:
         self.mask = mask
         self.counts = counts
         self._ids: list[int] | None = None
-        #: What a node space worked out for this allocation: (request, hosts, used); planning asks again and again.
+        #: What a node space worked out for this allocation: (request, machine, hosts, used); planning asks often.
         self.share: Any = None
 
     @classmethod

@@ -173,8 +173,9 @@ class NodeSpace(Space[NDArray[np.int64]]):
         Neighbouring hosts are a slice, which numpy reads and writes several times as fast.
         """
         known = allocation.share
-        if known is not None and known[0] is job.request:
-            return known[1], known[2]
+        # The wire hands out the same allocation for the same text, also to another machine's simulation.
+        if known is not None and known[0] is job.request and known[1] is self.machine:
+            return known[2], known[3]
         hosts = np.array(allocation.ids, dtype=np.intp)
         if job.request is None:
             used = self.machine.capacity[hosts]
@@ -183,7 +184,7 @@ class NodeSpace(Space[NDArray[np.int64]]):
             used = np.outer(counts, np.array(job.request, dtype=np.int64))
         first, last = int(hosts[0]), int(hosts[-1])
         index = slice(first, last + 1) if last - first + 1 == len(hosts) else hosts
-        allocation.share = (job.request, index, used)
+        allocation.share = (job.request, self.machine, index, used)
         return index, used
 
     def take(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> NDArray[np.int64]:

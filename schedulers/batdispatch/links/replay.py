@@ -142,7 +142,7 @@ def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False) -> Replay
     """
     messages = decisions = 0
     for exchange in read_recording(path, wire):
-        if _opened(path, exchange, wire) is not None:
+        if opened(path, exchange, wire) is not None:
             continue
         message, expected = _decode(path, exchange, wire)
         reply = peer.handle(message)
@@ -165,7 +165,7 @@ def check_wire(path: Path, wire: Wire) -> Replayed:
     """
     messages = decisions = 0
     for exchange in read_recording(path, wire):
-        if _opened(path, exchange, wire) is not None:
+        if opened(path, exchange, wire) is not None:
             messages += 1
             continue
         message, reply = _decode(path, exchange, wire)
@@ -186,7 +186,7 @@ def _require_stable(frame: bytes, decode: Any, encode: Any, path: Path, line: in
         raise InputError("the frame changes when it is read and written again", source=str(path), place=f"line {line}")
 
 
-def _opened(path: Path, exchange: Exchange, wire: Wire) -> Features | None:
+def opened(path: Path, exchange: Exchange, wire: Wire) -> Features | None:
     """Read a handshake; return what the recorded decision process asked for, or None if there is no handshake here."""
     try:
         if wire.answer_opening(exchange.message, Features()) is None:
@@ -263,4 +263,4 @@ def _told(message: Message) -> list[str]:
     return told
 
 
-__all__ = ["Difference", "Exchange", "Replayed", "check_wire", "read_recording", "replay", "told_by"]
+__all__ = ["Difference", "Exchange", "Replayed", "check_wire", "opened", "read_recording", "replay", "told_by"]

@@ -12,8 +12,9 @@ from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.messages import Message
 from batdispatch.core.session import Session
-from batdispatch.links.replay import read_recording, told_by
+from batdispatch.links.replay import opened, read_recording, told_by
 from batdispatch.wire import protocol
 
 
@@ -25,6 +26,9 @@ class Retraced(Dispatcher):
     """
 
     recorded: Sequence[d.Decision] = ()
+
+    def hear(self, message: Message) -> None:
+        """Hear of a message before the ledger applies its events."""
 
     def look(self, cluster: Ledger) -> None:
         """See the cluster as the recorded dispatcher saw it."""
@@ -67,9 +71,12 @@ def retrace(path: Path, dispatcher: Retraced) -> None:
     wire = protocol(told_by(path))
     session = Session(dispatcher)
     for exchange in read_recording(path, wire):
+        if opened(path, exchange, wire) is not None:
+            continue
         try:
             message = wire.decode_message(exchange.message)
             dispatcher.recorded = () if exchange.reply is None else wire.decode_reply(exchange.reply).decisions
+            dispatcher.hear(message)
             session.handle(message)
         except (InputError, ImpossibleDecision) as problem:
             raise InputError(str(problem), source=str(path), place=f"line {exchange.line}") from None
