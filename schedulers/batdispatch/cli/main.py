@@ -26,6 +26,7 @@ COMMANDS = {
     "platform": "platform",
     "report": "report",
     "check": "check",
+    "explain-wait": "explain_wait",
     "instance": "instance",
     "requests": "requests",
     "list": "list_parts",

@@ -67,6 +67,11 @@ def _hosts(text: str, field: str, hosts: HostSets) -> Allocation:
 
 
 def _mapping(given: dict[str, str | int], size: int) -> dict[int, int]:
+    # Thousands of executors on a few hosts, numbered in order, is the common case: one look at each distinct value.
+    values = set(given.values())
+    indices = {value: int(value) for value in values if _is_index(value) and int(value) < size}
+    if len(indices) == len(values) and list(given) == list(map(str, range(len(given)))):
+        return dict(enumerate(map(indices.__getitem__, given.values())))
     mapping: dict[int, int] = {}
     for executor, index in given.items():
         if not _is_index(executor) or not _is_index(index) or int(index) >= size:

@@ -1,0 +1,154 @@
+"""What held a job while it waited: the records that `waiting.explain` returns.
+
+Times and lengths are seconds of simulated time. Amounts are by resource name; on a machine of exclusive hosts the only
+resource is ``host``. Times are the dispatcher's: what ended while it was deciding ends when it was told.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Amounts = dict[str, int]
+
+#: Why a job did not start: ``short``, less of a resource is free than it asks for; ``scattered``, enough is free but
+#: not together on nodes; ``room``, it would fit; ``deciding``, the dispatcher has not been told of it yet, or is
+#: spending time on the decision that starts it.
+Kind = Literal["short", "scattered", "room", "deciding"]
+
+
+class Free(msgspec.Struct, frozen=True, kw_only=True):
+    """What was free of a resource during a phase: neither held nor on hosts that are away."""
+
+    least: int
+    most: int
+    #: Over time.
+    mean: float
+
+
+class Holder(msgspec.Struct, frozen=True, kw_only=True):
+    """A running job that held resources during a phase."""
+
+    job: str
+    #: What it held, all the time it ran.
+    amounts: Amounts
+    hosts: int
+    #: How much of the phase it ran for.
+    seconds: float
+    start: float
+    #: When it was to end by its walltime; None without one.
+    expected_end: float | None
+    #: When it ended; None: not before the recording did.
+    end: float | None
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """The queue when a phase of ``room`` began: what the room may have been kept for.
+
+    `first` waits all the phase; another one after it has been started begins another phase.
+    """
+
+    #: Waiting jobs that were submitted earlier.
+    ahead: int
+    #: The one of them that was submitted first; empty when there is none, as all that follows then.
+    first: str = ""
+    asked: Amounts = {}
+    #: When by the walltimes of what ran it could start at the latest; None: no walltimes say.
+    due: float | None = None
+    #: Whether the job, started then and running up to its walltime, would have left too little for `first` when due.
+    delays: bool | None = None
+    #: When `first` started; None: it never did.
+    start: float | None = None
+
+
+class Phase(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a wait with one reason."""
+
+    kind: Kind
+    start: float
+    end: float
+    #: Which resources; ``node`` stands for wholly idle nodes. Several may be enough each, but not on the same nodes:
+    #: then it is empty, and the kind ``scattered``.
+    short: list[str]
+    #: How many of the job's units had a place: least and most, never above what it asked for.
+    room: tuple[int, int]
+    free: dict[str, Free]
+    #: Mean amounts on hosts that were away and held by no job.
+    away: dict[str, float]
+    #: Largest first: by amount of what was short (share of the machine's) times `seconds`.
+    holders: list[Holder]
+    #: Other running jobs: how many, and what they held on average.
+    others: int
+    others_held: dict[str, float]
+    #: For ``room``.
+    line: Line | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Length of the phase."""
+        return self.end - self.start
+
+
+class Overtaker(msgspec.Struct, frozen=True, kw_only=True):
+    """A job that was submitted later and started earlier."""
+
+    job: str
+    submission: float
+    start: float
+    end: float | None
+    expected_end: float | None
+    asked: Amounts
+    #: Whether there was room for the waiting job when this one was chosen: then it was preferred, else it fitted where
+    #: the other did not.
+    preferred: bool
+
+
+class Chance(msgspec.Struct, frozen=True, kw_only=True):
+    """A moment at which there was room for the job until others were started in it."""
+
+    time: float
+    started: list[str]
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """What held a job, from its submission until it was started or rejected, or the recording ended."""
+
+    job: str
+    submission: float
+    #: When the wait ended.
+    until: float
+    outcome: Literal["started", "rejected", "waiting"]
+    #: Of a rejection, where it is known.
+    reason: str
+    #: A dispatcher's own job, such as a further attempt.
+    registered: bool
+    #: Ids of the other attempts at the same job.
+    attempts: list[str]
+    units: int
+    #: What one unit needs on a node; None: a whole host.
+    demand: Amounts | None
+    #: What all units ask for; ``node``: whole nodes.
+    asked: Amounts
+    walltime: float | None
+    #: Where it ran, as Batsim writes it.
+    hosts: str
+    end: float | None
+    #: Batsim's name of the state in which it was last seen.
+    state: str
+    #: Waiting jobs that had been submitted before it, when it was submitted.
+    ahead: int
+    capacity: Amounts
+    phases: list[Phase]
+    #: By start.
+    overtakers: list[Overtaker]
+    chances: list[Chance]
+
+    @property
+    def wait(self) -> float:
+        """Length of the wait."""
+        return self.until - self.submission
+
+    def seconds(self, *kinds: Kind) -> float:
+        """Return how long phases of some kinds lasted together."""
+        return sum((phase.seconds for phase in self.phases if phase.kind in kinds), 0.0)

@@ -1,0 +1,45 @@
+"""``batdispatch explain-wait``: what held a job of a recorded run while it waited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+
+@click.command()
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("job", metavar="JOB")
+@click.option("--limit", type=click.IntRange(1), default=8, show_default=True, help="Most phases and later jobs.")
+@click.option("--holders", type=click.IntRange(0), default=4, show_default=True, help="Most running jobs a phase.")
+@click.option("--json", "as_json", is_flag=True, help="Everything as JSON, every phase and overtaking job.")
+def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> None:
+    """Say what held a job while it waited, from the recorded decisions of whatever dispatcher.
+
+    RUN is a run's folder with decisions.jsonl, JOB an id such as w0!17, or 17 where only one workload has it. The wait
+    falls into phases: which resources were short and which running jobs held them, or that there was room and the
+    dispatcher did not start the job, and whether it would then have delayed the first in line. Then come the jobs that
+    were submitted later and started earlier.
+
+    \b
+    Examples:
+      batdispatch explain-wait comparison/easy 17
+      batdispatch explain-wait results 'w0!17~2' --json
+    """
+    from batdispatch.analysis.runs import read_result
+    from batdispatch.analysis.wait_words import in_words
+    from batdispatch.analysis.waiting import explain, find_recording
+
+    recording = find_recording(run)
+    (explanation,) = explain(recording, [job], holders=holders)
+    if explanation.outcome == "rejected":
+        # Batsim's protocols have no field for a dispatcher's reason.
+        known = {rejection.job: rejection.reason for rejection in read_result(run).rejected}
+        reason = known.get(explanation.job) or explanation.reason
+        explanation = msgspec.structs.replace(explanation, reason=reason)
+    if as_json:
+        answer = {"recording": str(recording), **msgspec.to_builtins(explanation)}
+        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    else:
+        click.echo("\n".join(in_words(explanation, limit=limit)))

@@ -1,0 +1,138 @@
+"""What holds for the explanation of any job's wait, under any dispatcher: checked against the output files."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.analysis.waiting import explain
+from batdispatch.analysis.waits import Explanation, Phase
+from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import JobState
+from batdispatch.core.machine import Machine
+from recording import record
+from simulating import Result, Task, micro, simulate
+from strategies import machines, workloads
+
+DISPATCHERS = ["fcfs", "filler", "easy", "conservative", "hcp19", "pcp20"]
+
+
+def explained(result: Result, tasks: list[Task]) -> dict[str, Explanation]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(result, Path(folder) / "decisions.jsonl")
+        found = explain(path, [task.id for task in tasks], holders=2)
+    return dict(zip([task.id for task in tasks], found, strict=True))
+
+
+def free_at(machine: Machine, tasks: list[Task], result: Result, moment: int) -> np.ndarray:
+    """What the output files leave free at a time in microseconds, int64 [host, resource]."""
+    free = machine.capacity.copy()
+    demands = {task.id: task.demand for task in tasks}
+    for row in result.rows.values():
+        if row.state is not JobState.REJECTED and row.start <= moment < row.end:
+            request = machine.resolve(demands[row.id])
+            for host, count in row.units.items():
+                free[host] -= machine.capacity[host] if request is None else count * np.array(request)
+    return free
+
+
+def check_cover(phases: list[Phase], start: float, end: float) -> None:
+    edges = [start, *(phase.end for phase in phases)]
+    assert [phase.start for phase in phases] == edges[:-1], "a gap or an overlap"
+    assert edges[-1] == end
+    assert all(phase.end > phase.start for phase in phases)
+    for one, next_one in pairwise(phases):
+        assert (one.kind, one.short, one.line) != (next_one.kind, next_one.short, next_one.line)
+
+
+def check_amounts(explanation: Explanation) -> None:
+    """Free, held and away make up the machine, in the mean over each phase."""
+    for phase in explanation.phases:
+        assert len(phase.holders) <= 2
+        for name, total in explanation.capacity.items():
+            held = sum(holder.amounts.get(name, 0) * holder.seconds for holder in phase.holders) / phase.seconds
+            parts = (phase.free[name].mean, held, phase.others_held[name], phase.away[name])
+            assert sum(parts) == pytest.approx(total, abs=1e-4)
+            assert all(part > -1e-4 for part in parts)
+            assert phase.free[name].least - 1e-4 <= phase.free[name].mean <= phase.free[name].most + 1e-4
+
+
+def check_kinds(machine: Machine, tasks: list[Task], result: Result, task: Task, explanation: Explanation) -> None:
+    """At every moment of a phase the output files say the same of the job's chances as its kind does."""
+    request = machine.resolve(task.demand)
+    events = {row.start for row in result.rows.values()} | {row.end for row in result.rows.values()}
+    for phase in explanation.phases:
+        begin, end = micro(phase.start), micro(phase.end)
+        for moment in {begin, *(time for time in events if begin <= time < end)}:
+            free = free_at(machine, tasks, result, moment)
+            room = min(int(machine.room(free, request).sum()), task.units)
+            assert (room == task.units) == (phase.kind == "room")
+            assert phase.room[0] <= room <= phase.room[1]
+            for axis, name in enumerate(machine.resources):
+                assert phase.free[name].least <= free[:, axis].sum() <= phase.free[name].most
+                asked = explanation.asked.get(name)
+                if phase.kind == "scattered":
+                    assert asked is None or free[:, axis].sum() >= asked
+                elif phase.kind == "short" and name in phase.short:
+                    assert asked is not None
+                    assert free[:, axis].sum() < asked
+
+
+@settings(max_examples=100)
+@given(data=st.data(), name=st.sampled_from(DISPATCHERS))
+def test_phases_cover_the_wait_and_agree_with_the_output_files(data: st.DataObject, name: str) -> None:
+    machine = data.draw(machines())
+    tasks = data.draw(workloads(machine))
+    result = simulate(machine, tasks, name)
+    found = explained(result, tasks)
+    ranks = {task.id: rank for rank, task in enumerate(sorted(tasks, key=lambda task: (task.submission, task.id)))}
+    for task in tasks:
+        explanation, row = found[task.id], result.rows[task.id]
+        check_amounts(explanation)
+        assert micro(explanation.submission) == micro(task.submission)
+        check_cover(explanation.phases, explanation.submission, explanation.until)
+        if row.state is JobState.REJECTED:
+            assert explanation.outcome == "rejected"
+            assert explanation.reason
+            continue
+        assert explanation.outcome == "started"
+        assert (micro(explanation.until), micro(explanation.end or math.nan)) == (row.start, row.end)
+        check_kinds(machine, tasks, result, task, explanation)
+        later = {
+            other.id
+            for other in tasks
+            if ranks[other.id] > ranks[task.id]
+            and result.rows[other.id].state is not JobState.REJECTED
+            and result.rows[other.id].start < row.start
+        }
+        assert {overtaker.job.partition("!")[2] for overtaker in explanation.overtakers} == later
+
+
+@settings(max_examples=60)
+@given(
+    data=st.data(),
+    name=st.sampled_from(DISPATCHERS),
+    decision_time=st.sampled_from([0.0, 0.3, 2.5]),
+)
+def test_phases_cover_the_wait_when_deciding_takes_time_and_hosts_go_away(
+    data: st.DataObject, name: str, decision_time: float
+) -> None:
+    machine = data.draw(machines())
+    tasks = data.draw(workloads(machine, impossible=False))
+    hosts = Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1)))
+    away = [e.MachinesUnavailable(data.draw(st.integers(0, 15)) + 0.25, hosts), e.MachinesAvailable(30.0, hosts)]
+    result = simulate(machine, tasks, name, decision_time=decision_time, events=away)
+    for task, explanation in zip(tasks, explained(result, tasks).values(), strict=True):
+        row = result.rows[task.id]
+        check_amounts(explanation)
+        check_cover(explanation.phases, explanation.submission, explanation.until)
+        assert (micro(explanation.submission), micro(explanation.until)) == (micro(task.submission), row.start)
+        assert micro(explanation.seconds("deciding")) >= micro(decision_time)
