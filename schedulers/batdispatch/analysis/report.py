@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -12,7 +13,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from batdispatch import __version__
-from batdispatch.analysis import comparison, style
+from batdispatch.analysis import comparison, losses, style
 from batdispatch.analysis.hostsets import parse_many
 from batdispatch.analysis.pictures import MAX_CHARTS, Shared, charts, compared_curves
 from batdispatch.analysis.runs import Run, read_runs
@@ -36,7 +37,7 @@ _DECISION_COLUMNS = (
 _DASHES = {"-": "", "--": "6 3", ":": "2 3", "-.": "6 3 2 3"}
 
 
-def write_report(run_dirs: Sequence[Path], out: Path, *, title: str | None = None) -> Path:
+def write_report(run_dirs: Sequence[Path], out: Path, *, title: str | None = None, explain: bool = True) -> Path:
     """Compare runs in one HTML page that needs nothing but itself, and return its path.
 
     The same runs give the same bytes.
@@ -45,11 +46,12 @@ def write_report(run_dirs: Sequence[Path], out: Path, *, title: str | None = Non
         run_dirs: run folders, in the order of the page.
         out: the page, or a folder that exists, which then gets an index.html.
         title: its heading.
+        explain: whether to say where a dispatcher loses, for which recorded decisions are gone through.
 
     Raises:
         InputError: a folder is no run, or a file in it is malformed; nothing is written.
     """
-    return write_page(render(read_runs(run_dirs), title=title), out)
+    return write_page(render(read_runs(run_dirs), title=title, explain=explain), out)
 
 
 def write_page(page: str, out: Path) -> Path:
@@ -60,8 +62,9 @@ def write_page(page: str, out: Path) -> Path:
     return path
 
 
-def render(runs: Sequence[Run], *, title: str | None = None) -> str:
-    """Return the page that compares some runs."""
+def render(runs: Sequence[Run], *, title: str | None = None, explain: bool = True) -> str:
+    """Return the page that compares some runs; the arguments are those of `write_report`."""
+    best, losers = losses.losers(runs) if explain else ("", [])
     shared, chart_note = _shared(runs)
     if len(runs) > MAX_CHARTS:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
@@ -70,6 +73,9 @@ def render(runs: Sequence[Run], *, title: str | None = None) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.filters["breakable"] = _breakable
     environment.filters["formula"] = _formula
+    environment.filters["number"] = comparison.number
+    environment.filters["percent"] = lambda share: f"{comparison.number(100 * share)}\N{NO-BREAK SPACE}%"
+    environment.filters["quoted"] = shlex.quote
     template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
     return template.render(
         version=__version__,
@@ -84,6 +90,8 @@ def render(runs: Sequence[Run], *, title: str | None = None) -> str:
         curves=compared_curves(runs, shared),
         charts=charts(runs, shared),
         chart_note=chart_note,
+        best=best,
+        losers=losers,
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -58,7 +59,8 @@ def reason(phase: Phase, explanation: Explanation) -> str:
     figures = [] if explanation.asked.keys() - phase.free.keys() else _free(phase, explanation)
     if phase.kind == "scattered" or not figures:
         figures.append(f"room for {_span(*phase.room)} of its {units}")
-    return f"{text}: {'; '.join(figures)}{_behind(phase.line)}"
+    behind = _behind(phase.line)
+    return f"{text}: {'; '.join([*figures, behind] if behind else figures)}"
 
 
 def _free(phase: Phase, explanation: Explanation) -> list[str]:
@@ -85,12 +87,12 @@ def _span(least: float, most: float) -> str:
 
 
 def _behind(line: Line | None) -> str:
-    """Return what the room may have been kept for, as the end of a sentence."""
+    """Return what the room may have been kept for; empty if for nobody in line."""
     if line is None or not line.first:
         return ""
     start = "never started" if line.start is None else f"started at {plain(line.start)}"
     due = "no walltimes say when due" if line.due is None else f"due by {plain(line.due)} by the walltimes"
-    text = f"; first of {plain(line.ahead)} in line before it: {line.first} ({amounts(line.asked)}), {due}, {start}"
+    text = f"first of {plain(line.ahead)} in line before it: {line.first} ({amounts(line.asked)}), {due}, {start}"
     return f"{text}; it would not have delayed that" if line.delays is False else text
 
 
@@ -203,25 +205,29 @@ def sentence(x: Explanation) -> str:
     if not x.phases:
         return "It did not wait."
     scale, unit = duration_unit([x.wait])
-    parts = [f"{thin(round(100 * seconds / x.wait))} % {text}" for text, seconds in totals(x)[:3]]
-    text = f"Waited {thin(x.wait / scale)} {unit}: {', '.join(parts)}."
-    short = [phase for phase in x.phases if phase.kind in ("short", "scattered")]
+    shares = [(round(100 * seconds / x.wait), text) for text, seconds in totals(x)]
+    parts = [f"{share} % {text}" for share, text in shares[:3] if share]
+    found = [f"Waited {thin(x.wait / scale)} {unit}: {'; '.join(parts)}."]
     held: Counter[str] = Counter()
     what: dict[str, str] = {}
-    for phase in short:
-        for holder in phase.holders:
-            weight = max((holder.amounts.get(name, 0) for name in phase.short), default=0) or holder.hosts
-            held[holder.job] += weight * holder.seconds  # type: ignore[assignment]
-            what[holder.job] = amounts(holder.amounts, phase.short)
+    for phase in x.phases:
+        if phase.kind in ("short", "scattered"):
+            for holder in phase.holders:
+                weight = max((holder.amounts.get(name, 0) for name in phase.short), default=0) or holder.hosts
+                held[holder.job] += weight * holder.seconds  # type: ignore[assignment]
+                what[holder.job] = amounts(holder.amounts, phase.short)
     if held:
-        named = [f"{job} ({what[job]})" for job, _ in held.most_common(3)]
-        text += f" Held most by {', '.join(named)}."
-    lines = [phase for phase in x.phases if phase.kind == "room" and phase.line is not None]
-    if lines:
-        longest = max(lines, key=lambda phase: phase.seconds)
-        text += f" While there was room{_behind(longest.line)}." if _behind(longest.line) else ""
+        found.append(f"Held most by {', '.join(f'{job} ({what[job]})' for job, _ in held.most_common(3))}.")
+    room = [phase for phase in x.phases if phase.line is not None and phase.line.first]
+    if room:
+        longest = max(room, key=lambda phase: phase.seconds)
+        queue = longest.line
+        assert queue is not None
+        aside = ", which it would not have delayed" if queue.delays is False else ""
+        found.append(f"First in line while there was room: {queue.first} ({amounts(queue.asked)}){aside}.")
     if x.overtakers:
         preferred = sum(other.preferred for other in x.overtakers)
-        text += f" {many(len(x.overtakers), 'later job')} overtook it"
-        text += f", {thin(preferred)} of them while there was room for it." if preferred else "."
-    return text
+        which = "" if preferred == len(x.overtakers) else f"{plain(preferred)} of them "
+        while_room = f", {which}while there was room for it" if preferred else ""
+        found.append(f"{many(len(x.overtakers), 'later job')} overtook it{while_room}.")
+    return re.sub(r"(?<=\d),(?=\d{3})", "\N{NARROW NO-BREAK SPACE}", " ".join(found))

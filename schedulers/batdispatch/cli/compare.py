@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from batdispatch.cli.dispatching import parse_decision_time, parse_settings, record_option, setup_options
-from batdispatch.cli.inputs import checked_folder, input_options, ties_option
+from batdispatch.cli.inputs import checked_folder, explain_option, input_options, ties_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
 from batdispatch.core.errors import SimulationError
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     help="Simulations at a time. Default: one a processor.",
 )
 @record_option
+@explain_option
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of a table.")
 def command(
     platform: str,
@@ -60,6 +61,7 @@ def command(
     out: Path,
     processes: int,
     record: bool,
+    explain: bool,
     as_json: bool,
 ) -> None:
     """Simulate a workload under each dispatcher and write a report that compares them.
@@ -107,7 +109,7 @@ def command(
         click.echo(f"batdispatch: {label} failed: {problem}", err=True)
     if not folders:
         raise SimulationError("no run finished, so there is nothing to compare")
-    report = write_report(folders, folder / "report" / "index.html")
+    report = write_report(folders, folder / "report" / "index.html", explain=explain)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())
     else:

@@ -52,6 +52,14 @@ ties_option = click.option(
 )
 
 
+explain_option = click.option(
+    "--explain/--no-explain",
+    default=True,
+    show_default=True,
+    help="Say where a dispatcher loses: reads the recorded decisions once more.",
+)
+
+
 class Seconds(click.FloatRange):
     """A bounded number of seconds. Not-a-number, which no comparison would refuse, is refused."""
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 import msgspec
 
+from batdispatch.cli.inputs import explain_option
+
 
 @click.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -18,8 +20,9 @@ import msgspec
     help="The page, or a folder for it. Default: report/index.html in DIR, or here when there are several.",
 )
 @click.option("--title", metavar="TEXT", help="Heading of the page.")
+@explain_option
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of the path of the page.")
-def command(folders: tuple[Path, ...], output: Path | None, title: str | None, as_json: bool) -> None:
+def command(folders: tuple[Path, ...], output: Path | None, title: str | None, explain: bool, as_json: bool) -> None:
     """Compare runs on one HTML page: metrics, curves, charts, and what differs between the inputs.
 
     DIR is a run's folder (jobs.csv, with or without result.json; Batsim's own output works too) or a folder that
@@ -39,7 +42,7 @@ def command(folders: tuple[Path, ...], output: Path | None, title: str | None, a
     elif not output.suffix:
         output = output / "index.html"
     runs = read_runs(find_runs(folders))
-    path = write_page(render(runs, title=title), output)
+    path = write_page(render(runs, title=title, explain=explain), output)
     if not as_json:
         click.echo(str(path))
         return
