@@ -144,3 +144,26 @@ def test_mapping_that_fills_hosts_becomes_unit_counts() -> None:
     assert [decision.mapping for decision in decisions] == [None, {0: 1, 1: 0}, {0: 0, 1: 1}, None]
     assert decisions[3].allocation.counts == (2, 2)
     assert decisions[3].executors() == {0: 0, 1: 0, 2: 1, 3: 1}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "counts"),
+    [
+        ({"0": "0", "1": "0", "2": "1"}, (2, 1)),
+        ({"0": 0, "1": 0, "2": 1}, (2, 1)),
+        ({"1": "0", "0": "0", "2": "1"}, (2, 1)),
+        ({"0": "0", "1": "0", "2": "0"}, None),
+        ({"0": "0", "1": "1", "2": "0"}, None),
+        ({"0": "1", "1": "1", "2": "0"}, None),
+        ({"0": "00", "1": "0", "2": "1"}, (2, 1)),
+    ],
+)
+def test_unit_counts_however_the_mapping_is_written(
+    mapping: dict[str, str | int], counts: tuple[int, ...] | None
+) -> None:
+    data = {"job_id": "w0!1", "alloc": "4-5", "mapping": mapping}
+    frame = {"now": 1.0, "events": [{"timestamp": 1.0, "type": "EXECUTE_JOB", "data": data}]}
+    (decision,) = batsim4.decode_reply(json.dumps(frame).encode()).decisions
+    assert isinstance(decision, d.Execute)
+    assert decision.allocation.counts == counts
+    assert decision.executors() == {int(executor): int(index) for executor, index in mapping.items()}

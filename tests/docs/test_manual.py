@@ -76,6 +76,23 @@ def test_python_of_the_pybatsim_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert (tmp_path / "out" / "jobs.csv").exists()
 
 
+def test_the_explained_wait_is_printed_like_that(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("platforms", "workloads"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs/explain-wait.md"
+    compare, explain = commands(page)
+    assert compare[0] == "compare"
+    inputs = compare[1 : compare.index("--dispatchers")]
+    cli.main(["run", *inputs, "--dispatcher", "easy", "--out", "comparison/easy"], standalone_mode=False)
+    capsys.readouterr()
+    cli.main(explain, standalone_mode=False)
+    (shown,) = blocks(page, "text")
+    assert capsys.readouterr().out == shown
+
+
 def test_files_shown_can_be_read(tmp_path: Path) -> None:
     workload, events = blocks(ROOT / "docs/files.md", "json")
     (tmp_path / "w.json").write_text(workload)

@@ -216,7 +216,7 @@ def sentence(x: Explanation) -> str:
                 weight = max((holder.amounts.get(name, 0) for name in phase.short), default=0) or holder.hosts
                 held[holder.job] += weight * holder.seconds  # type: ignore[assignment]
                 what[holder.job] = amounts(holder.amounts, phase.short)
-    if held:
+    if held and x.seconds("short", "scattered") >= 0.01 * x.wait:
         found.append(f"Held most by {', '.join(f'{job} ({what[job]})' for job, _ in held.most_common(3))}.")
     room = [phase for phase in x.phases if phase.line is not None and phase.line.first]
     if room:

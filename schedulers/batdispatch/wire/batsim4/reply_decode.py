@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from itertools import chain, repeat
+from operator import eq
 from typing import Any
 
 import msgspec
@@ -17,6 +20,9 @@ from batdispatch.wire.hosts import HostSets
 from batdispatch.wire.problems import DECODE_ERRORS, FieldError, frame_error
 
 SOURCE = "reply of the scheduler"
+#: Texts of numbers that are kept for comparing with.
+_KEPT = 1 << 20
+_numbers: list[str] = []
 
 _decode = msgspec.json.Decoder(s.SchedulerFrame).decode
 
@@ -48,8 +54,10 @@ def _execute(event: s.ExecuteJob, hosts: HostSets) -> d.Decision:
     allocation = _hosts(data.alloc, "data.alloc", hosts)
     mapping = None
     if data.mapping is not None:
-        mapping = _mapping(data.mapping, allocation.size)
-        counts = unit_counts(mapping, allocation.size)
+        counts = _counts_as_written(data.mapping, allocation.size)
+        if counts is None:
+            mapping = _mapping(data.mapping, allocation.size)
+            counts = unit_counts(mapping, allocation.size)
         if counts is not None:
             allocation, mapping = Allocation(allocation.mask, counts), None
     io_job = None
@@ -67,11 +75,6 @@ def _hosts(text: str, field: str, hosts: HostSets) -> Allocation:
 
 
 def _mapping(given: dict[str, str | int], size: int) -> dict[int, int]:
-    # Thousands of executors on a few hosts, numbered in order, is the common case: one look at each distinct value.
-    values = set(given.values())
-    indices = {value: int(value) for value in values if _is_index(value) and int(value) < size}
-    if len(indices) == len(values) and list(given) == list(map(str, range(len(given)))):
-        return dict(enumerate(map(indices.__getitem__, given.values())))
     mapping: dict[int, int] = {}
     for executor, index in given.items():
         if not _is_index(executor) or not _is_index(index) or int(index) >= size:
@@ -86,6 +89,26 @@ def _mapping(given: dict[str, str | int], size: int) -> dict[int, int]:
 
 def _is_index(value: str | int) -> bool:
     return value >= 0 if isinstance(value, int) else value.isascii() and value.isdigit() and len(value) < 10
+
+
+def _counts_as_written(given: dict[str, str | int], size: int) -> tuple[int, ...] | None:
+    """Return `unit_counts` of a mapping that is written as our encoder does, else None.
+
+    A job of thousands of cores has a mapping of thousands of entries; this looks at them without a loop of Python's.
+    """
+    counts = Counter(given.values())
+    if len(given) <= size or list(counts) != _texts(size) or list(given) != _texts(len(given)):
+        return None
+    in_order = chain.from_iterable(map(repeat, counts, counts.values()))
+    return tuple(counts.values()) if all(map(eq, in_order, given.values())) else None
+
+
+def _texts(count: int) -> list[str]:
+    """Return the texts of the numbers below `count`."""
+    if count > _KEPT:
+        return list(map(str, range(count)))
+    _numbers.extend(map(str, range(len(_numbers), count)))
+    return _numbers[:count]
 
 
 def unit_counts(mapping: dict[int, int], size: int) -> tuple[int, ...] | None:
