@@ -59,7 +59,7 @@ def test_fcfs_head_of_line_blocking(path: Path) -> None:
     # At 10 there were four hosts, of which B took three: one was left. At 15 C took them all.
     assert [(chance.time, chance.started) for chance in found.chances] == [(15, ["w0!C"])]
     text = "\n".join(in_words(found, limit=9))
-    assert "room for it, but it would have delayed the first in line: 1 hosts free, 1 asked for" in text
+    assert "room for it, but it would have delayed the first in line\n    1 hosts free, 1 asked for" in text
     assert "first of 1 in line before it: w0!C (4 hosts), due by 15 by the walltimes, started at 15" in text
 
 
@@ -108,7 +108,7 @@ def test_a_resource_of_shared_nodes(path: Path) -> None:
         ("w0!G1", {"core": 1, "gpu": 1}),
         ("w0!G2", {"core": 1, "gpu": 1}),
     ]
-    assert "short of gpu: 0 to 1 gpu free (0.7 on average), 2 asked for" in "\n".join(in_words(found, limit=1))
+    assert "short of gpu\n    0 to 1 gpu free (0.7 on average), 2 asked for" in "\n".join(in_words(found, limit=1))
 
 
 def test_a_resource_in_pieces_too_small(path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_resource_in_pieces_too_small(path: Path) -> None:
     found = wait_of(path, tasks, "fcfs", "B", Machine.flat(2, "core=4 mem=4"))
     (phase,) = found.phases
     assert (phase.kind, phase.short, phase.free["mem"].most) == ("scattered", ["mem"], 2)
-    assert "mem free, but in pieces: 2 mem free, 2 asked for; room for 0 of its 1 unit" in "\n".join(
+    assert "mem free, but in pieces\n    2 mem free, 2 asked for; room for 0 of its 1 unit" in "\n".join(
         in_words(found, limit=1)
     )
 
@@ -142,7 +142,7 @@ def test_whole_nodes_of_shared_machines(path: Path) -> None:
     found = wait_of(path, tasks, "fcfs", "B", Machine.flat(2, "core=4"))
     (phase,) = found.phases
     assert (phase.kind, phase.short, phase.room, found.asked) == ("short", ["node"], (1, 1), {"node": 2})
-    assert "short of idle nodes: room for 1 of its 2 units" in "\n".join(in_words(found, limit=1))
+    assert "short of idle nodes\n    room for 1 of its 2 units" in "\n".join(in_words(found, limit=1))
 
 
 def test_a_job_that_can_never_run(path: Path) -> None:

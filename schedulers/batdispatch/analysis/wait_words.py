@@ -50,31 +50,27 @@ def headline(phase: Phase) -> str:
     return "room for it, but not started"
 
 
-def reason(phase: Phase, explanation: Explanation) -> str:
-    """Return a phase's reason with its figures."""
-    text = headline(phase)
+def figures(phase: Phase, explanation: Explanation) -> list[str]:
+    """Return the figures behind a phase's headline, and who was first in line, a line each."""
     if phase.kind == "deciding":
-        return text
-    units = many(explanation.units, "unit")
-    figures = [] if explanation.asked.keys() - phase.free.keys() else _free(phase, explanation)
-    if phase.kind == "scattered" or not figures:
-        figures.append(f"room for {_span(*phase.room)} of its {units}")
+        return []
+    found = [] if explanation.asked.keys() - phase.free.keys() else _free(phase, explanation)
+    if phase.kind == "scattered" or not found:
+        found.append(f"room for {_span(*phase.room)} of its {many(explanation.units, 'unit')}")
     behind = _behind(phase.line)
-    return f"{text}: {'; '.join([*figures, behind] if behind else figures)}"
+    return ["; ".join(found), behind] if behind else ["; ".join(found)]
 
 
 def _free(phase: Phase, explanation: Explanation) -> list[str]:
-    """Return what was free of what was short, or else of what the job asks for."""
-    figures = []
+    """Return how much was free of what was short, or else of what the job asks for."""
+    found = []
     for name in phase.short or explanation.asked:
         free, asked = phase.free[name], explanation.asked[name]
         mean = f" ({free.mean:,.1f} on average)" if free.least != free.most else ""
-        figures.append(
-            f"{_span(free.least, free.most)} {_PLURALS.get(name, name)} free{mean}, {plain(asked)} asked for"
-        )
+        found.append(f"{_span(free.least, free.most)} {_PLURALS.get(name, name)} free{mean}, {plain(asked)} asked for")
         if phase.away[name] > 1e-3:
-            figures.append(f"{amount(name, round(phase.away[name], 1))} away")
-    return figures
+            found.append(f"{amount(name, round(phase.away[name], 1))} away")
+    return found
 
 
 def many(count: int, noun: str) -> str:
@@ -131,7 +127,8 @@ def in_words(explanation: Explanation, *, limit: int) -> Iterator[str]:
     shown = sorted(sorted(x.phases, key=lambda phase: -phase.seconds)[:limit], key=lambda phase: phase.start)
     for phase in shown:
         yield ""
-        yield f"{plain(phase.start)} to {plain(phase.end)} ({plain(phase.seconds)} s): {reason(phase, x)}"
+        yield f"{plain(phase.start)} to {plain(phase.end)} ({plain(phase.seconds)} s): {headline(phase)}"
+        yield from (f"    {text}" for text in figures(phase, x))
         only = phase.short or list(x.asked)
         # Where there was room nobody held the job up by what it held.
         busy = phase.kind in ("short", "scattered")
