@@ -14,8 +14,10 @@ import json
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.analysis.frame import read_jobs
 from batdispatch.campaign.run import parse_dispatchers
@@ -84,6 +86,28 @@ class Meter(Session):
         self.dispatcher.decide = noted  # type: ignore[method-assign]
 
 
+class Run(NamedTuple):
+    """What came of a run: slowdown and wait (s) of each job, CPU ms of all decisions and of those with waiting jobs."""
+
+    slowdown: NDArray[np.float64]
+    wait: NDArray[np.float64]
+    spent: NDArray[np.float64]
+    busy: NDArray[np.float64]
+    report: dict[str, Any]
+
+
+def simulate(machine: Machine, workload: Workload, name: str, options: dict[str, str]) -> Run:
+    """Run a dispatcher on a workload in the embedded engine."""
+    session = Meter(create(name, options), clock=time.process_time)
+    with tempfile.TemporaryDirectory() as folder:
+        EmbeddedEngine(machine, workload, Outputs(Path(folder), machine.size)).run(session)
+        frame = read_jobs(Path(folder) / "jobs.csv")
+    wait = (frame["starting_time"] - frame["submission_time"]).to_numpy()
+    lasted = frame["execution_time"].to_numpy()
+    spent = 1000 * np.array(session.decision_seconds)
+    return Run((wait + lasted) / lasted, wait, spent, spent[np.array(session.waited)], session.dispatcher.report())
+
+
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -100,22 +124,15 @@ def main() -> None:
     for name, options in (entry for text in arguments.dispatchers for entry in parse_dispatchers(text)):
         machine = machine_of(arguments.system)
         workload = workload_of(arguments.log, machine, arguments.first)
-        session = Meter(create(name, options), clock=time.process_time)
-        with tempfile.TemporaryDirectory() as folder:
-            EmbeddedEngine(machine, workload, Outputs(Path(folder), machine.size)).run(session)
-            frame = read_jobs(Path(folder) / "jobs.csv")
-        spent = 1000 * np.array(session.decision_seconds)
-        busy = spent[np.array(session.waited)]
-        wait = frame["starting_time"] - frame["submission_time"]
-        slowdown = (wait + frame["execution_time"]) / frame["execution_time"]
+        run = simulate(machine, workload, name, options)
         label = name + "".join(f" {key}={value}" for key, value in options.items())
         print(
-            f"{label:60} {len(spent):6} {spent.mean():8.2f} {len(busy):8} {busy.mean():7.2f} {spent.max():7.0f} "
-            f"{slowdown.mean():9.3f} {wait.mean():8.1f}",
+            f"{label:60} {len(run.spent):6} {run.spent.mean():8.2f} {len(run.busy):8} {run.busy.mean():7.2f} "
+            f"{run.spent.max():7.0f} {run.slowdown.mean():9.3f} {run.wait.mean():8.1f}",
             flush=True,
         )
         if arguments.report:
-            print(json.dumps(session.dispatcher.report(), indent=1))
+            print(json.dumps(run.report, indent=1))
 
 
 if __name__ == "__main__":

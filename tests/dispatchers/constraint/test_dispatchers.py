@@ -42,6 +42,7 @@ def test_valid_complete_and_repeatable(name: str, data: st.DataObject) -> None:
         "prediction": data.draw(st.sampled_from(["requested", "oracle", "last-two"])),
         "window": data.draw(st.sampled_from(["100", "2"])),
         "ahead": data.draw(st.sampled_from(["0", "3"])),
+        "reserve": data.draw(st.sampled_from(["0", "0.25", "1"])),
         "tries": data.draw(st.sampled_from(["0", "2"])),
         "work": data.draw(st.sampled_from(["0", "0.01"])),
     }
@@ -218,3 +219,21 @@ def test_whole_nodes_and_the_paper_formulation_end_with_a_message() -> None:
 def test_wrong_options_are_refused(option: dict[str, str]) -> None:
     with pytest.raises(InputError, match=next(iter(option))):
         create("pcp20", option)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_time_for_deciding_counts_in_simulated_time(name: str) -> None:
+    """Two jobs at once and one node: each starts one decision's time after what it waited for."""
+    machine = Machine.flat(1, "core=4")
+    tasks = [Task("a", 50.0, 1, 10.0, 10.0, {"core": 4}), Task("b", 50.0, 1, 20.0, 20.0, {"core": 4})]
+    result = simulate(machine, tasks, name, decision_time=2.5)
+    audit(machine, tasks, result)
+    assert result.starts() == {"a": 52.5, "b": 65.0}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_measured_decision_time_delays_what_it_decides(name: str) -> None:
+    result = simulate(MIXED, TASKS, name, decision_time=None)
+    audit(MIXED, TASKS, result)
+    starts = result.starts()
+    assert all(starts[task.id] > task.submission for task in TASKS)

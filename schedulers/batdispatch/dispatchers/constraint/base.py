@@ -7,6 +7,7 @@ from abc import abstractmethod
 from typing import Annotated, Any, ClassVar
 
 import msgspec
+import numpy as np
 
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import Dispatcher
@@ -17,6 +18,7 @@ from batdispatch.core.options import Options
 from batdispatch.dispatchers.constraint.greedy import Place, Plan
 from batdispatch.dispatchers.constraint.instance import Instance, Viewer
 from batdispatch.dispatchers.constraint.outcome import Account, Outcome
+from batdispatch.dispatchers.constraint.reserve import Reserve
 from batdispatch.dispatchers.constraint.window import Window, by_priority, holdable
 from batdispatch.parts.prediction import Estimates
 
@@ -33,6 +35,8 @@ class ConstraintOptions(Options, frozen=True, kw_only=True):
     window: how many of the jobs that would fit now are decided about together, by priority.
     ahead: how many of the jobs that do not fit now are planned for too, by priority; 0 as published. They keep others
         from delaying them.
+    reserve: largest share of each resource that a job must leave free for jobs a tenth as long, as recent ones were; 0:
+        none, as published.
     tries: how many changes of the greedy plan are tried.
     work: limit of CP-SAT for each decision, in its deterministic seconds; 0: without the solver.
     wall: limit of CP-SAT in seconds of wall-clock time, a safety net; reaching it is counted as a fallback.
@@ -42,6 +46,7 @@ class ConstraintOptions(Options, frozen=True, kw_only=True):
     default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
     window: Positive = 100
     ahead: NotNegative = 0
+    reserve: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     tries: NotNegative = 0
     work: Seconds = 0.0
     wall: Annotated[float, msgspec.Meta(gt=0)] = 16.0
@@ -62,13 +67,16 @@ class ConstraintDispatcher(Dispatcher):
         self.estimates.begin(cluster)
         self.viewer = Viewer(cluster, self.estimates.of)
         self.window = Window(self.options.window)
+        self.reserve = Reserve(self.options.reserve) if self.options.reserve else None
         #: What the last decision left waiting although it fitted, and the capacity it was made for.
         self._left: set[str] = set()
         self._epoch = -1
 
     def on_submit(self, cluster: Ledger, job: Job) -> None:
         # Predictions are made at submission.
-        self.estimates.of(job)
+        duration = self.estimates.of(job)
+        if self.reserve:
+            self.reserve.came(duration, self.viewer.needs(cluster, [job])[0])
 
     def on_end(self, cluster: Ledger, job: Job) -> None:
         self.estimates.ended(job, cluster.now)
@@ -99,6 +107,8 @@ class ConstraintDispatcher(Dispatcher):
         """Return the jobs to decide about, by priority; none if nothing new can come of it."""
         queued = list(cluster.queue.values())
         fitting = holdable(cluster, self.viewer, self.viewer.free(cluster), queued)
+        unfit = {job.id for job in queued} - {job.id for job in fitting} if self.options.ahead else set()
+        fitting = self._allowed(cluster, fitting)
         names = {job.id for job in fitting}
         # Capacity did not grow and no job came that fits: what waited by choice goes on waiting.
         if not fitting or (cluster.epoch == self._epoch and names <= self._left):
@@ -107,10 +117,20 @@ class ConstraintDispatcher(Dispatcher):
         self._left, self._epoch = names, cluster.epoch
         estimate = self.estimates.of
         chosen = by_priority(fitting, cluster.now, estimate)[: self.window.size]
-        if self.options.ahead and len(fitting) < len(queued):
-            others = by_priority([job for job in queued if job.id not in names], cluster.now, estimate)
+        if unfit:
+            others = by_priority([job for job in queued if job.id in unfit], cluster.now, estimate)
             chosen = by_priority(chosen + self._placeable(cluster, others), cluster.now, estimate)
         return chosen
+
+    def _allowed(self, cluster: Ledger, fitting: list[Job]) -> list[Job]:
+        """Return those of the jobs that fit which leave the reserve free."""
+        if not self.reserve or not fitting:
+            return fitting
+        durations = np.array([self.estimates.of(job) for job in fitting])
+        needs = self.viewer.needs(cluster, fitting)
+        free = self.viewer.free(cluster).sum(axis=0)
+        allowed = self.reserve.allowed(durations, needs, free, self.viewer.capacity(cluster).sum(axis=0))
+        return [job for job, may in zip(fitting, allowed.tolist(), strict=True) if may]
 
     def _placeable(self, cluster: Ledger, jobs: list[Job]) -> list[Job]:
         """Return the first `ahead` jobs for which there will be room once all running jobs have ended."""
@@ -151,6 +171,7 @@ class ConstraintDispatcher(Dispatcher):
         return {
             **self.account.report(),
             "window_halved": self.window.halved,
+            **({"held_for_reserve": self.reserve.held} if self.reserve else {}),
             "prediction": self.estimates.report(),
         }
 

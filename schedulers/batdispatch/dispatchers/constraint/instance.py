@@ -95,9 +95,7 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
 
     def totals(self) -> NDArray[np.int64]:
         """Return what each job takes of the machine at least, int64 [job, resource]."""
-        present = self.capacity[self.capacity.any(axis=1)]
-        least = present.min(axis=0) if len(present) else self.capacity.sum(axis=0)
-        return np.asarray(np.where(self.requests < 0, least, self.requests) * self.units[:, None])
+        return needs(self.requests, self.units, self.capacity)
 
     def pressure(self) -> NDArray[np.float64]:
         """Return what the jobs ask for, over the capacity, float64 [resource]."""
@@ -160,6 +158,10 @@ class Viewer:
         whole = (-1,) * len(self.resources)
         listed = [whole if job.request is None else job.request for job in jobs]
         return np.array(listed, dtype=np.int64).reshape(len(jobs), len(self.resources))
+
+    def needs(self, cluster: Ledger, jobs: Sequence[Job]) -> NDArray[np.int64]:
+        """Return what all units of each job take together at least, int64 [job, resource]."""
+        return needs(self.requests(jobs), np.array([job.units for job in jobs], dtype=np.int64), self.capacity(cluster))
 
     def free(self, cluster: Ledger) -> NDArray[np.int64]:
         """Return what is free now, int64 [node, resource]; not to be modified."""
@@ -227,6 +229,19 @@ class Viewer:
             requests=self.requests(jobs),
             running=self.running(cluster),
         )
+
+
+def needs(requests: NDArray[np.int64], units: NDArray[np.int64], capacity: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what jobs take of a machine at least, int64 [job, resource]; a whole node counts as the smallest.
+
+    Args:
+        requests: int64 [job, resource] of one unit; -1: a whole node.
+        units: int64 [job].
+        capacity: int64 [node, resource].
+    """
+    present = capacity[capacity.any(axis=1)]
+    least = present.min(axis=0) if len(present) else capacity.sum(axis=0)
+    return np.asarray(np.where(requests < 0, least, requests) * units[:, None])
 
 
 def room(

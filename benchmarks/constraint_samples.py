@@ -1,0 +1,81 @@
+"""Dispatchers compared on many workloads that no option was chosen by, in pairs, with confidence intervals.
+
+Usage: ``python benchmarks/constraint_samples.py eurora|kit [--log LOG.swf --system SYSTEM.json] [--seeds N] [--jobs N]
+[--processes N] NAME[key=value,...] ...``
+
+With LOG in the peers' layout (see constraint.py) the workloads are its sessions resampled, otherwise sessions of
+invented users (see samples.py). Printed are means over the workloads of mean slowdown, mean wait and CPU milliseconds a
+decision with waiting jobs; and the ratio of each dispatcher's mean slowdown to the first one's: its geometric mean with
+a 95 % interval (Student's t of the paired logarithms), and on how many workloads it was lower and higher.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import math
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from constraint import machine_of, simulate, workload_of
+from samples import KINDS, machine_of_kind, resampled, sessions
+
+from batdispatch.campaign.run import parse_dispatchers
+
+#: 97.5 % quantiles of Student's t by degrees of freedom; between two of them the larger one is used.
+STUDENT = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 7: 2.36, 9: 2.26, 11: 2.20, 14: 2.14, 19: 2.09, 29: 2.05}
+
+
+def outcome(arguments: argparse.Namespace, text: str, seed: int) -> tuple[float, float, float]:
+    """Return mean slowdown, mean wait in s and CPU ms a decision of one dispatcher on one workload."""
+    if arguments.log:
+        machine = machine_of(arguments.system)
+        workload = resampled(workload_of(arguments.log, machine, arguments.jobs), machine, seed)
+    else:
+        machine = machine_of_kind(KINDS[arguments.kind])
+        workload = sessions(KINDS[arguments.kind], machine, arguments.jobs or 2000, seed)
+    ((name, options),) = parse_dispatchers(text)
+    run = simulate(machine, workload, name, options)
+    return float(run.slowdown.mean()), float(run.wait.mean()), float(run.busy.mean())
+
+
+def interval(logarithms: np.ndarray) -> tuple[float, float, float]:
+    """Return the geometric mean of ratios given as logarithms, and its 95 % interval."""
+    mean, count = float(logarithms.mean()), len(logarithms)
+    if count < 2:
+        return math.exp(mean), 0.0, math.inf
+    quantile = STUDENT[max(freedom for freedom in STUDENT if freedom <= count - 1)]
+    half = quantile * float(logarithms.std(ddof=1)) / math.sqrt(count)
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=sorted(KINDS))
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--system", type=Path)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("dispatchers", nargs="+")
+    arguments = parser.parse_args()
+    base: np.ndarray | None = None
+    print(f"{'dispatcher':50}  slowdown   wait s     ms  ratio           95 %  lower higher")
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        for text in arguments.dispatchers:
+            one = functools.partial(outcome, arguments, text)
+            found = np.array(list(pool.map(one, range(1, arguments.seeds + 1))))
+            base = found if base is None else base
+            ratios = np.log(found[:, 0] / base[:, 0])
+            mean, low, high = interval(ratios)
+            print(
+                f"{text:50} {found[:, 0].mean():9.3f} {found[:, 1].mean():8.0f} {found[:, 2].mean():6.2f} {mean:6.3f} "
+                f"{low:6.3f} - {high:5.3f} {(ratios < -1e-3).sum():6} {(ratios > 1e-3).sum():6}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
