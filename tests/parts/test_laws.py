@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +12,10 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from batdispatch.core.errors import InputError
+from batdispatch.parts.requests.atoptimal import atoptimal, atoptimal_on_grid
+from batdispatch.parts.requests.cost import expected_makespan, failures_per_job
 from batdispatch.parts.requests.laws import MAX_VALUES, parse_law
+from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
 
 LAWS = [
     "tnorm:0,20,8,2",
@@ -99,3 +105,32 @@ def test_wrong_laws_are_refused(text: str, message: str) -> None:
         parse_law(text, source="w.json", place="job 7")
     assert message in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+NUMBERS = st.one_of(
+    st.sampled_from(
+        ["0", "1e-9", "1e-3", "0.5", "1", "3.7", "20", "1e3", "1e6", "1e9", "-5", "1e400", "nan", "-inf", ""]
+    ),
+    st.floats(1e-6, 1e9).map(repr),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(["tnorm", "texp", "beta", "pareto", "tlognorm", "empirical"]),
+    st.lists(NUMBERS, min_size=1, max_size=5),
+)
+def test_any_text_is_refused_or_is_a_law(name: str, numbers: list[str]) -> None:
+    """Whatever the numbers: no sequence with a hole, no infinite cost, no draw outside the bounds."""
+    try:
+        law = parse_law(f"{name}:{','.join(numbers)}")
+    except InputError:
+        return
+    assert law.lower * (1 - 1e-9) <= law.mean <= law.upper * (1 + 1e-9)
+    drawn = law.draw(np.random.default_rng(0), 20)
+    assert np.all((drawn >= law.lower) & (drawn <= law.upper))
+    for sequence in (toptimal(law), atoptimal(law, 0.3), toptimal_on_grid(law, 50), atoptimal_on_grid(law, 0.3, 15)):
+        assert all(before < after for before, after in pairwise((0.0, *sequence)))
+        assert sequence[-1] == law.upper
+        assert 0 < expected_makespan(law, sequence, 0.3) < math.inf
+        assert 0 <= failures_per_job(law, sequence) < math.inf

@@ -85,8 +85,8 @@ def _answer(
     law = parse_law(text, source="option --law")
     if not 0 <= zeta <= 1:
         raise InputError(f"{zeta:g}, expected 0 to 1", source="option --zeta")
-    if not 1 < factor <= 100:
-        raise InputError(f"{factor:g}, expected more than 1 and at most 100", source="option --factor")
+    if not 1.01 <= factor <= 100:
+        raise InputError(f"{factor:.9g}, expected 1.01 to 100", source="option --factor")
     if runs < 1:
         raise InputError(f"{runs}, expected at least 1", source="option --runs")
     known: list[float] = []

@@ -17,6 +17,8 @@ from batdispatch.parts.requests.toptimal import toptimal
 MAX_GRID = 200
 #: Grid from which the continuous optimum is looked for.
 START_GRID = 26
+#: Most requests of which the continuous optimum is looked for.
+MOST_REFINED = 10
 
 
 class ATOptimal(Requests):
@@ -90,7 +92,8 @@ def atoptimal_on_grid(law: Law, zeta: float, n: int = 46) -> tuple[float, ...]:
 def atoptimal(law: Law, zeta: float) -> tuple[float, ...]:
     """Return the sequence that minimises the closed form of the cost; on a grid for a law without density.
 
-    The minimum is looked for from the grid's optimum and, at small rates, from TOptimal's.
+    The higher the rate, the fewer requests are best. The minimum is looked for near the optimum on a grid, and near
+    TOptimal's sequence with ever fewer of its requests, the one that is missed least being left out each time.
 
     Raises:
         InputError: the rate is not from 0 to 1.
@@ -102,8 +105,22 @@ def atoptimal(law: Law, zeta: float) -> tuple[float, ...]:
         return (law.upper,)
     if not law.smooth:
         return atoptimal_on_grid(law, zeta)
-    start = atoptimal_on_grid(law, zeta, START_GRID)
-    return increasing_minimum(law, start, lambda times: _cost_and_gradient(law, times, zeta))
+
+    def minimum(start: tuple[float, ...]) -> tuple[float, ...]:
+        if len(start) > MOST_REFINED:
+            return start
+        return increasing_minimum(law, start, lambda times: _cost_and_gradient(law, times, zeta))
+
+    def cost(requests: tuple[float, ...]) -> float:
+        return _cost_and_gradient(law, np.array(requests), zeta)[0]
+
+    found = [minimum(atoptimal_on_grid(law, zeta, START_GRID))]
+    times = toptimal(law)
+    while len(times) > 1:
+        times = minimum(times)
+        found.append(times)
+        times = min((times[:k] + times[k + 1 :] for k in range(len(times) - 1)), key=cost, default=times)
+    return min([*found, times], key=cost)
 
 
 def _check_rate(zeta: float) -> None:

@@ -23,7 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     #: Previous runs that count.
     runs: Annotated[int, msgspec.Meta(ge=1)] = 5
     #: By how much a request grows when the one before failed and no other is planned.
-    factor: Annotated[float, msgspec.Meta(gt=1)] = 1.5
+    factor: Annotated[float, msgspec.Meta(ge=1.01)] = 1.5
 
 
 class Requests(ABC):
