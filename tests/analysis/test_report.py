@@ -130,6 +130,32 @@ def test_warns_when_runs_do_not_compare(write_jobs):
     assert any("different jobs" in sentence for sentence in warnings(read_runs([one, three])))
 
 
+def test_attempts_of_jobs_have_rows_of_their_own(write_jobs):
+    killed = {"state": "COMPLETED_WALLTIME_REACHED", "finish": 4.0}
+    tried = write_jobs(
+        {"a": killed, "a~2": {"submission": 4.0, "start": 4.0, "finish": 14.0}, "b": {"units": 2}}, "tried"
+    )
+    once = write_jobs({"a": {}, "b": {"units": 2}}, "once")
+    for folder in (tried, once):
+        result(folder, batdispatch="1", platform={"path": "p.xml", "sha256": "1", "hosts": 3})
+    runs = read_runs([tried, once])
+    assert warnings(runs) == [], "a further attempt is no other job"
+    assert next(fact.values for fact in inputs(runs) if fact.name == "jobs") == ["2", "2"]
+    page = html.fromstring(render(runs))
+    for heading, texts in (
+        ("effective utilisation %", ["71.4", "100"]),
+        ("mean response time s", ["12", "10"]),
+        ("failures a job", ["0.500", "0"]),
+        ("wasted work unit h", ["0.00111", "0"]),
+    ):
+        assert [cell.text_content() for cell in cells(page, "metrics", heading)[1:]] == [
+            texts[0],
+            *[texts[1] + (" (best)" if "work" in heading or "%" in heading or texts[1] != texts[0] else "")],
+        ], heading
+    assert "over all their attempts" in page.text_content()
+    assert "over all their attempts" not in render(runs[1:])
+
+
 def test_what_differs_and_what_does_not(write_jobs):
     one, two = write_jobs({"a": {}}, "one"), write_jobs({"a": {}}, "two")
     result(one, options={"ordering": "fcfs", "placement": "first-fit"}, seed=1)

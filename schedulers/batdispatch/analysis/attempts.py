@@ -1,5 +1,7 @@
 """Metrics of jobs that were run in several attempts, joined by the attempts' parent.
 
+Every other metric takes each attempt for a job of its own.
+
 An attempt beyond the first has the id of its parent, the job that was submitted, with ``~2``, ``~3``, ... behind it
 (see `dispatchers.stochastic.attempts`), in the jobs file of every simulator.
 """
@@ -29,6 +31,11 @@ def parents(frame: pd.DataFrame) -> pd.Series[str]:
 
     found = map(parent, frame["workload_name"], frame["job_id"], frame["profile"])
     return pd.Series(list(found), index=frame.index, dtype="object")
+
+
+def submitted(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the jobs as they were submitted: without further attempts."""
+    return frame[(parents(frame) == frame["job_id"]).to_numpy()]
 
 
 def attempt_metrics(frame: pd.DataFrame, hosts: int | None = None) -> dict[str, float | int | None]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from batdispatch.analysis.metrics import Metric, Value, describe
+from batdispatch.analysis.attempts import submitted
+from batdispatch.analysis.metrics import Description, Value, describe
 from batdispatch.analysis.runs import Run
 
 #: The metrics of the table one sees first; the others follow further down.
@@ -42,7 +43,7 @@ class Cell:
 class Row:
     """A metric with its value for each run, all in one unit."""
 
-    metric: Metric
+    metric: Description
     unit: str
     cells: Sequence[Cell]
 
@@ -80,7 +81,7 @@ def number(value: float) -> str:
     return text.replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def metric_row(metric: Metric, values: Sequence[Value]) -> Row:
+def metric_row(metric: Description, values: Sequence[Value]) -> Row:
     """Put a metric's values into one unit and mark the best, unless all are equally good."""
     known = [float(value) for value in values if value is not None]
     scale, unit = 1.0, metric.unit
@@ -152,7 +153,7 @@ def inputs(runs: Sequence[Run]) -> list[Fact]:
         fact("master host", lambda run: run.result.platform.master),
         fact("workload", lambda run: run.result.workload.path),
         fact("workload SHA-256", lambda run: run.result.workload.sha256),
-        fact("jobs", lambda run: len(run.frame)),
+        fact("jobs", lambda run: len(submitted(run.frame))),
     ]
     return [each for each in facts if any(each.values)]
 
@@ -191,10 +192,10 @@ def warnings(runs: Sequence[Run]) -> list[str]:
 
 
 def _same_jobs(runs: Sequence[Run]) -> bool:
-    """Whether all runs have the same job ids, submission times and sizes."""
+    """Whether all runs have the same job ids, submission times and sizes; further attempts of a job aside."""
 
     def key(run: Run) -> tuple[object, ...]:
-        jobs = run.frame[["job_id", "submission_time", "requested_number_of_resources"]].sort_values(
+        jobs = submitted(run.frame)[["job_id", "submission_time", "requested_number_of_resources"]].sort_values(
             ["job_id", "submission_time"], kind="stable"
         )
         times = np.round(jobs["submission_time"].to_numpy(dtype=np.float64), 3)

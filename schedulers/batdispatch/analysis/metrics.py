@@ -22,8 +22,8 @@ Value = float | int | None
 
 
 @dataclass(frozen=True)
-class Metric:
-    """What a metric is called, what it means and how it is computed.
+class Description:
+    """What a metric is called and what it means.
 
     Attributes:
         name: key in ``result.json``.
@@ -33,7 +33,6 @@ class Metric:
         group: heading it stands under.
         summary: one line.
         formula: how it is computed.
-        compute: from the sample of a run to its value.
     """
 
     name: str
@@ -43,6 +42,12 @@ class Metric:
     group: str
     summary: str
     formula: str
+
+
+@dataclass(frozen=True)
+class Metric(Description):
+    """A metric with its function, `compute`, from the sample of a run to its value."""
+
     compute: Callable[[Sample], Value]
 
 

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from batdispatch import __version__
 from batdispatch.analysis import comparison, losses, style
+from batdispatch.analysis.attempts_table import attempt_rows
 from batdispatch.analysis.hostsets import parse_many
 from batdispatch.analysis.pictures import MAX_CHARTS, Shared, charts, compared_curves
 from batdispatch.analysis.runs import Run, read_runs
@@ -86,7 +87,7 @@ def render(runs: Sequence[Run], *, title: str | None = None, explain: bool = Tru
         labels=[run.label for run in runs],
         colours=[_key(index) for index in range(len(runs))],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
-        groups=comparison.grouped(comparison.metric_rows(runs)),
+        groups=comparison.grouped([*attempt_rows(runs), *comparison.metric_rows(runs)]),
         curves=compared_curves(runs, shared),
         charts=charts(runs, shared),
         chart_note=chart_note,
