@@ -11,7 +11,8 @@ import pytest
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
-from batdispatch.dispatchers.stochastic.attempts import MARGIN, MARK
+from batdispatch.dispatchers.stochastic.attempts import MARGIN
+from batdispatch.dispatchers.stochastic.runs import MARK
 from batdispatch.dispatchers.stochastic.speculation import gain
 from batdispatch.parts.requests.laws import parse_law
 from simulating import Result, Task, simulate
@@ -32,11 +33,11 @@ HOUR = 3600.0
     ],
 )
 def test_gain_of_a_gap(units: int, length: float, floor: float, expected: float) -> None:
-    assert gain(LAW, units, floor, 6, length) == pytest.approx(expected, abs=5e-7)
+    assert gain(LAW, units / 6, floor, length) == pytest.approx(expected, abs=5e-7)
 
 
 def test_gain_of_a_gap_that_is_too_narrow() -> None:
-    assert gain(LAW, 7, 0, 6, 12) == 0
+    assert gain(LAW, 7 / 6, 0, 12) == 0
 
 
 # ------------------------------------------------------------------ worked schedules
@@ -137,7 +138,7 @@ def test_the_rate_is_measured_from_the_small_jobs() -> None:
         Machine.flat(2), [*small, job("z", 2, 5.0, law, 100.0)], "stochastic-easy", options={"requests": "atoptimal"}
     )
     dispatcher = with_small.session.dispatcher
-    assert list(dispatcher._known) == [(law, 0.5)]
+    assert list(dispatcher._known) == [(law, 0.25)]
 
 
 @pytest.mark.parametrize(

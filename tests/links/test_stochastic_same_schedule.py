@@ -2,82 +2,93 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-import numpy as np
 import pytest
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message, Peer, Reply
-from batdispatch.core.session import Session
-from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.records import EngineOptions
-from batdispatch.links.remote_peer import RemotePeer
-from batdispatch.parts.requests.laws import parse_law
-from batdispatch.wire import batsim4
-from batdispatch.workloads import Workload
+from batdispatch.cli.main import main
 
-#: What Batsim 4 understands from a decision process with dynamic registration, without its energy option.
-UNDERSTOOD = {"EXECUTE_JOB", "REJECT_JOB", "KILL_JOB", "CALL_ME_LATER", "REGISTER_PROFILE", "REGISTER_JOB", "NOTIFY"}
-OPTIONS = {
-    "stochastic-batch": {"speculate": "true", "requests": "hpc"},
-    "stochastic-easy": {"requests": "toptimal"},
-    "stochastic-conservative": {"requests": "atoptimal", "rate": "0.5"},
+RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
+#: What a scheduler may say with dynamic registration: for Batsim 4 its documentation, without the energy option; for
+#: Batsim 5 what its recordings hold.
+UNDERSTOOD = {
+    "4": {"EXECUTE_JOB", "REJECT_JOB", "KILL_JOB", "CALL_ME_LATER", "REGISTER_PROFILE", "REGISTER_JOB", "NOTIFY"},
+    "5": {
+        "ExecuteJobEvent",
+        "RejectJobEvent",
+        "KillJobsEvent",
+        "CallMeLaterEvent",
+        "RegisterProfileEvent",
+        "RegisterJobEvent",
+        "FinishRegistrationEvent",
+    },
 }
+REGISTERS = {"4": "REGISTER_JOB", "5": "RegisterJobEvent"}
+OPTIONS = [
+    ("stochastic-batch", {"speculate": "true", "requests": "hpc"}),
+    ("stochastic-batch", {"plan": "repack"}),
+    ("stochastic-easy", {"requests": "toptimal"}),
+    ("stochastic-easy", {"requests": "hpc", "speculate": "true"}),
+    ("stochastic-conservative", {"requests": "atoptimal", "speculate": "true"}),
+]
 
 
-class Listening:
-    """Passes messages on and keeps the types of the decisions, as Batsim would see them."""
-
-    def __init__(self, peer: Peer) -> None:
-        self.peer = peer
-        self.types: set[str] = set()
-
-    def handle(self, message: Message) -> Reply:
-        reply = self.peer.handle(message)
-        self.types |= {event["type"] for event in json.loads(batsim4.encode_reply(reply))["events"]}
-        return reply
-
-
-def simulate(peer: Peer, folder: Path) -> str:
-    rng = np.random.default_rng(3)
-    law = parse_law("tnorm:0,20,8,2").scaled(3600)
-    runtimes = np.round(law.draw(rng, 60), 3).tolist()
-    jobs = [
-        Job(
-            id=str(n),
-            units=int(rng.integers(1, 10)),
-            submission=float(n // 20 * 3600),
-            profile=f"d{n}",
-            extra={"runtime_law": law.text, "user": "ann"},
-        )
-        for n in range(60)
-    ]
-    profiles = {f"d{n}": {"type": "delay", "delay": length} for n, length in enumerate(runtimes)}
-    workload = Workload(path=Path("made.json"), name="made", jobs=jobs, profiles=profiles)
-    workload.sort()
-    machine = Machine.flat(10)
-    folder.mkdir()
-    options = EngineOptions(dynamic_jobs=True)
-    EmbeddedEngine(machine, workload, Outputs(folder, machine.size), options=options).run(peer)
-    return (folder / "jobs.csv").read_text()
+def command(*arguments: Any) -> None:
+    said = io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["batdispatch", *map(str, arguments)]),
+        redirect_stdout(said),
+        redirect_stderr(said),
+        pytest.raises(SystemExit) as stop,
+    ):
+        main()
+    assert stop.value.code in (0, None), said.getvalue()
 
 
-@pytest.mark.parametrize("name", sorted(OPTIONS))
-def test_same_schedule_behind_a_socket(name: str, decide: Callable[..., Any], tmp_path: Path) -> None:
-    expected = simulate(Session(create(name, OPTIONS[name])), tmp_path / "here")
-    assert expected.count("\n") > 61, "no job was tried twice"
-    settings = [part for key, value in OPTIONS[name].items() for part in ("--set", f"{key}={value}")]
-    decider = decide("--dispatcher", name, *settings)
-    with RemotePeer(decider.endpoint, batsim4, timeout=30) as peer:
-        listening = Listening(peer)
-        assert simulate(listening, tmp_path / "there") == expected
+def decisions(record: Path) -> list[dict[str, Any]]:
+    """Every decision of a recorded exchange, as it went over the wire."""
+    told: list[dict[str, Any]] = []
+    for line in record.read_text().splitlines():
+        entry = json.loads(line)
+        if entry["dir"].endswith("->batsim") and isinstance(entry["raw"], str):
+            told += json.loads(entry["raw"]).get("events", [])
+    return told
+
+
+@pytest.mark.parametrize("protocol", ["4", "5"])
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+def test_same_schedule_behind_a_socket(
+    name: str, options: dict[str, str], protocol: str, decide: Callable[..., Any], tmp_path: Path
+) -> None:
+    command("generate", "stochastic", "-o", tmp_path / "W.json", "--seed", "3", "--scenario", "3", "--share", "0.5")
+    command("platform", "generate", "flat", "--hosts", "10", "-o", tmp_path / "P.xml")
+    given = ["--platform", tmp_path / "P.xml", "--workload", tmp_path / "W.json"]
+    settings = [part for key, value in options.items() for part in ("--set", f"{key}={value}")]
+    command("run", *given, "--dispatcher", name, *settings, "--out", tmp_path / "here")
+    record = tmp_path / "exchange.jsonl"
+    decider = decide("--dispatcher", name, *settings, "--protocol", protocol, "--record", str(record))
+    asked = ["--enable-dynamic-jobs", "--acknowledge-dynamic-jobs"] if protocol == "4" else []
+    command("engine", *given, *asked, "--protocol", protocol, "--socket", decider.endpoint, "--out", tmp_path / "there")
     assert decider.finish()[0] == 0
-    assert listening.types <= UNDERSTOOD
-    assert "REGISTER_JOB" in listening.types
+    here, there = ((tmp_path / folder / "jobs.csv").read_text() for folder in ("here", "there"))
+    assert here == there
+    assert here.count("\n") > 101, "no job was tried twice"
+    kinds = {event.get("type") or event["event_type"] for event in decisions(record)}
+    assert kinds <= UNDERSTOOD[protocol]
+    assert REGISTERS[protocol] in kinds
+
+
+def test_what_batsim_5_understands_is_in_its_recordings() -> None:
+    seen = {
+        event["event_type"]
+        for record in sorted((RECORDINGS / "batsim5").glob("*/exchange.jsonl"))
+        for event in decisions(record)
+    }
+    assert seen == UNDERSTOOD["5"]

@@ -6,8 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batdispatch.analysis.attempts import attempt_metrics
+from batdispatch.analysis.frame import read_jobs
+from batdispatch.core.dispatcher import create
 from batdispatch.core.machine import Host, Machine
+from batdispatch.core.session import Session
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
 from batdispatch.workloads import read_workload, write_workload
+from batdispatch.workloads.fitting import with_laws
 from batdispatch.workloads.importing import import_log
 from batdispatch.workloads.logs import LogOptions
 from batdispatch.workloads.lublin import lublin
@@ -94,3 +102,29 @@ def test_the_model_resembles_its_authors_workload() -> None:
 
     ours = np.array([moments(lublin(np.random.default_rng(seed), jobs=10_000, hosts=256)) for seed in range(5)])
     assert moments(theirs) == pytest.approx(ours.mean(axis=0), abs=0.02)
+
+
+def test_stochastic_dispatchers_over_a_log(tmp_path: Path) -> None:
+    """KTH-SP2 with a law for each user and size: every job ends, and the rate is that of the jobs without a law."""
+    log, _ = import_log(DATA / "swf/KTH-SP2-1996-2.1-cln.swf.xz", options=LogOptions())
+    made, fitted = with_laws(log)
+    assert (fitted.groups, fitted.stochastic, fitted.known) == (269, 23_990, 4_486)
+    made.jobs = made.jobs[:600]
+    small = [job for job in made.jobs if "runtime_law" not in job.extra]
+    lasted = {job.id: min(float(made.profiles[job.profile]["delay"]), job.walltime) for job in made.jobs}
+    for name in ("stochastic-easy", "stochastic-batch"):
+        dispatcher = create(name, {"requests": "atoptimal"})
+        (tmp_path / name).mkdir()
+        machine = Machine.flat(100)
+        outputs = Outputs(tmp_path / name, machine.size)
+        options = EngineOptions(dynamic_jobs=True)
+        EmbeddedEngine(machine, made, outputs, options=options).run(Session(dispatcher))
+        frame = read_jobs(tmp_path / name / "jobs.csv")
+        found = attempt_metrics(frame, machine.size)
+        assert found["jobs"] == 600
+        too_short = sum(job.walltime <= made.profiles[job.profile]["delay"] for job in small)
+        assert found["jobs_succeeded"] == 600 - too_short
+        end = float(frame["finish_time"].max())
+        work = sum(job.units * lasted[job.id] for job in small)
+        true = work / (machine.size * (end - made.jobs[0].submission))
+        assert dispatcher._rate.at(end) == pytest.approx(true, rel=1e-6)  # type: ignore[attr-defined]

@@ -159,3 +159,35 @@ def test_generated_files_are_repeatable_and_readable(tmp_path: Path) -> None:
     assert all(
         parse_law(j.extra["runtime_law"]) for j in read_workload(tmp_path / "c.json").jobs if "history" in j.extra
     )
+
+
+def test_widths_of_partitions() -> None:
+    drawn = draw_widths(rng(), "powers", 4000, 80)
+    assert set(drawn.tolist()) == {1, 2, 4, 8, 16, 32, 64}
+
+
+def test_applications_that_arrive_at_the_start() -> None:
+    made = scenario(rng(), 4, arrivals="start", rate=0.0)
+    assert {job.submission for job in made.jobs} == {0.0}
+
+
+@pytest.mark.parametrize("units", [1, 5, 10])
+def test_wider_small_jobs_bring_the_same_work(units: int) -> None:
+    made = scenario(rng(), 2, jobs=100, rate=0.3, small_units=units)
+    small = [job for job in made.jobs if job.extra["kind"] == "small"]
+    assert {job.units for job in small} == {units}
+    work = units * lengths(made, "small").sum()
+    assert work / (10 * max(job.submission for job in small)) == pytest.approx(0.3, rel=0.15)
+
+
+def test_small_jobs_wider_than_the_machine() -> None:
+    with pytest.raises(InputError, match=r"option --small-units: 11, expected 1 to 10"):
+        scenario(rng(), 2, small_units=11)
+
+
+def test_an_empirical_law_of_many_runs_is_short_and_bounded_by_the_longest() -> None:
+    runs = rng().exponential(100.0, 5000)
+    law = fit(runs, "empirical")
+    assert law.text.count(",") < 200
+    assert law.upper == pytest.approx(runs.max())
+    assert law.mean == pytest.approx(runs.mean(), rel=0.03)

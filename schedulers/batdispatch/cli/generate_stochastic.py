@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from batdispatch.cli.generate import finish, output_options
+
+if TYPE_CHECKING:
+    from batdispatch.workloads.stochastic import Arrivals, Widths
 
 
 @click.command()
@@ -18,13 +21,21 @@ from batdispatch.cli.generate import finish, output_options
 @click.option("--law", metavar="LAW", help="Of the large jobs, in hours. Default: the paper's.")
 @click.option(
     "--widths",
-    type=click.Choice(["beta", "all", "half", "normal"]),
+    type=click.Choice(["beta", "all", "half", "normal", "powers"]),
     default="beta",
     show_default=True,
     help="How many hosts a job wants.",
 )
 @click.option("--rate", type=float, help="Work of small jobs, as a share of the machine. Default: 0.1, and 0.21 in 4.")
 @click.option("--share", type=float, default=0.3, show_default=True, help="Of small stochastic jobs, in scenario 3.")
+@click.option("--small-units", type=int, default=1, show_default=True, help="Of each small job, in scenarios 2 and 4.")
+@click.option(
+    "--arrivals",
+    type=click.Choice(["uniform", "start"]),
+    default="uniform",
+    show_default=True,
+    help="Of scenario 4's applications: over its two weeks, or at their start.",
+)
 @click.option("--from", "log", metavar="W.json", type=click.Path(path_type=Path), help="Fit laws to a log instead.")
 @click.option(
     "--fit", type=click.Choice(["lognormal", "empirical"]), default="lognormal", show_default=True, help="With --from."
@@ -38,9 +49,11 @@ def command(
     jobs: int,
     hosts: int | None,
     law: str | None,
-    widths: Literal["beta", "all", "half", "normal"],
+    widths: Widths,
     rate: float | None,
     share: float,
+    small_units: int,
+    arrivals: Arrivals,
     log: Path | None,
     fit: Literal["lognormal", "empirical"],
     least: int,
@@ -76,9 +89,8 @@ def command(
                 f"{fitted.known:,} as they were"
             )
     else:
-        options = {"scenario": which, "jobs": jobs, "hosts": hosts, "law": law}
-        options |= {"widths": widths, "rate": rate, "share": share}
-        workload = scenario(
-            np.random.default_rng(seed), which, jobs=jobs, hosts=hosts, law=law, widths=widths, rate=rate, share=share
-        )
+        options = {"jobs": jobs, "hosts": hosts, "law": law, "widths": widths, "rate": rate, "share": share}
+        options |= {"small_units": small_units, "arrivals": arrivals}
+        workload = scenario(np.random.default_rng(seed), which, **options)
+        options = {"scenario": which, **options}
     finish(workload, output, as_json, kind="stochastic", seed=seed, options=options)

@@ -10,13 +10,15 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
-from batdispatch.parts.requests.laws import MAX_VALUES, Empirical, Floats, Law, parse_law
+from batdispatch.parts.requests.laws import Empirical, Floats, Law, parse_law
 from batdispatch.workloads.model import Workload
 from batdispatch.workloads.profiles import runtime_of
 
 Fit = Literal["lognormal", "empirical"]
 #: Previous runs that a job states.
 HISTORY = 5
+#: Most run times of an empirical law that is fitted: each job of its group states it.
+MOST_VALUES = 200
 
 
 class Fitted(msgspec.Struct, frozen=True):
@@ -31,12 +33,13 @@ def fit(runtimes: Floats, kind: Fit) -> Law:
     """Return a law of run times, in their unit.
 
     ``lognormal``: by the mean and deviation of the logarithms, truncated to the observed range, which is widened by a
-    share of one over their number; ``empirical``: the run times themselves, or `MAX_VALUES` quantiles of them.
+    share of one over their number; ``empirical``: the run times themselves, or `MOST_VALUES` quantiles of them, the
+    last of which is the longest.
     """
     if kind == "empirical":
         count = len(runtimes)
-        if count > MAX_VALUES:
-            runtimes = np.quantile(runtimes, (np.arange(MAX_VALUES) + 0.5) / MAX_VALUES)
+        if count > MOST_VALUES:
+            runtimes = np.quantile(runtimes, (np.arange(MOST_VALUES) + 1) / MOST_VALUES, method="inverted_cdf")
         return Empirical(runtimes.tolist())
     logs = np.log(runtimes)
     margin = 1 + 1 / len(runtimes)

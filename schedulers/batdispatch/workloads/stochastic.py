@@ -3,9 +3,10 @@
 A stochastic job has the fields ``runtime_law`` (its law, in seconds) and ``history`` (the run times of the jobs of its
 kind submitted before it, the latest last), and no walltime: that is for the dispatcher to choose. Small jobs have one.
 
-What the paper leaves open is chosen here: small jobs have one unit each and exponential run times, and arrive at the
-events of a Poisson process until the large work would be done at a utilisation of 0.65; scenario 4 counts Intrepid's 80
-midplanes of 512 nodes, its applications have beta widths, and arrive uniformly over two weeks.
+What the paper leaves open is chosen here, and most of it can be chosen otherwise: small jobs have one unit each and
+exponential run times, and arrive at the events of a Poisson process until the large work would be done at a utilisation
+of 0.65; scenario 4 counts Intrepid's 80 midplanes of 512 nodes, its applications have beta widths, and arrive uniformly
+over two weeks.
 
 References:
     Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
@@ -43,19 +44,23 @@ WEEKS = 14 * 24 * HOUR
 #: Run time of a small job of Intrepid: 31 node-hours on 48.6 nodes.
 INTREPID_SMALL = 31 / 48.6 * HOUR
 
-Widths = Literal["beta", "all", "half", "normal"]
+Widths = Literal["beta", "all", "half", "normal", "powers"]
+Arrivals = Literal["uniform", "start"]
 
 
 def draw_widths(rng: np.random.Generator, widths: Widths, count: int, hosts: int) -> NDArray[np.int64]:
     """Return how many hosts jobs want, int64 [count], from 1 to `hosts`.
 
-    ``beta``: hosts x Beta(2, 2), rounded down; ``normal``: normal of mean hosts / 2 and deviation 2, truncated.
+    ``beta``: hosts x Beta(2, 2), rounded down; ``normal``: normal of mean hosts / 2 and deviation 2, truncated;
+    ``powers``: each power of two with the same probability, as the partitions of a Blue Gene; ``all``; ``half``.
     """
     if widths == "beta":
         drawn = np.floor(hosts * rng.beta(2, 2, count))
     elif widths == "normal":
         law = parse_law(f"tnorm:1,{max(hosts, 2)},{hosts / 2},2")
         drawn = np.floor(law.draw(rng, count))
+    elif widths == "powers":
+        drawn = 2.0 ** rng.integers(0, hosts.bit_length(), count)
     else:
         drawn = np.full(count, hosts if widths == "all" else hosts // 2, dtype=np.float64)
     return np.clip(drawn.astype(np.int64), 1, hosts)
@@ -82,15 +87,15 @@ class _Maker:
         """Return run times, float64 [count], of at least a millisecond."""
         return np.maximum(law.draw(self.rng, count), 1e-3)
 
-    def small(self, mean: float, rate: float, end: float) -> None:
-        """Add small jobs of known run time, one unit each, whose work is `rate` times the machine until `end` (s)."""
-        count = int(self.rng.poisson(rate * self.hosts * end / mean)) if rate else 0
+    def small(self, mean: float, rate: float, end: float, units: int) -> None:
+        """Add small jobs of known run time; until `end` (s) their work is `rate` times the machine."""
+        count = int(self.rng.poisson(rate * self.hosts * end / (units * mean))) if rate else 0
         if len(self.jobs) + count > MAX_JOBS:
             raise InputError(f"would make {count:,} small jobs, at most {MAX_JOBS:,} jobs are made at once")
         submissions = np.sort(self.rng.uniform(0, end, count)).round(3)
         lengths = np.maximum(self.rng.exponential(mean, count).round(3), 1e-3)
         for n, (submission, length) in enumerate(zip(submissions.tolist(), lengths.tolist(), strict=True)):
-            self._add("small", n, submission, 1, length, {"kind": "small"}, round(length + 1, 3))
+            self._add("small", n, submission, units, length, {"kind": "small"}, round(length + 1, 3))
 
     def _add(
         self,
@@ -128,6 +133,8 @@ def scenario(
     widths: Widths = "beta",
     rate: float | None = None,
     share: float = 0.3,
+    small_units: int = 1,
+    arrivals: Arrivals = "uniform",
 ) -> Workload:
     """Return the workload of a scenario.
 
@@ -141,6 +148,8 @@ def scenario(
         widths: see `draw_widths`.
         rate: work of small jobs, as a share of the machine, in scenarios 2 (0.1 unless given) and 4 (0.21).
         share: of small stochastic jobs, in scenario 3.
+        small_units: of each small job, in scenarios 2 and 4.
+        arrivals: of scenario 4's applications: over the two weeks, or at their start.
 
     Raises:
         InputError: an argument is out of range.
@@ -150,6 +159,8 @@ def scenario(
         raise InputError(f"{jobs}, expected 1 to {MAX_JOBS:,} jobs", source="option --jobs")
     if not 1 <= hosts <= hostset.MAX_HOST_ID:
         raise InputError(f"{hosts}, expected 1 to {hostset.MAX_HOST_ID:,} hosts", source="option --hosts")
+    if not 1 <= small_units <= hosts:
+        raise InputError(f"{small_units}, expected 1 to {hosts:,} units", source="option --small-units")
     if rate is not None and not 0 <= rate < 1:
         raise InputError(f"{rate:g}, expected at least 0 and less than 1", source="option --rate")
     if not 0 <= share <= 1:
@@ -158,9 +169,9 @@ def scenario(
     if which == 4:
         for kind, text, count in APPLICATIONS:
             parsed = parse_law(text).scaled(HOUR) if text else parse_law(FSL_MINUTES).scaled(60.0)
-            submissions = np.sort(rng.uniform(0, WEEKS, count)).round(3)
+            submissions = np.sort(rng.uniform(0, WEEKS if arrivals == "uniform" else 0.0, count)).round(3)
             maker.stochastic(kind, parsed, submissions, draw_widths(rng, widths, count, hosts))
-        maker.small(INTREPID_SMALL, 0.21 if rate is None else rate, WEEKS)
+        maker.small(INTREPID_SMALL, 0.21 if rate is None else rate, WEEKS, small_units)
         return maker.workload()
     large = parse_law(law or LARGE[which], source="option --law").scaled(HOUR)
     few = round(jobs * share) if which == 3 else 0
@@ -171,5 +182,6 @@ def scenario(
         )
     if which == 2:
         work = sum(job.units * maker.profiles[job.profile]["delay"] for job in maker.jobs)
-        maker.small(large.mean / 100, 0.1 if rate is None else rate, work / (hosts * EXPECTED_UTILISATION))
+        end = work / (hosts * EXPECTED_UTILISATION)
+        maker.small(large.mean / 100, 0.1 if rate is None else rate, end, small_units)
     return maker.workload()

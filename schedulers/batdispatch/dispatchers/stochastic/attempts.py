@@ -10,66 +10,35 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
+from batdispatch.dispatchers.stochastic.rate import ArrivalRate, share_of
+from batdispatch.dispatchers.stochastic.runs import MAX_HISTORY, Run, attempt_id, run_of
 from batdispatch.parts.requests.base import Settings, find_requests, request
-from batdispatch.parts.requests.laws import MAX_TIME, Law, parse_law
 
 #: Seconds by which a reservation exceeds its request, so that a job of exactly the request's length succeeds.
 MARGIN = 1e-3
-#: Between a job's id and the number of an attempt, see `attempt_id`.
-MARK = "~"
-#: Most previous run times that a job may state.
-MAX_HISTORY = 1000
 
 
 class StochasticOptions(QueueOptions, frozen=True, kw_only=True):
     """Options of every dispatcher of stochastic jobs.
 
     requests: how long to ask for, attempt after attempt (`batdispatch list requests`).
-    rate: work of small jobs that arrives a second, over the machine's hosts; none: measured from their arrivals.
+    rate: work of small jobs that arrives a second, as a share of the machine; none: measured as they arrive and end.
     grid: points of the grid on which sequences are optimised; none: continuously.
     runs: previous runs that count for `neuroscience`.
     factor: by how much a request grows after a failure where no other is planned.
+    speculate: whether a gap that no request fits is given to the job that is expected to use it best.
     """
 
     requests: str = "toptimal"
     rate: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     grid: Annotated[int, msgspec.Meta(ge=1, le=20_000)] | None = None
     runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_HISTORY)] = 5
-    factor: Annotated[float, msgspec.Meta(gt=1, le=100)] = 1.5
-
-
-class Run:
-    """A stochastic job over all its attempts, of which one at a time waits or runs."""
-
-    __slots__ = ("attempts", "floor", "history", "index", "job", "law", "limit", "place", "sequence")
-
-    def __init__(self, job: Job, law: Law, history: list[float] | None) -> None:
-        #: The job that was submitted.
-        self.job = job
-        self.law = law
-        #: Run times of previous jobs, as the job states them.
-        self.history = history
-        self.sequence: tuple[float, ...] = ()
-        #: Which request of the sequence is the current one.
-        self.index = 0
-        #: Attempts so far, failed speculations included.
-        self.attempts = 1
-        #: Longest time, in seconds, that is known not to suffice.
-        self.floor = 0.0
-        #: Seconds after which the attempt that runs is stopped; what is set while it waits is for the next start only.
-        self.limit = math.inf
-        #: Submission and rank that the next attempt keeps, after a failed speculation.
-        self.place: tuple[float, int] | None = None
-
-
-def attempt_id(job_id: str, attempt: int) -> str:
-    """Return the id of a job's further attempt, from 2 on: ``w0!7`` -> ``w0!7~2``."""
-    return f"{job_id}{MARK}{attempt}"
+    factor: Annotated[float, msgspec.Meta(ge=1.01, le=100)] = 1.5
+    speculate: bool = False
 
 
 class Attempts(QueueDispatcher):
@@ -100,8 +69,7 @@ class Attempts(QueueDispatcher):
         self._stops: list[tuple[float, str]] = []
         self._known: dict[tuple[str, float], tuple[float, ...]] = {}
         self._history: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=options.runs))
-        #: Unit-seconds of the small jobs that arrived.
-        self._small_work = 0.0
+        self._rate = ArrivalRate()
         self._failures = self._speculations = 0
         before = cluster.on_start
         cluster.on_start = lambda job: self._started(cluster, job, before)
@@ -110,20 +78,27 @@ class Attempts(QueueDispatcher):
 
     def estimate(self, job: Job) -> float:
         run = self.runs.get(job.id)
-        return super().estimate(job) if run is None else self.request_of(run) + MARGIN
+        return super().estimate(job) if run is None else min(self.reservation_of(run), run.limit)
 
     def request_of(self, run: Run) -> float:
         """Return the current request of a job, in seconds."""
         return request(run.sequence, run.index, self._strategy.settings.factor)
 
+    def reservation_of(self, run: Run) -> float:
+        """Return how long the current request of a job is reserved, in seconds.
+
+        In whole milliseconds, so that jobs are stopped at the same time by Batsim 4, which counts microseconds, as by
+        Batsim 5, which counts calls in milliseconds.
+        """
+        return round(math.ceil(round(self.request_of(run) * 1000, 3)) / 1000 + MARGIN, 3)
+
     def rate_of(self, cluster: Ledger, job: Job) -> float:
         """Return the backfilling rate zeta = Z p / P of a job, 0 to 1, in steps of 0.01 where Z is measured."""
-        hosts = cluster.machine.size
         rate: float | None = self.options.rate
+        share = share_of(cluster.space, cluster.space.whole(), job)
         if rate is not None:
-            return min(rate * job.units / hosts, 1.0)
-        measured = self._small_work / (hosts * cluster.now) if cluster.now > 0 else 0.0
-        return round(min(measured * job.units / hosts, 1.0), 2)
+            return min(rate * share, 1.0)
+        return round(min(self._rate.at(cluster.now) * share, 1.0), 2)
 
     def choose_requests(self, cluster: Ledger, run: Run) -> None:
         """Give a job the sequence of the strategy as things stand, and the first request that may suffice."""
@@ -143,36 +118,22 @@ class Attempts(QueueDispatcher):
     # ------------------------------------------------------------------ events
 
     def on_submit(self, cluster: Ledger, job: Job) -> None:
+        self._rate.begin(cluster.now)
         run = self.runs.get(job.id)
         if run is None:
-            run = self._enter(cluster, job)
+            run = run_of(job)
+            if run is not None:
+                self.runs[job.id] = run
+                self.choose_requests(cluster, run)
         elif run.place is not None:
             job.submission, job.rank = run.place
             run.place = None
         super().on_submit(cluster, job)
-        if run is not None and job.state is JobState.REJECTED:
-            del self.runs[job.id]
-
-    def _enter(self, cluster: Ledger, job: Job) -> Run | None:
-        """Return what is kept of a job that was submitted, None for a small one.
-
-        Raises:
-            InputError: its law or history is wrong.
-        """
-        text = job.extra.get("runtime_law")
-        if text is None:
-            length = super().estimate(job)
-            if length < math.inf:
-                self._small_work += job.units * length
-            return None
-        place = f"job {job.id}, field 'runtime_law'"
-        if not isinstance(text, str):
-            raise InputError(
-                f"found {str(text)[:60]!r}, expected a text such as 'tnorm:0,72000,28800,7200'", place=place
-            )
-        run = self.runs[job.id] = Run(job, parse_law(text, place=place), history_of(job))
-        self.choose_requests(cluster, run)
-        return run
+        if job.state is JobState.REJECTED:
+            self.runs.pop(job.id, None)
+        elif run is None:
+            share = share_of(cluster.space, cluster.space.whole(), job)
+            self._rate.arrived(job, share, self.estimates.requested(job))
 
     def _started(self, cluster: Ledger, job: Job, before: Callable[[Job], None] | None) -> None:
         if before is not None:
@@ -180,7 +141,7 @@ class Attempts(QueueDispatcher):
         run = self.runs.get(job.id)
         if run is None:
             return
-        run.limit = min(run.limit, self.request_of(run) + MARGIN)
+        run.limit = min(run.limit, self.reservation_of(run))
         if run.limit < job.walltime:
             self._stop_at(cluster, cluster.now + run.limit, job.id)
 
@@ -208,6 +169,7 @@ class Attempts(QueueDispatcher):
         super().on_end(cluster, job)
         run = self.runs.pop(job.id, None)
         if run is None:
+            self._rate.ended(job, cluster.now - job.start)
             return
         limit, run.limit = run.limit, math.inf
         if job.state is JobState.COMPLETED_SUCCESSFULLY:
@@ -237,7 +199,7 @@ class Attempts(QueueDispatcher):
             id=attempt_id(first.id, run.attempts),
             units=first.units,
             submission=cluster.now,
-            walltime=round(self.request_of(run) + MARGIN, 6),
+            walltime=self.reservation_of(run),
             profile=first.profile,
             demand=first.demand,
             user=first.user,
@@ -251,21 +213,3 @@ class Attempts(QueueDispatcher):
 
     def report(self) -> dict[str, Any]:
         return {**super().report(), "failed_attempts": self._failures, "failed_speculations": self._speculations}
-
-
-def history_of(job: Job) -> list[float] | None:
-    """Return the previous run times that a job states in the field ``history``, in seconds; None without one.
-
-    Raises:
-        InputError: they are no positive numbers, or too many.
-    """
-    told = job.extra.get("history")
-    if told is None:
-        return None
-    place = f"job {job.id}, field 'history'"
-    if not isinstance(told, list) or len(told) > MAX_HISTORY:
-        raise InputError(f"expected a list of at most {MAX_HISTORY} run times, the latest last", place=place)
-    for value in told:
-        if type(value) not in (int, float) or not 0 < value <= MAX_TIME:
-            raise InputError(f"found {str(value)[:60]}, expected a run time in seconds", place=place)
-    return [float(value) for value in told]

@@ -1,0 +1,60 @@
+"""CPU time of reservation sequences, and of the stochastic scenarios on the embedded engine.
+
+Use: python benchmarks/stochastic.py [JOBS]   (1,000 jobs unless said otherwise)
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from batdispatch.core.dispatcher import create
+from batdispatch.core.machine import Machine
+from batdispatch.core.session import Session
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
+from batdispatch.parts.requests.atoptimal import atoptimal
+from batdispatch.parts.requests.laws import parse_law
+from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
+from batdispatch.workloads.stochastic import scenario
+
+
+def spent(work: Callable[[], object]) -> float:
+    """Return the CPU seconds of a call."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def run(which: int, jobs: int, options: dict[str, str]) -> None:
+    """Simulate a scenario under the batch scheduler."""
+    workload = scenario(np.random.default_rng(0), which, jobs=jobs)
+    with tempfile.TemporaryDirectory() as name:
+        outputs = Outputs(Path(name), 10)
+        engine = EmbeddedEngine(Machine.flat(10), workload, outputs, options=EngineOptions(dynamic_jobs=True))
+        engine.run(Session(create("stochastic-batch", options)))
+
+
+def main() -> None:
+    """Print one line a measurement."""
+    jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    law = parse_law("tnorm:0,20,8,2")
+    # The first call loads scipy's optimiser.
+    toptimal(parse_law("tnorm:0,30,8,2"))
+    print(f"TOptimal on 2,000 points           {spent(lambda: toptimal_on_grid(law, 2000)):.4f}")
+    for zeta in (0.1, 0.5, 0.9):
+        print(f"ATOptimal, rate {zeta}               {spent(lambda zeta=zeta: atoptimal(law, zeta)):.4f}")
+    for which in (1, 3):
+        for options in ({}, {"requests": "hpc"}, {"requests": "hpc", "speculate": "true"}, {"plan": "repack"}):
+            told = ",".join(f"{key}={value}" for key, value in options.items()) or "defaults"
+            print(f"scenario {which}, {jobs} jobs, {told}: {spent(lambda w=which, o=options: run(w, jobs, o)):.2f}")
+
+
+if __name__ == "__main__":
+    main()
