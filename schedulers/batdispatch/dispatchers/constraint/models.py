@@ -190,7 +190,9 @@ def positions(instance: Instance) -> Model:
     model = Model(instance)
     cp = model.cp
     axes = range(len(instance.resources))
-    maps = [node_map(instance, axis) for axis in axes]
+    totals: list[int] = instance.capacity.sum(axis=0).tolist()
+    # Memory in MiB has millions of positions, of which no map is made.
+    maps = [node_map(instance, axis) if totals[axis] <= MOST_POSITIONS else None for axis in axes]
     first = [np.concatenate(([0], instance.capacity[:, axis].cumsum()[:-1])).tolist() for axis in axes]
     boxes: list[tuple[list[Any], list[Any], list[int], list[int]]] = [([], [], [], []) for _ in axes]
     #: By job and unit: position variables by axis, and the variable of the node.
@@ -208,8 +210,7 @@ def positions(instance: Instance) -> Model:
             row: dict[int, Any] = {}
             for axis in used:
                 size = request[axis]
-                total = len(maps[axis])
-                y = cp.new_int_var(0, total - size, f"y{job},{axis},{unit}")
+                y = cp.new_int_var(0, totals[axis] - size, f"y{job},{axis},{unit}")
                 _on_node(model, y, size, node, axis, maps[axis])
                 row[axis] = y
                 spans, lines, sizes, lasts = boxes[axis]
@@ -239,7 +240,7 @@ def positions(instance: Instance) -> Model:
                     sizes.append(amount)
                     lasts.append(held.remaining)
         cp.add_no_overlap_2d(spans, lines)
-        cp.add_cumulative(spans, sizes, len(maps[axis]))
+        cp.add_cumulative(spans, sizes, totals[axis])
         cp.add_cumulative(lines, lasts, model.horizon)
 
     def places(solver: Any) -> list[Place]:
@@ -260,18 +261,18 @@ def positions(instance: Instance) -> Model:
     return model
 
 
-def _on_node(model: Model, y: Any, size: int, node: Any, axis: int, positions_of: list[int]) -> None:
+def _on_node(model: Model, y: Any, size: int, node: Any, axis: int, positions_of: list[int] | None) -> None:
     """Let the `size` positions from `y` on lie on one node: element(map, y) = node = element(map, y + size - 1)."""
     cp = model.cp
-    if len(positions_of) <= MOST_POSITIONS:
+    if positions_of is not None:
         cp.add_element(y, positions_of, node)
         if size > 1:
             cp.add_element(y, positions_of[size - 1 :], node)
         return
-    # Memory in MiB has millions of positions. The same, said of the bounds of each node's positions.
+    # The same, said of the bounds of each node's positions.
     ends = model.instance.capacity[:, axis].cumsum()
-    low = cp.new_int_var(0, len(positions_of), "")
-    high = cp.new_int_var(0, len(positions_of), "")
+    low = cp.new_int_var(0, int(ends[-1]), "")
+    high = cp.new_int_var(0, int(ends[-1]), "")
     cp.add_element(node, (ends - model.instance.capacity[:, axis]).tolist(), low)
     cp.add_element(node, ends.tolist(), high)
     cp.add(low <= y)

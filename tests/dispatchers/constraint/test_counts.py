@@ -1,0 +1,34 @@
+"""The papers' counts of variables, which are formulas, against models that are built."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from instances import instance, instances
+
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.models import node_wise, positions
+
+
+@given(instances())
+def test_pcp19_as_many_as_the_model_has(found: Instance) -> None:
+    assert len(node_wise(found).cp.proto.variables) == found.node_wise_variables()
+
+
+@given(instances())
+def test_pcp20_as_many_as_the_model_has_of_starts_and_positions(found: Instance) -> None:
+    if (found.requests < 0).any():
+        return
+    names = [variable.name[0] for variable in positions(found).cp.proto.variables if variable.name]
+    unused = int((found.units[:, None] * (found.requests == 0)).sum())
+    # The paper has a position for each resource type of the machine; the model for those a unit needs.
+    assert names.count("s") + names.count("y") == found.paper_variables() - unused
+
+
+@pytest.mark.parametrize("units", [1, 64])
+def test_a_machine_too_large_to_build_a_model_of_is_counted(units: int) -> None:
+    nodes = 20_000
+    found = instance([(4, 2)] * nodes, [(10, units, (1, 1))] * 50)
+    # A node holds 2 units.
+    assert found.node_wise_variables() == 50 * (1 + nodes * min(units, 2))
+    assert found.paper_variables() == 50 * (1 + 2 * units)
