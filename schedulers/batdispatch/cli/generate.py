@@ -17,6 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Kind -> module that holds it as `command`.
 KINDS = {
     "lublin": "batdispatch.cli.generate_lublin",
+    "sessions": "batdispatch.cli.generate_sessions",
     "stochastic": "batdispatch.cli.generate_stochastic",
 }
 
