@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
-from batdispatch.cli.dispatching import parse_decision_time, parse_settings, record_option, setup_options
+from batdispatch.cli.dispatching import (
+    decision_clock_option,
+    parse_decision_time,
+    parse_settings,
+    record_option,
+    setup_options,
+)
 from batdispatch.cli.inputs import checked_folder, explain_option, input_options, ties_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     help="Names with options in brackets: fcfs,easy,easy[ordering=sjf,reservation=hosts].",
 )
 @setup_options("An option for every dispatcher.")
+@decision_clock_option
 @click.option(
     "--out",
     metavar="DIR",
@@ -58,6 +65,7 @@ def command(
     settings: tuple[str, ...],
     seed: int,
     decision_time: str,
+    decision_clock: Literal["wall", "cpu"],
     out: Path,
     processes: int,
     record: bool,
@@ -85,6 +93,7 @@ def command(
             dispatcher=name,
             options={**common, **options},
             decision_time=parse_decision_time(decision_time),
+            decision_clock=decision_clock,
             seed=seed,
             master_host=master_host,
             external_events=events,

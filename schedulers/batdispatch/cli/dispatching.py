@@ -15,6 +15,15 @@ from batdispatch.core.session import DecisionTime, Session
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: ``--decision-clock``, for the commands that simulate.
+decision_clock_option = click.option(
+    "--decision-clock",
+    type=click.Choice(["wall", "cpu"]),
+    default="wall",
+    show_default=True,
+    help="What decisions are timed by; the process's CPU time is right on a busy machine too.",
+)
+
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     return [name for name in registry.names(GROUP) if name.startswith(incomplete)]

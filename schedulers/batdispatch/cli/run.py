@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 import msgspec
 
-from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time, parse_settings, record_option
+from batdispatch.cli.dispatching import (
+    decision_clock_option,
+    dispatcher_options,
+    parse_decision_time,
+    parse_settings,
+    record_option,
+)
 from batdispatch.cli.inputs import checked_folder, input_options, ties_option, timeout_option
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--batsim", metavar="PATH", help="Batsim's program. Default: batsim4 or batsim5, or batsim, on PATH.")
 @timeout_option("Give up when a real Batsim says nothing for so long.")
 @dispatcher_options()
+@decision_clock_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of results. Default: runs/LABEL.")
 @record_option
 @click.option("--json", "as_json", is_flag=True, help="Print result.json instead of a table.")
@@ -47,6 +54,7 @@ def command(
     settings: tuple[str, ...],
     seed: int,
     decision_time: str,
+    decision_clock: Literal["wall", "cpu"],
     out: Path | None,
     record: bool,
     as_json: bool,
@@ -74,6 +82,7 @@ def command(
         dispatcher=dispatcher,
         options=parse_settings(settings),
         decision_time=parse_decision_time(decision_time),
+        decision_clock=decision_clock,
         seed=seed,
         master_host=master_host,
         external_events=events,
