@@ -42,22 +42,10 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
       batdispatch run --platform P.xml --workload W.json --dispatcher pcp19 --out results
       batdispatch instance save results -o instances.jsonl
     """
-    from batdispatch.analysis.runs import read_result
-    from batdispatch.dispatchers.constraint.collecting import Collector
-    from batdispatch.files import write_lines
-    from batdispatch.links.retrace import retrace
+    from batdispatch.campaign.instances import save_instances
 
-    if prediction is None:
-        prediction = str(read_result(run).options.get("prediction", "requested"))
-    collector = Collector(prediction, least=least, window=window)
-    retrace(run / "decisions.jsonl", collector)
-    lines = collector.lines
-    if not lines:
-        raise InputError(f"no decision had {least} jobs or more to choose from", source=str(run))
-    if len(lines) > most:
-        lines = [lines[index * len(lines) // most] for index in range(most)]
-    write_lines(output, lines)
-    click.echo(f"{len(lines)} of {len(collector.lines)} instances")
+    kept, found = save_instances(run, output, prediction=prediction, least=least, window=window, most=most)
+    click.echo(f"{kept} of {found} instances")
     click.echo(str(output))
 
 
