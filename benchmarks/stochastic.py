@@ -20,8 +20,8 @@ from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts.requests.atoptimal import atoptimal
-from batdispatch.parts.requests.laws import parse_law
 from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
+from batdispatch.parts.requests.vocabulary import parse_law
 from batdispatch.workloads.stochastic import scenario
 
 

@@ -14,7 +14,7 @@ from batdispatch.core.machine import Machine
 from batdispatch.dispatchers.stochastic.attempts import MARGIN
 from batdispatch.dispatchers.stochastic.runs import MARK
 from batdispatch.dispatchers.stochastic.speculation import gain
-from batdispatch.parts.requests.laws import parse_law
+from batdispatch.parts.requests.vocabulary import parse_law
 from simulating import Result, Task, simulate
 
 LAW = parse_law("tnorm:0,20,8,2")

@@ -14,8 +14,8 @@ from scipy import integrate
 from batdispatch.core.errors import InputError
 from batdispatch.parts.requests.atoptimal import atoptimal, atoptimal_on_grid
 from batdispatch.parts.requests.cost import expected_makespan, failures_per_job
-from batdispatch.parts.requests.laws import MAX_VALUES, parse_law
 from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
+from batdispatch.parts.requests.vocabulary import MAX_VALUES, parse_law
 
 LAWS = [
     "tnorm:0,20,8,2",

@@ -21,8 +21,9 @@ from batdispatch.parts.requests.cost import (
     failure_probability,
     failures_per_job,
 )
-from batdispatch.parts.requests.laws import Empirical, parse_law
+from batdispatch.parts.requests.laws import Empirical
 from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
+from batdispatch.parts.requests.vocabulary import parse_law
 
 TABLE = parse_law("tnorm:0,20,8,2")
 quick = settings(max_examples=60, deadline=None)

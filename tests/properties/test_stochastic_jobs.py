@@ -13,7 +13,7 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import JobState
 from batdispatch.dispatchers.stochastic.attempts import MARGIN
 from batdispatch.engines.records import EngineOptions
-from batdispatch.parts.requests.laws import parse_law
+from batdispatch.parts.requests.vocabulary import parse_law
 from simulating import simulate
 from stochastic import NAMES, attempts_of, check, quick, reserved, stochastic_workloads
 from strategies import machines

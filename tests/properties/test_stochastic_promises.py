@@ -22,7 +22,7 @@ from batdispatch.dispatchers.stochastic.batch import StochasticBatch
 from batdispatch.parts.ordering import GROUP as ORDERINGS
 from batdispatch.parts.requests import GROUP as SEQUENCES
 from batdispatch.parts.requests import Settings, find_requests, request
-from batdispatch.parts.requests.laws import parse_law
+from batdispatch.parts.requests.vocabulary import parse_law
 from simulating import Result, Task, simulate
 from stochastic import KILLED, LAWS, NAMES, attempts_of, check, quick, reserved, stochastic_workloads
 from strategies import machines

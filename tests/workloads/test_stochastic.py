@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
-from batdispatch.parts.requests.laws import parse_law
+from batdispatch.parts.requests.vocabulary import parse_law
 from batdispatch.workloads import Workload, read_workload
 from batdispatch.workloads.fitting import fit, with_laws
 from batdispatch.workloads.stochastic import HISTORY, WEEKS, draw_widths, scenario

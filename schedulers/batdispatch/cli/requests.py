@@ -79,7 +79,8 @@ def _answer(
     from batdispatch.core.errors import InputError
     from batdispatch.parts.requests.base import Settings, find_requests, request
     from batdispatch.parts.requests.cost import expected_makespan, failure_probability, failures_per_job
-    from batdispatch.parts.requests.laws import Empirical, parse_law
+    from batdispatch.parts.requests.laws import Empirical
+    from batdispatch.parts.requests.vocabulary import parse_law
 
     chosen = find_requests(strategy)
     law = parse_law(text, source="option --law")

@@ -10,7 +10,8 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
-from batdispatch.parts.requests.laws import Empirical, Floats, Law, parse_law
+from batdispatch.parts.requests.laws import Empirical, Floats, Law
+from batdispatch.parts.requests.vocabulary import parse_law
 from batdispatch.workloads.model import Workload
 from batdispatch.workloads.profiles import runtime_of
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
-from batdispatch.parts.requests.laws import Floats, Law, parse_law
+from batdispatch.parts.requests.laws import Floats, Law
+from batdispatch.parts.requests.vocabulary import parse_law
 from batdispatch.workloads.logs import profile_name
 from batdispatch.workloads.model import Workload
 from batdispatch.workloads.writer import number

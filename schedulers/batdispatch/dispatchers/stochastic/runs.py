@@ -6,7 +6,8 @@ import math
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
-from batdispatch.parts.requests.laws import MAX_TIME, Law, parse_law
+from batdispatch.parts.requests.laws import Law
+from batdispatch.parts.requests.vocabulary import MAX_TIME, parse_law
 
 #: Between a job's id and the number of an attempt, see `attempt_id`.
 MARK = "~"

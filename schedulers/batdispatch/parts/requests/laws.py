@@ -1,22 +1,10 @@
-"""Laws of stochastic run times: a small vocabulary on scipy.stats.
+"""Laws of stochastic run times, on scipy.stats: how likely, how long, and how much of the mean lies below a time.
 
-A law is written as a text, ``name:number,number,...``; all numbers are in one unit of time (seconds in a job's field
-``runtime_law``):
-
-- ``tnorm:LOWER,UPPER,MU,SIGMA``: normal, truncated;
-- ``texp:LOWER,UPPER,MEAN``: exponential of mean MEAN (before truncation), truncated;
-- ``beta:ALPHA,BETA[,LOWER,UPPER]``: beta, on [0, 1] unless said;
-- ``pareto:LOWER,UPPER,ALPHA``: bounded Pareto;
-- ``tlognorm:LOWER,UPPER,MU,SIGMA``: log-normal, truncated; MU and SIGMA of the logarithm;
-- ``empirical:T1,T2,...``: each of the run times of a log with the same probability.
-
-Every law is bounded: 0 <= LOWER < UPPER <= 1e9, and truncation keeps at least a millionth of the mass. Reservation
-sequences need an upper end that is surely enough.
+How they are written stands in `vocabulary`.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -29,15 +17,15 @@ from batdispatch.core.errors import InputError
 
 Floats = NDArray[np.float64]
 
-#: Largest run time of a law, in its unit.
-MAX_TIME = 1e9
-#: Longest text of a law, in characters, and most run times of an empirical one.
-MAX_TEXT = 200_000
-MAX_VALUES = 10_000
 #: What an infinite density is given as.
 MAX_DENSITY = 1e12
 #: Smallest share of a base distribution's mass that truncation may keep.
 MIN_MASS = 1e-6
+
+
+def text_of(name: str, *numbers: float) -> str:
+    """Return a law as it is written."""
+    return f"{name}:{','.join(format(float(number), '.12g') for number in numbers)}"
 
 
 class Law(ABC):
@@ -101,7 +89,13 @@ class Truncated(Law):
     """A distribution of scipy.stats, cut to [lower, upper]."""
 
     def __init__(
-        self, text: str, lower: float, upper: float, base: Any, moment: Callable[[Floats], Floats], again: Any
+        self,
+        text: str,
+        lower: float,
+        upper: float,
+        base: Any,
+        moment: Callable[[Floats], Floats],
+        again: Callable[[float], Law],
     ) -> None:
         """Cut a distribution.
 
@@ -111,7 +105,7 @@ class Truncated(Law):
             upper: upper end of the support.
             base: a frozen distribution of scipy.stats.
             moment: an antiderivative of ``x * base.pdf(x)``, of arrays.
-            again: called with a factor, returns the text of the law in another unit.
+            again: called with a factor, returns the law in another unit.
 
         Raises:
             InputError: next to nothing of the distribution lies within the bounds.
@@ -143,7 +137,7 @@ class Truncated(Law):
         return np.asarray(self._base.ppf(self._below + np.asarray(u, dtype=np.float64) * self._mass))
 
     def scaled(self, factor: float) -> Law:
-        return parse_law(self._again(factor))
+        return self._again(factor)
 
 
 class Empirical(Law):
@@ -153,7 +147,7 @@ class Empirical(Law):
 
     def __init__(self, values: Sequence[float]) -> None:
         self.values = np.sort(np.asarray(values, dtype=np.float64))
-        super().__init__(_text("empirical", *self.values.tolist()), float(self.values[0]), float(self.values[-1]))
+        super().__init__(text_of("empirical", *self.values.tolist()), float(self.values[0]), float(self.values[-1]))
         self._sums = np.concatenate(([0.0], np.cumsum(self.values))) / len(self.values)
 
     def cdf(self, t: Any) -> Floats:
@@ -172,161 +166,3 @@ class Empirical(Law):
 
     def scaled(self, factor: float) -> Law:
         return Empirical((self.values * factor).tolist())
-
-
-# ------------------------------------------------------------------ the vocabulary
-
-
-def _text(name: str, *numbers: float) -> str:
-    return f"{name}:{','.join(format(float(number), '.12g') for number in numbers)}"
-
-
-def _tnorm(text: str, lower: float, upper: float, mu: float, sigma: float) -> Law:
-    from scipy import stats
-
-    base = stats.norm(mu, sigma)
-    return Truncated(
-        text,
-        lower,
-        upper,
-        base,
-        lambda x: mu * base.cdf(x) - sigma**2 * base.pdf(x),
-        lambda k: _text("tnorm", lower * k, upper * k, mu * k, sigma * k),
-    )
-
-
-def _texp(text: str, lower: float, upper: float, mean: float) -> Law:
-    from scipy import stats
-
-    return Truncated(
-        text,
-        lower,
-        upper,
-        stats.expon(scale=mean),
-        lambda x: -(x + mean) * np.exp(-x / mean),
-        lambda k: _text("texp", lower * k, upper * k, mean * k),
-    )
-
-
-def _beta(text: str, alpha: float, beta: float, lower: float = 0.0, upper: float = 1.0) -> Law:
-    from scipy import stats
-
-    width = upper - lower
-    base = stats.beta(alpha, beta, loc=lower, scale=width)
-    # x f(x; alpha, beta) = E[X] f(x; alpha + 1, beta) on [0, 1].
-    raised = stats.beta(alpha + 1, beta, loc=lower, scale=width)
-    return Truncated(
-        text,
-        lower,
-        upper,
-        base,
-        lambda x: lower * base.cdf(x) + width * alpha / (alpha + beta) * raised.cdf(x),
-        lambda k: _text("beta", alpha, beta, lower * k, upper * k),
-    )
-
-
-def _pareto(text: str, lower: float, upper: float, alpha: float) -> Law:
-    from scipy import stats
-
-    def moment(x: Floats) -> Floats:
-        if alpha == 1.0:
-            return np.asarray(lower * np.log(x))
-        return np.asarray(alpha / (1.0 - alpha) * lower * (x / lower) ** (1.0 - alpha))
-
-    return Truncated(
-        text,
-        lower,
-        upper,
-        stats.pareto(alpha, scale=lower),
-        moment,
-        lambda k: _text("pareto", lower * k, upper * k, alpha),
-    )
-
-
-def _tlognorm(text: str, lower: float, upper: float, mu: float, sigma: float) -> Law:
-    from scipy import special, stats
-
-    def moment(x: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.asarray(math.exp(mu + sigma**2 / 2) * special.ndtr((np.log(x) - mu) / sigma - sigma))
-
-    return Truncated(
-        text,
-        lower,
-        upper,
-        stats.lognorm(sigma, scale=math.exp(mu)),
-        moment,
-        lambda k: _text("tlognorm", lower * k, upper * k, mu + math.log(k), sigma),
-    )
-
-
-#: Name -> (builder, names of its parameters, how many of them may be left out).
-_LAWS: dict[str, tuple[Callable[..., Law], tuple[str, ...], int]] = {
-    "tnorm": (_tnorm, ("lower", "upper", "mu", "sigma"), 0),
-    "texp": (_texp, ("lower", "upper", "mean"), 0),
-    "beta": (_beta, ("alpha", "beta", "lower", "upper"), 2),
-    "pareto": (_pareto, ("lower", "upper", "alpha"), 0),
-    "tlognorm": (_tlognorm, ("lower", "upper", "mu", "sigma"), 0),
-}
-
-
-@lru_cache(maxsize=4096)
-def parse_law(text: str, *, source: str = "", place: str = "") -> Law:
-    """Read a law such as ``tnorm:0,20,8,2``; equal texts give the same object.
-
-    Args:
-        text: see the module.
-        source: of the text, for messages.
-        place: within the source, for messages.
-
-    Raises:
-        InputError: the name is unknown, a number is missing, wrong or out of bounds.
-    """
-    try:
-        return _parse(text)
-    except InputError as problem:
-        shown = text if len(text) <= 60 else text[:57] + "..."
-        raise InputError(f"law {shown!r}: {problem}", source=source, place=place) from None
-
-
-def _parse(text: str) -> Law:
-    if len(text) > MAX_TEXT:
-        raise InputError(f"longer than {MAX_TEXT:,} characters")
-    name, colon, rest = text.partition(":")
-    if not colon or (name != "empirical" and name not in _LAWS):
-        raise InputError(f"expected NAME:NUMBERS with one of {', '.join([*_LAWS, 'empirical'])}")
-    numbers = [_number(part) for part in rest.split(",")]
-    if name == "empirical":
-        if len(numbers) > MAX_VALUES:
-            raise InputError(f"found {len(numbers)} run times, expected at most {MAX_VALUES:,}")
-        for number in numbers:
-            if not 0 < number <= MAX_TIME:
-                raise InputError(f"run time {number:g}, expected more than 0 and at most {MAX_TIME:g}")
-        return Empirical(numbers)
-    build, names, optional = _LAWS[name]
-    if len(numbers) not in (len(names), len(names) - optional):
-        raise InputError(f"found {len(numbers)} numbers, expected {name}:{','.join(map(str.upper, names))}")
-    values = dict(zip(names, numbers, strict=False))
-    lower, upper = values.get("lower", 0.0), values.get("upper", 1.0)
-    if not 0 <= lower < upper <= MAX_TIME:
-        raise InputError(f"bounds {lower:g} and {upper:g}, expected 0 <= lower < upper <= {MAX_TIME:g}")
-    if name == "pareto" and lower == 0:
-        raise InputError("lower bound 0, expected more than 0")
-    for key in ("sigma", "mean", "alpha", "beta"):
-        if key in values and not 1e-6 <= values[key] <= MAX_TIME:
-            raise InputError(f"{key} is {values[key]:g}, expected 1e-06 to {MAX_TIME:g}")
-    if name == "tlognorm" and not (values["sigma"] <= 10 and abs(values["mu"]) <= 50):
-        raise InputError("expected mu from -50 to 50 and sigma up to 10, of the logarithm of the run time")
-    if "mu" in values and abs(values["mu"]) > MAX_TIME:
-        raise InputError(f"mu is {values['mu']:g}, expected {-MAX_TIME:g} to {MAX_TIME:g}")
-    return build(text, *numbers)
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
-        raise InputError(f"found {text[:40]!r}, expected a number")
-    return value
