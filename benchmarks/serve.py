@@ -1,12 +1,14 @@
 """Messages answered per CPU-second by `serve`, against pybatsim's loop with an equivalent scheduler.
 
-Usage: ``python benchmarks/serve.py [--jobs N]``. Both run behind a tcp socket on the loopback; what is measured is the
-CPU time of the decision process alone, its start-up taken off. pybatsim runs its own loop with logging off.
+Usage: ``python benchmarks/serve.py [--jobs N] [--hosts N] [--loads X ...]``. Both run behind a tcp socket on the
+loopback; what is measured is the CPU time of the decision process alone, its start-up taken off. pybatsim runs its own
+loop with logging off.
 
 - plain: a scripted Batsim sends jobs that end before the next ones come, so nobody has a queue to search; pybatsim runs
   a first-come scheduler of a dozen lines that makes the same decisions. Mostly ZeroMQ's own cost on either side.
-- loaded: the embedded engine simulates a machine of 128 hosts with a queue; pybatsim runs its easyBackfill and
-  fillerSched, ours are easy and filler. The schedules differ in details, so only messages a second compare.
+- loaded: the embedded engine simulates a machine (of 128 hosts unless said otherwise) with a queue; pybatsim runs its
+  easyBackfill and fillerSched, ours are easy and filler. The schedules differ in details, so only messages a second
+  compare.
 """
 
 from __future__ import annotations
@@ -154,10 +156,10 @@ def pybatsim_command(scheduler: str, endpoint: str) -> list[str]:
     return [sys.executable, "-c", THEIRS, scheduler, "-s", endpoint, "-v", "critical", "-t", "60000"]
 
 
-def write_workload(path: Path, jobs: int, load: float, hosts: int = 128) -> None:
-    """Write random jobs that ask for `load` times the machine on average."""
+def write_workload(path: Path, jobs: int, load: float, hosts: int) -> None:
+    """Write random jobs of up to a quarter of the hosts that ask for `load` times the machine on average."""
     rng = np.random.default_rng(1)
-    units = np.minimum(2 ** rng.integers(0, 6, jobs), hosts)
+    units = 2 ** rng.integers(0, max(hosts.bit_length() - 2, 1), jobs)
     runtimes = rng.lognormal(6, 1, jobs).round()
     gaps = rng.exponential(units.mean() * runtimes.mean() / hosts / load, jobs)
     listed = [
@@ -168,11 +170,11 @@ def write_workload(path: Path, jobs: int, load: float, hosts: int = 128) -> None
     path.write_text(json.dumps({"nb_res": hosts, "jobs": listed, "profiles": profiles}))
 
 
-def loaded(command: list[str], endpoint: str, workload: Path, folder: Path) -> tuple[float, int]:
+def loaded(command: list[str], endpoint: str, workload: Path, hosts: int, folder: Path) -> tuple[float, int]:
     """Return the CPU seconds that a decision process spends on a simulation, and the number of messages."""
     folder.mkdir()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    machine = Machine.flat(128)
+    machine = Machine.flat(hosts)
     engine = EmbeddedEngine(machine, read_workload(workload), Outputs(folder, machine.size))
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         with RemotePeer(endpoint, batsim4, timeout=60) as peer:
@@ -186,6 +188,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--loads", type=float, nargs="+", default=[0.7, 0.9, 1.0, 1.1])
+    parser.add_argument("--hosts", type=int, default=128)
     given = parser.parse_args()
     jobs = given.jobs
     with tempfile.TemporaryDirectory() as name:
@@ -209,14 +212,15 @@ def main() -> None:
         show("plain", rates)
         for load in given.loads:
             workload = folder / f"load{load}.json"
-            write_workload(workload, jobs, load)
+            write_workload(workload, jobs, load, given.hosts)
             for dispatcher, theirs in (("easy", "easyBackfill"), ("filler", "fillerSched")):
                 rates = {}
                 for kind in commands:
                     endpoint = free_endpoint()
                     ours = kind == "serve"
                     line = serve_command(dispatcher, endpoint) if ours else pybatsim_command(theirs, endpoint)
-                    seconds, messages = loaded(line, endpoint, workload, folder / f"{dispatcher}.{kind}.{load}")
+                    out = folder / f"{dispatcher}.{kind}.{load}"
+                    seconds, messages = loaded(line, endpoint, workload, given.hosts, out)
                     rates[kind] = messages / (seconds - startup[kind])
                 show(f"{dispatcher}, load {load}", rates)
 
