@@ -224,3 +224,11 @@ def test_registered_jobs_are_told_apart(path: Path, acknowledged: bool) -> None:
     result = simulate(Machine.flat(2), tasks, "stochastic-easy", options={"requests": "factor"}, engine=options)
     found = {x.job: x for x in explain(record(result, path), ["1", "2", "1~2"])}
     assert {job: x.registered for job, x in found.items()} == {"w0!1": False, "w0!2": False, "w0!1~2": True}
+
+
+def test_an_allocation_in_many_pieces_is_shortened(path: Path) -> None:
+    # Single hosts stay busy until 9 in every second place; the wide job starts at 5 on the eleven between them.
+    short = [exact(f"s{i:02}", 0, 1, 5 if i % 2 else 9) for i in range(22)]
+    found = wait_of(path, [*short, exact("wide", 1, 11, 3)], "fcfs", "wide", Machine.flat(22))
+    assert found.hosts == "1 3 5 7 9 11 13 15 17 19 21"
+    assert "started at 5 on 11 hosts (1 3 5 7 9 11 13 15 ...), ended at 8" in "\n".join(in_words(found, limit=1))

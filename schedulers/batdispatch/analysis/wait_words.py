@@ -8,10 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from batdispatch.analysis.comparison import duration_unit
 from batdispatch.analysis.comparison import number as thin
+from batdispatch.analysis.hostsets import parse_many
 from batdispatch.analysis.wait_view import NODE
 from batdispatch.analysis.waits import Explanation, Holder, Line, Overtaker, Phase
 from batdispatch.core.machine import WHOLE_HOST
 
+#: Most intervals of hosts that are written out; `--json` has them all.
+_MOST_INTERVALS = 8
 _PLURALS = {WHOLE_HOST: "hosts", NODE: "whole nodes"}
 
 
@@ -152,7 +155,16 @@ def _outcome(x: Explanation) -> str:
     if x.outcome == "rejected":
         return f"{waited} and was rejected at {plain(x.until)}" + (f": {x.reason}" if x.reason else "")
     ended = "still running when the recording ends" if x.end is None else f"ended at {plain(x.end)} ({x.state})"
-    return f"{waited}, started at {plain(x.until)} on {x.hosts}, {ended}"
+    return f"{waited}, started at {plain(x.until)} on {_shortened(x.hosts)}, {ended}"
+
+
+def _shortened(hosts: str) -> str:
+    """Return host ids as they are, or the first of them and their number where there are many pieces."""
+    pieces = hosts.split()
+    if len(pieces) <= _MOST_INTERVALS:
+        return hosts
+    count = int(parse_many([hosts]).sizes[0])
+    return f"{count:,} hosts ({' '.join(pieces[:_MOST_INTERVALS])} ...)"
 
 
 def totals(x: Explanation) -> list[tuple[str, float]]:
