@@ -27,9 +27,9 @@ def seen(share: float, *jobs: tuple[float, int]) -> Reserve:
 
 def test_a_long_job_leaves_room_for_the_widest_of_far_shorter_ones() -> None:
     reserve = seen(0.5, (10.0, 20), (10.0, 30), (99.0, 45))
-    assert allowed(reserve, [10.0 * LONGER], [60], 90) == [True]
-    assert allowed(reserve, [10.0 * LONGER], [61], 90) == [False]
-    assert allowed(reserve, [99.0 * LONGER], [46], 90) == [False]
+    assert allowed(reserve, [10.0 * LONGER], [40], 70) == [True]
+    assert allowed(reserve, [10.0 * LONGER], [41], 70) == [False]
+    assert allowed(reserve, [99.0 * LONGER], [26], 70) == [False]
     assert reserve.held == 2
 
 
@@ -58,8 +58,13 @@ def test_what_a_job_does_not_use_need_not_be_free() -> None:
 
 
 def test_old_jobs_are_forgotten() -> None:
-    reserve = seen(1.0, (1.0, 50), *[(50.0, 1)] * REMEMBERED)
-    assert allowed(reserve, [100.0], [90], 90) == [True]
+    assert allowed(seen(0.4, (1.0, 30), *[(50.0, 1)] * (REMEMBERED - 1)), [100.0], [55], 80) == [False]
+    assert allowed(seen(0.4, (1.0, 30), *[(50.0, 1)] * REMEMBERED), [100.0], [55], 80) == [True]
+
+
+def test_a_job_too_wide_for_the_share_is_not_held_back() -> None:
+    assert allowed(seen(0.25, (1.0, 20)), [1000.0], [75], 80) == [False]
+    assert allowed(seen(0.25, (1.0, 20)), [1000.0], [76], 80) == [True]
 
 
 @pytest.mark.parametrize("name", ["hcp19", "pcp20"])

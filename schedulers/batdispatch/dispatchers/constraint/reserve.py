@@ -19,7 +19,8 @@ class Reserve:
     A plan sees only the jobs that wait. It starts a day-long job whenever one fits, and the short wide job that comes a
     minute later waits for the day to end. So a job expected to run for d may start only if of each resource it uses
     there stays free what the largest of the last `REMEMBERED` jobs expected to run at most d / `LONGER` asked for, but
-    no more than `share` of the capacity, and no more than an otherwise idle machine leaves: a job alone always starts.
+    no more than `share` of the capacity. A job too wide to leave that share on an idle machine is not held back: it
+    would wait for all others to end.
 
     Attributes:
         held: how often a job was held back.
@@ -60,9 +61,9 @@ class Reserve:
         shorter = ascending.searchsorted(durations / LONGER, side="right")
         keep = np.zeros_like(needs)
         keep[shorter > 0] = largest[shorter[shorter > 0] - 1]
-        keep = np.minimum(keep, (self._share * capacity).astype(np.int64))
+        most = (self._share * capacity).astype(np.int64)
         # Of a resource that a job does not use it leaves what there is.
-        keep = np.where(needs > 0, np.minimum(keep, np.maximum(capacity - needs, 0)), 0)
+        keep = np.where((needs > 0) & (needs <= capacity - most), np.minimum(keep, most), 0)
         required = np.where(needs > 0, needs + keep, 0)
         allowed = np.zeros(len(needs), dtype=bool)
         left = free.copy()
