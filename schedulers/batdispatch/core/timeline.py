@@ -20,7 +20,8 @@ F = TypeVar("F")
 #: Chooses an allocation for a job within free capacity, or None.
 Chooser = Callable[[F, Job], Allocation | None]
 
-#: Steps whose rooms are worked out at a time: a search often ends early, and one step alone costs almost as much.
+#: Most steps whose rooms are worked out at a time: one alone costs almost as much as a few. A search often ends early, so
+#: it begins with one and doubles.
 _AT_ONCE = 32
 
 
@@ -190,6 +191,7 @@ class Timeline(Generic[F]):
         enough, meet = self.space.enough, self.space.meet
         limit = times[last] if last < len(times) else math.inf
         rooms: list[Any] = []
+        at_once = 1
         index = later = first
         # The room all along the steps ``index..later - 1``, which is enough.
         window: Any = None
@@ -201,7 +203,8 @@ class Timeline(Generic[F]):
             while later < last and (later == index or times[later] < end):
                 while later - first >= len(rooms):
                     done = first + len(rooms)
-                    rooms.extend(self.space.rooms(frees[done : min(done + _AT_ONCE, last)], job))
+                    rooms.extend(self.space.rooms(frees[done : min(done + at_once, last)], job))
+                    at_once = min(2 * at_once, _AT_ONCE)
                 room = rooms[later - first]
                 if room is None:
                     break
