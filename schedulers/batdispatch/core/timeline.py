@@ -20,8 +20,8 @@ F = TypeVar("F")
 #: Chooses an allocation for a job within free capacity, or None.
 Chooser = Callable[[F, Job], Allocation | None]
 
-#: Most steps whose rooms are worked out at a time: one alone costs almost as much as a few. A search often ends early, so
-#: it begins with one and doubles.
+#: Most steps whose rooms are worked out at a time: one alone costs almost as much as a few. A search often ends early,
+#: so it begins with one and doubles.
 _AT_ONCE = 32
 
 
