@@ -132,6 +132,7 @@ TABLES = (
         {"HPC": HPC, "TOptimal": TOPTIMAL, "ATOptimal, told": ATOPTIMAL, "ATOptimal, measured": MEASURED},
         rates(0.3, small_units=10, jobs=300),
         "rate",
+        found="measured, ATOptimal lies between TOptimal, which it is for the first batch, and ATOptimal that is told.",
     ),
     Table(
         "3-share",

@@ -14,8 +14,10 @@ from batdispatch.core.machine import Machine
 from batdispatch.dispatchers.stochastic.attempts import MARGIN
 from batdispatch.dispatchers.stochastic.runs import MARK
 from batdispatch.dispatchers.stochastic.speculation import gain
+from batdispatch.parts.requests.atoptimal import atoptimal
 from batdispatch.parts.requests.vocabulary import parse_law
 from simulating import Result, Task, simulate
+from stochastic import reserved
 
 LAW = parse_law("tnorm:0,20,8,2")
 HOUR = 3600.0
@@ -139,6 +141,19 @@ def test_the_rate_is_measured_from_the_small_jobs() -> None:
     )
     dispatcher = with_small.session.dispatcher
     assert list(dispatcher._known) == [(law, 0.25)]
+
+
+def test_a_job_that_failed_goes_on_with_its_sequence_whatever_the_rate_is_by_then() -> None:
+    law = parse_law("tnorm:0,20,8,2").scaled(10).text
+    small = [Task(f"s{n}", 1.0 + n / 10, 1, 0.09, 0.2) for n in range(1000)]
+    options = {"requests": "atoptimal"}
+    result = simulate(Machine.flat(2), [job("z", 1, 140.0, law), *small], "stochastic-easy", options=options)
+    dispatcher = result.session.dispatcher
+    assert dispatcher._rate.at(100.0) > 0.4
+    first = atoptimal(parse_law(law), 0.0)
+    lasted = [row.end - row.start for name, row in result.rows.items() if name.startswith("z")]
+    assert lasted[:-1] == [reserved(first[0]), reserved(first[1])]
+    assert lasted[-1] == 140_000_000
 
 
 @pytest.mark.parametrize(

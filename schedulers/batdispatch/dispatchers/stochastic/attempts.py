@@ -112,6 +112,10 @@ class Attempts(QueueDispatcher):
                 self._known[key] = strategy.sequence(run.law, zeta)
             run.sequence = self._known[key]
         run.index = 0
+        self._skip_failed(run)
+
+    def _skip_failed(self, run: Run) -> None:
+        """Make the first request of a job's sequence that is not known to be too short the current one."""
         while self.request_of(run) <= run.floor + MARGIN / 2:
             run.index += 1
 
@@ -185,7 +189,8 @@ class Attempts(QueueDispatcher):
             run.place = (job.submission, job.rank)
         else:
             self._failures += 1
-            self.choose_requests(cluster, run)
+            # Another rate's sequence would ask for hardly more than what has just failed.
+            self._skip_failed(run)
         self._again(cluster, run)
 
     def on_done(self, cluster: Ledger, run: Run) -> None:
