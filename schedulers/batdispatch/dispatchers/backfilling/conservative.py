@@ -23,7 +23,7 @@ class Conservative(QueueDispatcher):
     waiting job in turn is taken out and put back at its earliest place while the others keep theirs (compression).
 
     Guarantee: with the default ordering no job starts later than the start planned at its submission, if no job
-    outlives its expected end and no host goes away.
+    outlives its expected end, no host goes away, and each unit needs something: a plan keeps no place for nothing.
     Time: a job's place is linear in the steps of the plan; a compression does it for the whole queue.
     Deviation: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
     processors; on shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a
