@@ -257,7 +257,9 @@ def test_interrupt_leaves_nothing(command: list[str], number: signal.Signals, pl
         "        pathlib.Path('began').touch()\n        time.sleep(60)\n"
     )
     words = [sys.executable, "-c", "from batdispatch.cli.main import main; main()", *command, "--out", "out"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    # A background job of a shell inherits that SIGINT is ignored.
+    heard = ["env", "--default-signal=INT", *words]
+    process = subprocess.Popen(heard, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 60
     while not Path("began").exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
