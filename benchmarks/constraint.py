@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.analysis.frame import read_jobs
-from batdispatch.campaign.run import parse_dispatchers
 from batdispatch.core.dispatcher import create
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
@@ -28,7 +26,9 @@ from batdispatch.core.machine import Host, Machine
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
-from batdispatch.workloads import Workload
+from batdispatch.inputs.workloads import Workload
+from batdispatch.results.frame import read_jobs
+from batdispatch.runs.run import parse_dispatchers
 
 #: Columns behind SWF's own that hold a unit's demand.
 COLUMNS = ("core", "mem", "gpu", "mic")

@@ -21,7 +21,7 @@ import numpy as np
 from constraint import machine_of, simulate, workload_of
 from samples import KINDS, machine_of_kind, resampled, sessions
 
-from batdispatch.campaign.run import parse_dispatchers
+from batdispatch.runs.run import parse_dispatchers
 
 #: 97.5 % quantiles of Student's t by degrees of freedom; between two of them the larger one is used.
 STUDENT = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 7: 2.36, 9: 2.26, 11: 2.20, 14: 2.14, 19: 2.09, 29: 2.05}

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from batdispatch.batsim import protocol
 from batdispatch.core.dispatcher import create
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
@@ -27,9 +28,8 @@ from batdispatch.core.messages import Peer
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
+from batdispatch.inputs.workloads import Workload
 from batdispatch.links.recorder import RecordedPeer, Recorder
-from batdispatch.wire import protocol
-from batdispatch.workloads import Workload
 
 HOSTS = 128
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Host, Machine
-from batdispatch.workloads import Workload
+from batdispatch.inputs.workloads import Workload
 
 #: Walltimes that users choose from, s.
 LIMITS = np.array([300, 600, 1800, 3600, 7200, 14400, 28800, 86400])

@@ -25,12 +25,12 @@ from pathlib import Path
 import numpy as np
 import zmq
 
+from batdispatch.batsim import v4
 from batdispatch.core.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
+from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.remote_peer import RemotePeer
-from batdispatch.wire import batsim4
-from batdispatch.workloads import read_workload
 
 PYBATSIM = '''
 from batsim.batsim import BatsimScheduler
@@ -177,7 +177,7 @@ def loaded(command: list[str], endpoint: str, workload: Path, hosts: int, folder
     machine = Machine.flat(hosts)
     engine = EmbeddedEngine(machine, read_workload(workload), Outputs(folder, machine.size))
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        with RemotePeer(endpoint, batsim4, timeout=60) as peer:
+        with RemotePeer(endpoint, v4, timeout=60) as peer:
             engine.run(peer)
         process.wait(60)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.campaign.isolation import isolated
 from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import Dispatcher
@@ -35,9 +34,10 @@ from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.simgrid_library import SimGrid
 from batdispatch.engines.simgrid_timer import SimGridTimer
-from batdispatch.platforms import read_platform
-from batdispatch.platforms.generate.torus import torus
-from batdispatch.workloads import Workload
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms.generate.torus import torus
+from batdispatch.inputs.workloads import Workload
+from batdispatch.runs.isolation import isolated
 
 HEAD = ("jobs", "hosts", "at once", "read", "load", "start", "solve", "decisions", "engine", "all", "MiB")
 COLUMNS = ("jobs", "hosts", "at_once", "read", "load", "start", "solve", "decisions", "engine", "total", "memory")

@@ -13,8 +13,8 @@ import json
 import time
 from collections.abc import Callable
 
+from batdispatch.batsim import v4
 from batdispatch.core.messages import Message, Reply
-from batdispatch.wire import batsim4
 
 
 def allocation(index: int) -> str:
@@ -81,16 +81,16 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=2000)
     repeat = parser.parse_args().repeat
     told, answered = message(), reply()
-    said: Message = batsim4.decode_message(told)
-    decided: Reply = batsim4.decode_reply(answered)
+    said: Message = v4.decode_message(told)
+    decided: Reply = v4.decode_reply(answered)
     told_value, answered_value = json.loads(told), json.loads(answered)
     print(f"message {len(told)} bytes, reply {len(answered)} bytes, 20 events each")
     rows: list[tuple[str, Callable[[], object] | None, Callable[[], object]]] = [
-        ("read message", lambda: batsim4.decode_message(told), lambda: json.loads(told)),
+        ("read message", lambda: v4.decode_message(told), lambda: json.loads(told)),
         ("read message (pybatsim)", pybatsim_reader(told), lambda: json.loads(told)),
-        ("write reply", lambda: batsim4.encode_reply(decided), lambda: json.dumps(answered_value)),
-        ("write message", lambda: batsim4.encode_message(said), lambda: json.dumps(told_value)),
-        ("read reply", lambda: batsim4.decode_reply(answered), lambda: json.loads(answered)),
+        ("write reply", lambda: v4.encode_reply(decided), lambda: json.dumps(answered_value)),
+        ("write message", lambda: v4.encode_message(said), lambda: json.dumps(told_value)),
+        ("read reply", lambda: v4.decode_reply(answered), lambda: json.loads(answered)),
     ]
     print(f"{'':26}{'us':>8}{'json us':>9}{'ratio':>7}")
     for name, ours, theirs in rows:

@@ -10,11 +10,11 @@ from typing import Any
 import click
 import msgspec
 
-from batdispatch.analysis.metrics import METRICS
 from batdispatch.cli.list_parts import KINDS
 from batdispatch.cli.main import cli
 from batdispatch.core import dispatcher, registry
 from batdispatch.core.options import Options, describe_type
+from batdispatch.results.metrics.compute import METRICS
 
 _MARK = re.compile(r"<!-- generated: (?P<name>[a-z]+) ?(?P<argument>[a-z0-9-]*) -->")
 #: Columns of a help text: what a page holds beside the navigation without scrolling sideways.

@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from batdispatch.campaign.study import Study, main
-from batdispatch.campaign.study_tables import Published
-from batdispatch.platforms.generate import eurora
+from batdispatch.inputs.platforms.generate import eurora
+from batdispatch.runs.study import Study, main
+from batdispatch.runs.study_tables import Published
 
 EURORA = Study(
     name="Eurora",

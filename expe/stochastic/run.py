@@ -16,16 +16,16 @@ import numpy as np
 from grid import TABLES, Options, Table
 from show import Cells, pictures, results
 
-from batdispatch.analysis.attempts import attempt_metrics
-from batdispatch.analysis.frame import read_jobs
 from batdispatch.core.dispatcher import create
 from batdispatch.core.machine import Machine
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.workloads import Workload
-from batdispatch.workloads.stochastic import scenario
+from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.stochastic import scenario
+from batdispatch.results.frame import read_jobs
+from batdispatch.results.metrics.attempts import attempt_metrics
 
 HERE = Path(__file__).parent
 HOUR = 3600.0

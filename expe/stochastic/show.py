@@ -10,7 +10,7 @@ import numpy as np
 from grid import TABLES, Table
 from scipy import stats
 
-from batdispatch.analysis import style
+from batdispatch.results.report import style
 
 #: Value that is varied -> label of a dispatcher -> metric -> its value for each seed.
 Cells = dict[str, dict[str, dict[str, list[float]]]]

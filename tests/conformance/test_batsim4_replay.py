@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.batsim import v4
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.session import Session
 from batdispatch.links.replay import read_recording, replay
-from batdispatch.wire import batsim4
 from scripted import Scripted
 
 RECORDINGS = Path(__file__).parent / "recordings" / "batsim4"
@@ -29,14 +29,14 @@ REFUSED = {
 
 def scripted(name: str) -> Session:
     exchanges = read_recording(RECORDINGS / name / "exchange.jsonl")
-    replies = [list(batsim4.decode_reply(exchange.reply).decisions) for exchange in exchanges if exchange.reply]
+    replies = [list(v4.decode_reply(exchange.reply).decisions) for exchange in exchanges if exchange.reply]
     return Session(Scripted(replies))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED and name not in UNREADABLE])
 def test_recorded_decisions_pass_the_ledger_and_come_out_the_same(name: str) -> None:
     session = scripted(name)
-    result = replay(RECORDINGS / name / "exchange.jsonl", session, batsim4)
+    result = replay(RECORDINGS / name / "exchange.jsonl", session, v4)
     assert result.difference is None
     assert result.messages > 5
     assert session.ended
@@ -46,7 +46,7 @@ def test_recorded_decisions_pass_the_ledger_and_come_out_the_same(name: str) -> 
 
 def hear_all(session: Session, name: str) -> None:
     for exchange in read_recording(RECORDINGS / name / "exchange.jsonl"):
-        session.handle(batsim4.decode_message(exchange.message))
+        session.handle(v4.decode_message(exchange.message))
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from batdispatch.batsim import v4
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.wire import batsim4
 
 RECORDINGS = Path(__file__).parent / "recordings" / "batsim4"
 NAMES = sorted(folder.name for folder in RECORDINGS.iterdir())
@@ -57,14 +57,14 @@ def test_messages_are_read_and_written_again(name: str) -> None:
     recorded = frames(name, "batsim->sched")
     assert recorded
     for frame in recorded:
-        again = batsim4.encode_message(batsim4.decode_message(frame))
+        again = v4.encode_message(v4.decode_message(frame))
         assert rounded(json.loads(again)) == rounded(json.loads(frame))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_messages_print_floats_as_batsim_does(name: str) -> None:
     for frame in frames(name, "batsim->sched"):
-        again = batsim4.encode_message(batsim4.decode_message(frame))
+        again = v4.encode_message(v4.decode_message(frame))
         # Every printed number that has a fraction has six digits of it.
         assert all(len(digits) == 6 for digits in re.findall(rb"[:\[,]-?\d+\.(\d+)", again))
         stamps = re.compile(rb'"(?:now|timestamp)":\d+\.\d{6}\b')
@@ -74,7 +74,7 @@ def test_messages_print_floats_as_batsim_does(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED])
 def test_replies_are_read_and_written_again(name: str) -> None:
     for frame in frames(name, "sched->batsim"):
-        again = batsim4.encode_reply(batsim4.decode_reply(frame))
+        again = v4.encode_reply(v4.decode_reply(frame))
         assert rounded(without_freedoms(json.loads(again))) == rounded(without_freedoms(json.loads(frame)))
 
 
@@ -82,14 +82,14 @@ def test_replies_are_read_and_written_again(name: str) -> None:
 def test_replies_that_batsim_refuses_are_refused_with_a_reason(name: str) -> None:
     *good, bad = frames(name, "sched->batsim")
     for frame in good:
-        batsim4.encode_reply(batsim4.decode_reply(frame))
+        v4.encode_reply(v4.decode_reply(frame))
     kind, text = REFUSED[name]
     with pytest.raises(kind, match=text):
-        batsim4.encode_reply(batsim4.decode_reply(bad))
+        v4.encode_reply(v4.decode_reply(bad))
 
 
 def test_simulation_begins_builds_the_machine() -> None:
-    message = batsim4.decode_message(frames("pfs", "batsim->sched")[0])
+    message = v4.decode_message(frames("pfs", "batsim->sched")[0])
     (event,) = message.events
     assert isinstance(event, e.SimulationBegins)
     machine = event.machine
@@ -109,14 +109,14 @@ def test_every_kind_of_event_and_decision_of_the_recordings_is_seen() -> None:
         type(event)
         for name in NAMES
         for frame in frames(name, "batsim->sched")
-        for event in batsim4.decode_message(frame).events
+        for event in v4.decode_message(frame).events
     }
     decisions = {
         type(decision)
         for name in NAMES
         if name not in REFUSED
         for frame in frames(name, "sched->batsim")
-        for decision in batsim4.decode_reply(frame).decisions
+        for decision in v4.decode_reply(frame).decisions
     }
     # Not recorded: what needs Batsim's energy plug-in, what nobody said, and what only Batsim 5 knows.
     assert set(e.Event.__subclasses__()) - events == {e.ResourceStateChanged, e.EnergyAnswer}
@@ -128,7 +128,7 @@ def test_progress_of_killed_sequences_is_kept() -> None:
     (killed,) = (
         event
         for frame in frames("kill", "batsim->sched")[-6:]
-        for event in batsim4.decode_message(frame).events
+        for event in v4.decode_message(frame).events
         if isinstance(event, e.JobsKilled)
     )
     assert killed.progress["w0!kn"]["current_task"]["current_task"] == {"profile_name": "d10", "progress": 0.5}
@@ -138,7 +138,7 @@ def test_mapping_that_fills_hosts_becomes_unit_counts() -> None:
     decisions = [
         decision
         for frame in frames("mapping", "sched->batsim")
-        for decision in batsim4.decode_reply(frame).decisions
+        for decision in v4.decode_reply(frame).decisions
         if isinstance(decision, d.Execute)
     ]
     assert [decision.mapping for decision in decisions] == [None, {0: 1, 1: 0}, {0: 0, 1: 1}, None]
@@ -163,7 +163,7 @@ def test_unit_counts_however_the_mapping_is_written(
 ) -> None:
     data = {"job_id": "w0!1", "alloc": "4-5", "mapping": mapping}
     frame = {"now": 1.0, "events": [{"timestamp": 1.0, "type": "EXECUTE_JOB", "data": data}]}
-    (decision,) = batsim4.decode_reply(json.dumps(frame).encode()).decisions
+    (decision,) = v4.decode_reply(json.dumps(frame).encode()).decisions
     assert isinstance(decision, d.Execute)
     assert decision.allocation.counts == counts
     assert decision.executors() == {int(executor): int(index) for executor, index in mapping.items()}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from batdispatch.analysis.frame import read_jobs
-from batdispatch.campaign.run import RunSpec, execute
+from batdispatch.batsim import Features, features_for, protocol
+from batdispatch.batsim.v5 import Batsim5
 from batdispatch.core import events as e
 from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import ImpossibleDecision
@@ -18,8 +18,8 @@ from batdispatch.core.job import JobState
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.session import Session
 from batdispatch.links.replay import check_wire, read_recording, replay, told_by
-from batdispatch.wire import Features, features_for, protocol
-from batdispatch.wire.batsim5 import Batsim5
+from batdispatch.results.frame import read_jobs
+from batdispatch.runs.run import RunSpec, execute
 from scripted import Scripted
 from with_simgrid import needs_simgrid
 

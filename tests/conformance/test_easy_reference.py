@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import pytest
 
-from batdispatch.analysis.frame import read_jobs
 from batdispatch.core.dispatcher import create
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
@@ -23,7 +22,8 @@ from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.workloads import Workload
+from batdispatch.inputs.workloads import Workload
+from batdispatch.results.frame import read_jobs
 
 SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[3] / "shared"))
 FOLDER = SHARED / "data" / "easy-reference"

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import recorded
-from batdispatch.analysis.frame import read_jobs
 from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.results.frame import read_jobs
 from recorded import RECORDINGS, SLACK, Script
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from batdispatch.analysis.frame import read_jobs
-from batdispatch.campaign.run import RunSpec, execute
+from batdispatch.results.frame import read_jobs
+from batdispatch.runs.run import RunSpec, execute
 
 RECORDINGS = Path(__file__).parent / "recordings"
 #: Batsim's messages cost microseconds of simulated time, which add up to less than this.

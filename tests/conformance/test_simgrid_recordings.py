@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from batdispatch.analysis.frame import read_jobs
-from batdispatch.campaign.run import RunSpec, execute
+from batdispatch.results.frame import read_jobs
+from batdispatch.runs.run import RunSpec, execute
 from recorded import RECORDINGS, SLACK, recorded_events
 from with_simgrid import needs_simgrid, play_with_simgrid
 

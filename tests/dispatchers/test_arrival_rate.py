@@ -11,7 +11,7 @@ from batdispatch.core.job import Job
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.space import space_of
 from batdispatch.dispatchers.stochastic.rate import ArrivalRate, share_of
-from batdispatch.workloads.stochastic import scenario
+from batdispatch.inputs.workloads.stochastic import scenario
 from simulating import Task, simulate
 
 HOSTS = 10

@@ -12,7 +12,7 @@ import pytest
 
 from batdispatch.cli.main import cli
 from batdispatch.engines.external import read_external_events
-from batdispatch.workloads import read_workload
+from batdispatch.inputs.workloads import read_workload
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from batdispatch.analysis.frame import read_jobs
-from batdispatch.campaign import simgrid
-from batdispatch.campaign.isolation import isolated
-from batdispatch.campaign.run import RunSpec, execute
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.engines.simgrid_library import how_to_install
+from batdispatch.results.frame import read_jobs
+from batdispatch.runs import simgrid
+from batdispatch.runs.isolation import isolated
+from batdispatch.runs.run import RunSpec, execute
 from with_simgrid import needs_simgrid
 
 #: Two hosts of 1 Gf behind links of 100 MB/s and 10 ms, a storage host behind one of 50 MB/s and 10 ms;

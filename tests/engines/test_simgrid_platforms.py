@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from batdispatch.campaign.run import RunSpec, execute
 from batdispatch.engines.simgrid_library import VARIABLE, find_simgrid
 from batdispatch.engines.simgrid_timer import readable
-from batdispatch.platforms import read_platform
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.runs.run import RunSpec, execute
 from recorded import RECORDINGS
 from with_simgrid import needs_simgrid
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from batdispatch.campaign.run import RunSpec, execute
+from batdispatch.runs.run import RunSpec, execute
 from recorded import RECORDINGS
 from with_simgrid import needs_simgrid
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
+from batdispatch.batsim import v4
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.links.batdispatcher_path import batdispatcher_path
 from batdispatch.links.pybatsim import find_scheduler, require_pybatsim
 from batdispatch.links.pybatsim_peer import PybatsimPeer
 from batdispatch.links.replay import read_recording, replay
-from batdispatch.wire import batsim4
 
 pytest.importorskip("batsim.batsim", reason="pybatsim is not installed")
 
@@ -172,7 +172,7 @@ def test_a_malformed_message_in_the_launcher(connect: Connect, said: Said) -> No
 @pytest.mark.parametrize(("scheduler", "name"), [("easyBackfill", "delay"), ("easyBackfill", "walltime")])
 def test_pybatsims_scheduler_as_a_peer(scheduler: str, name: str, recordings: Path) -> None:
     limit = sys.getrecursionlimit()
-    result = replay(recordings / name / "exchange.jsonl", PybatsimPeer(scheduler), batsim4)
+    result = replay(recordings / name / "exchange.jsonl", PybatsimPeer(scheduler), v4)
     assert result.difference is None
     assert result.decisions >= 4
     # pybatsim raises the limit for the whole process, which would disarm the guard against nested messages.
@@ -182,7 +182,7 @@ def test_pybatsims_scheduler_as_a_peer(scheduler: str, name: str, recordings: Pa
 def test_pybatsims_filler_spends_time_and_prints_nothing(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     peer = PybatsimPeer("fillerSched")
     replies = [
-        peer.handle(batsim4.decode_message(exchange.message))
+        peer.handle(v4.decode_message(exchange.message))
         for exchange in read_recording(recordings / "events" / "exchange.jsonl")
         if b"event_machine" not in exchange.message and b"my_event" not in exchange.message
     ]
@@ -195,14 +195,14 @@ def test_two_peers_do_not_disturb_each_other(recordings: Path) -> None:
     path = recordings / "delay" / "exchange.jsonl"
     peers = [PybatsimPeer("easyBackfill"), PybatsimPeer("easyBackfill")]
     for exchange in read_recording(path):
-        message = [peer.handle(batsim4.decode_message(exchange.message)) for peer in peers]
-        assert batsim4.encode_reply(message[0]) == batsim4.encode_reply(message[1])
+        message = [peer.handle(v4.decode_message(exchange.message)) for peer in peers]
+        assert v4.encode_reply(message[0]) == v4.encode_reply(message[1])
 
 
 def test_a_failing_scheduler_is_a_failed_run(recordings: Path) -> None:
     peer = PybatsimPeer("fillerSched")
     with pytest.raises(SimulationError, match=r"FillerSched failed at 5.000001 s: NotImplementedError"):
-        replay(recordings / "events" / "exchange.jsonl", peer, batsim4)
+        replay(recordings / "events" / "exchange.jsonl", peer, v4)
 
 
 def test_answers_that_batsim_refuses_are_refused(recordings: Path, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_answers_that_batsim_refuses_are_refused(recordings: Path, tmp_path: Pat
     )
     peer = PybatsimPeer(str(tmp_path / "wrongSched.py"))
     with pytest.raises(InputError, match=r"\(CALL_ME_LATER\), field data.timestamp: found 'noon'"):
-        replay(recordings / "delay" / "exchange.jsonl", peer, batsim4)
+        replay(recordings / "delay" / "exchange.jsonl", peer, v4)
 
 
 @pytest.mark.parametrize(

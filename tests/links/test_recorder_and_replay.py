@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from batdispatch.batsim import v4
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import BatdispatchError, InputError
@@ -16,7 +17,6 @@ from batdispatch.core.ledger import Ledger
 from batdispatch.core.session import Session
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.links.replay import check_wire, read_recording, replay
-from batdispatch.wire import batsim4
 
 
 class HighestFirst(Dispatcher):
@@ -77,16 +77,16 @@ def test_bytes_that_are_no_text_are_recorded_readably(tmp_path: Path) -> None:
 def test_a_run_without_socket_is_recorded_and_replays(recordings: Path, tmp_path: Path) -> None:
     path = tmp_path / "again.jsonl"
     with Recorder(path) as recorder:
-        peer = RecordedPeer(session(), recorder, batsim4)
+        peer = RecordedPeer(session(), recorder, v4)
         for exchange in read_recording(recordings / "events" / "exchange.jsonl"):
-            peer.handle(batsim4.decode_message(exchange.message))
-    result = replay(path, session(), batsim4, times=True)
+            peer.handle(v4.decode_message(exchange.message))
+    result = replay(path, session(), v4, times=True)
     assert result.difference is None
     assert (result.messages, result.decisions) == (11, 2)
 
 
 def test_the_first_difference_names_job_and_both_decisions(recordings: Path) -> None:
-    result = replay(recordings / "walltime" / "exchange.jsonl", Session(HighestFirst()), batsim4)
+    result = replay(recordings / "walltime" / "exchange.jsonl", Session(HighestFirst()), v4)
     difference = result.difference
     assert difference is not None
     assert (difference.line, difference.index, difference.job) == (3, 0, "w0!eq")
@@ -101,7 +101,7 @@ def test_the_first_difference_names_job_and_both_decisions(recordings: Path) -> 
 def test_times_count_only_when_asked_for(recordings: Path) -> None:
     path = recordings / "events" / "exchange.jsonl"
     slow = Session(create("filler", {}), decision_time=0.5)
-    result = replay(path, slow, batsim4, times=True)
+    result = replay(path, slow, v4, times=True)
     assert result.difference is not None
     assert result.difference.line == 1
     assert result.difference.got == {"now": 0.5}
@@ -134,7 +134,7 @@ def test_malformed_recordings(text: str, expected: str, tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
-        check_wire(path, batsim4)
+        check_wire(path, v4)
     assert str(caught.value).startswith(f"{path}")
     assert expected in str(caught.value)
 

@@ -13,18 +13,18 @@ from typing import Any
 
 import pytest
 
+from batdispatch.batsim import v4
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.messages import Message, Peer
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.batdispatcher_path import batdispatcher_path
 from batdispatch.links.pybatsim_peer import PybatsimPeer
 from batdispatch.links.remote_peer import RemotePeer
-from batdispatch.platforms import read_platform
-from batdispatch.wire import batsim4
-from batdispatch.workloads import read_workload
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 WORKLOAD = "burst"
@@ -48,7 +48,7 @@ def test_same_schedule_behind_a_socket(name: str, decide: Callable[..., Any], tm
     assert expected.count("\n") == 301
     settings = [part for key, value in OPTIONS[name].items() for part in ("--set", f"{key}={value}")]
     decider = decide("--dispatcher", name, *settings)
-    with RemotePeer(decider.endpoint, batsim4, timeout=30) as peer:
+    with RemotePeer(decider.endpoint, v4, timeout=30) as peer:
         assert simulate(peer, tmp_path / "there") == expected
     assert decider.finish()[0] == 0
 
@@ -65,7 +65,7 @@ def test_same_schedule_inside_pybatsim(name: str, tmp_path: Path) -> None:
     # pybatsim logs every message; nobody reads it here.
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            with RemotePeer(endpoint, batsim4, timeout=30) as peer:
+            with RemotePeer(endpoint, v4, timeout=30) as peer:
                 assert simulate(peer, tmp_path / "there") == expected
             assert process.wait(20) == 0
         finally:
@@ -87,7 +87,7 @@ def test_nobody_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     with (
-        RemotePeer(endpoint, batsim4, timeout=0.2) as peer,
+        RemotePeer(endpoint, v4, timeout=0.2) as peer,
         pytest.raises(SimulationError, match=r"has not answered for 0.2 s \(after 0 answers\)"),
     ):
         peer.handle(Message(3.0, []))
@@ -99,4 +99,4 @@ def test_nobody_answers() -> None:
 )
 def test_wrong_endpoint(endpoint: str, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
-        RemotePeer(endpoint, batsim4).__enter__()
+        RemotePeer(endpoint, v4).__enter__()

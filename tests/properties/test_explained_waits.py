@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.analysis.waiting import explain
-from batdispatch.analysis.waits import Explanation, Phase
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
+from batdispatch.results.explain.records import Explanation, Phase
+from batdispatch.results.explain.waiting import explain
 from recording import record
 from simulating import Result, Task, micro, simulate
 from strategies import machines, workloads

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from batdispatch.campaign.run import RunSpec, execute
+from batdispatch.batsim import features_for, protocol
 from batdispatch.core.dispatcher import create, find
 from batdispatch.core.errors import InputError
 from batdispatch.core.messages import Peer
@@ -26,15 +26,15 @@ from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.batdispatcher_path import batdispatcher_path
 from batdispatch.links.batsim_process import find_batsim
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.links.replay import replay, told_by
 from batdispatch.links.serve import serve
-from batdispatch.platforms import read_platform
-from batdispatch.wire import features_for, protocol
-from batdispatch.workloads import read_workload
+from batdispatch.runs.run import RunSpec, execute
 
 
 class Special(NamedTuple):

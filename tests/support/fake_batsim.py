@@ -122,13 +122,13 @@ def main(major: int) -> None:
         return
     import tempfile
 
+    from batdispatch.batsim import protocol
     from batdispatch.engines.embedded import EmbeddedEngine
     from batdispatch.engines.outputs import Outputs
     from batdispatch.engines.records import EngineOptions
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.inputs.workloads import read_workload
     from batdispatch.links.remote_peer import RemotePeer
-    from batdispatch.platforms import read_platform
-    from batdispatch.wire import protocol
-    from batdispatch.workloads import read_workload
 
     for file in (given.platform, given.workload):
         assert Path(file).suffix in (".xml", ".json"), f"Batsim reads nothing packed: {file}"

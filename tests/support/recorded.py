@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from batdispatch.batsim import v4
 from batdispatch.core.decisions import Decision
 from batdispatch.core.messages import Message, Reply
 from batdispatch.engines.embedded import EmbeddedEngine
@@ -14,9 +15,8 @@ from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.timing import PlatformTimer
-from batdispatch.platforms import Platform, read_platform
-from batdispatch.wire import batsim4
-from batdispatch.workloads import read_workload
+from batdispatch.inputs.platforms import Platform, read_platform
+from batdispatch.inputs.workloads import read_workload
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 #: Seconds by which the costs of Batsim's messages move its clock.
@@ -30,8 +30,8 @@ class Script:
         frames = [line["raw"].encode() for line in lines]
         self.replies: list[tuple[float, Reply]] = []
         for asked, answered in zip(frames[::2], frames[1::2], strict=False):
-            message = batsim4.decode_message(asked)
-            self.replies.append((message.now, batsim4.decode_reply(answered)))
+            message = v4.decode_message(asked)
+            self.replies.append((message.now, v4.decode_reply(answered)))
         self.heard: list[Message] = []
 
     def handle(self, message: Message) -> Reply:
@@ -47,7 +47,7 @@ class Script:
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         """Return the data of every event of a type that was heard, as Batsim would send it."""
-        frames = [json.loads(batsim4.encode_message(message)) for message in self.heard]
+        frames = [json.loads(v4.encode_message(message)) for message in self.heard]
         return [event["data"] for frame in frames for event in frame["events"] if event["type"] == kind]
 
 

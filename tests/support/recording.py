@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from batdispatch.batsim import protocol
 from batdispatch.links.recorder import Recorder
-from batdispatch.wire import protocol
 from simulating import Result
 
 

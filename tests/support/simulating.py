@@ -19,7 +19,7 @@ from batdispatch.core.session import DecisionTime, Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.workloads import Workload
+from batdispatch.inputs.workloads import Workload
 
 
 class Task(NamedTuple):

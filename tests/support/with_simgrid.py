@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from batdispatch.campaign.isolation import isolated
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.engines.simgrid_timer import SimGridTimer
-from batdispatch.platforms import read_platform
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.runs.isolation import isolated
 from recorded import play
 
 needs_simgrid = pytest.mark.skipif(

@@ -50,8 +50,8 @@ def command(
       batdispatch check comparison
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
-    from batdispatch.analysis.audit_run import Auditor
-    from batdispatch.analysis.runs import find_runs
+    from batdispatch.results.audit.run import Auditor
+    from batdispatch.results.runs import find_runs
 
     auditor = Auditor(platform=platform, workload=workload, master=master_host, limit=limit)
     audited = [(folder, auditor.run(folder)) for folder in find_runs(folders)]

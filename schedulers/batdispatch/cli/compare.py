@@ -22,7 +22,7 @@ from batdispatch.cli.progress import progress_bar
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
-    from batdispatch.campaign.simgrid import UseSimGrid
+    from batdispatch.runs.simgrid import UseSimGrid
 
 
 @click.command()
@@ -81,9 +81,9 @@ def command(
       batdispatch compare --platform P.xml --workload W.json --dispatchers fcfs,easy,conservative
       batdispatch compare --platform P.xml --workload W.json --dispatchers 'easy,easy[ordering=sjf]' --out results
     """
-    from batdispatch.analysis.report import write_report
-    from batdispatch.campaign.compare import compare
-    from batdispatch.campaign.run import RunSpec, parse_dispatchers
+    from batdispatch.results.report.page import write_report
+    from batdispatch.runs.compare import compare
+    from batdispatch.runs.run import RunSpec, parse_dispatchers
 
     common = parse_settings(settings)
     specs = [

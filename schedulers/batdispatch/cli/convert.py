@@ -107,10 +107,10 @@ def command(
       batdispatch convert kth.json --to batsim5 -o kth5.json
     """
     from batdispatch.core.errors import InputError
-    from batdispatch.workloads.importing import import_log, is_workload
-    from batdispatch.workloads.logs import LogOptions
-    from batdispatch.workloads.selecting import parse_selection
-    from batdispatch.workloads.writer import write_workload
+    from batdispatch.inputs.workloads.importing import import_log, is_workload
+    from batdispatch.inputs.workloads.logs import LogOptions
+    from batdispatch.inputs.workloads.selecting import parse_selection
+    from batdispatch.inputs.workloads.writer import write_workload
 
     version: Literal[4, 5] = 5 if target == "batsim5" else 4
     if target is not None and kind is None and is_workload(Path(log)):
@@ -125,7 +125,7 @@ def command(
         raise InputError("needs --platform", source="option --master-host")
     machine = None
     if platform is not None:
-        from batdispatch.platforms import read_platform
+        from batdispatch.inputs.platforms import read_platform
 
         machine = read_platform(Path(platform), master=master_host).machine
     options = LogOptions(
@@ -160,7 +160,7 @@ def _translate(context: click.Context, path: str, output: Path, version: Literal
     from click.core import ParameterSource
 
     from batdispatch.core.errors import InputError
-    from batdispatch.workloads import read_workload, write_workload
+    from batdispatch.inputs.workloads import read_workload, write_workload
 
     for name in context.params:
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE

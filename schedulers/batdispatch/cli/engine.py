@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from batdispatch.batsim import protocol
 from batdispatch.cli.inputs import checked_folder, input_options, protocol_option, timeout_option
-from batdispatch.wire import protocol
 
 if TYPE_CHECKING:
-    from batdispatch.campaign.simgrid import UseSimGrid
     from batdispatch.engines.timing import PlatformTimer
-    from batdispatch.platforms import Platform
-    from batdispatch.workloads import Workload
+    from batdispatch.inputs.platforms import Platform
+    from batdispatch.inputs.workloads import Workload
+    from batdispatch.runs.simgrid import UseSimGrid
 
 
 @click.command()
@@ -71,11 +71,11 @@ def command(
 
     With --protocol 5 the scheduler asks for dynamic jobs and forwarded profiles in the handshake.
     """
-    from batdispatch.campaign.isolation import isolated, sweep
-    from batdispatch.campaign.simgrid import needs_simgrid
-    from batdispatch.platforms import read_platform
-    from batdispatch.workloads import read_workload
-    from batdispatch.workloads.batsim5 import check_kinds
+    from batdispatch.batsim.v5.workload import check_kinds
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.inputs.workloads import read_workload
+    from batdispatch.runs.isolation import isolated, sweep
+    from batdispatch.runs.simgrid import needs_simgrid
 
     task: dict[str, Any] = {
         "platform": platform,
@@ -133,8 +133,8 @@ def _refuse_asked_for(options: dict[str, Any]) -> None:
 def simulate_with_simgrid(progress: object, **task: Any) -> None:
     """Simulate with SimGrid in this process, once."""
     from batdispatch.engines.simgrid_timer import SimGridTimer
-    from batdispatch.platforms import read_platform
-    from batdispatch.workloads import read_workload
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.inputs.workloads import read_workload
 
     site = read_platform(Path(task["platform"]), master=task["master_host"], batsim=5 if task["version"] == "5" else 4)
     _simulate(task, site, read_workload(Path(task["workload"])), SimGridTimer(site))

@@ -27,9 +27,9 @@ def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> Non
       batdispatch explain-wait comparison/easy 17
       batdispatch explain-wait results 'w0!17~2' --json
     """
-    from batdispatch.analysis.runs import read_result
-    from batdispatch.analysis.wait_words import in_words
-    from batdispatch.analysis.waiting import explain, find_recording
+    from batdispatch.results.explain.waiting import explain, find_recording
+    from batdispatch.results.explain.words import in_words
+    from batdispatch.results.runs import read_result
 
     recording = find_recording(run)
     (explanation,) = explain(recording, [job], holders=holders)

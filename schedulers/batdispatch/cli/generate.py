@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from batdispatch.workloads import Workload
+    from batdispatch.inputs.workloads import Workload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,7 +71,7 @@ def finish(workload: Workload, output: Path, as_json: bool, *, kind: str, seed: 
     import numpy as np
 
     from batdispatch import __version__
-    from batdispatch.workloads.writer import write_workload
+    from batdispatch.inputs.workloads.writer import write_workload
 
     # numpy may change a distribution's draws between versions, so its version belongs to the recipe.
     made_with = {"batdispatch": __version__, "numpy": np.__version__}

@@ -52,7 +52,7 @@ def command(
     """
     import numpy as np
 
-    from batdispatch.workloads.lublin import lublin
+    from batdispatch.inputs.workloads.lublin import lublin
 
     options = {
         "jobs": jobs,

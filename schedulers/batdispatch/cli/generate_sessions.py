@@ -30,8 +30,8 @@ def command(
     """
     import numpy as np
 
-    from batdispatch.platforms import read_platform
-    from batdispatch.workloads.sessions import sessions
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.inputs.workloads.sessions import sessions
 
     options = {"jobs": jobs, "short": short, "load": load, "users": users}
     machine = read_platform(Path(platform)).machine

@@ -10,7 +10,7 @@ import click
 from batdispatch.cli.generate import finish, output_options
 
 if TYPE_CHECKING:
-    from batdispatch.workloads.stochastic import Arrivals, Widths
+    from batdispatch.inputs.workloads.stochastic import Arrivals, Widths
 
 
 @click.command()
@@ -75,9 +75,9 @@ def command(
     """
     import numpy as np
 
-    from batdispatch.workloads.fitting import with_laws
-    from batdispatch.workloads.reader import read_workload
-    from batdispatch.workloads.stochastic import scenario
+    from batdispatch.inputs.workloads.fitting import with_laws
+    from batdispatch.inputs.workloads.reader import read_workload
+    from batdispatch.inputs.workloads.stochastic import scenario
 
     options: dict[str, Any]
     if log is not None:

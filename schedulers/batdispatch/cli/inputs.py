@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from batdispatch.wire import PROTOCOLS
+from batdispatch.batsim import PROTOCOLS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -42,7 +42,7 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
       batdispatch run --platform P.xml --workload W.json --dispatcher pcp19 --out results
       batdispatch instance save results -o instances.jsonl
     """
-    from batdispatch.campaign.instances import save_instances
+    from batdispatch.runs.instances import save_instances
 
     kept, found = save_instances(run, output, prediction=prediction, least=least, window=window, most=most)
     click.echo(f"{kept} of {found} instances")
@@ -68,8 +68,8 @@ def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json:
       batdispatch instance solve instances.jsonl
       batdispatch instance solve instances.jsonl --models pcp20-paper,pcp19 --work 5 --json > solved.jsonl
     """
-    from batdispatch.dispatchers.constraint.collecting import solve_with
     from batdispatch.dispatchers.constraint.saved import read
+    from batdispatch.runs.collecting import solve_with
 
     chosen = [name.strip() for name in models.split(",")]
     for name in chosen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from batdispatch.analysis.metrics import describe
+from batdispatch.results.metrics.compute import describe
 
 #: The metrics worth a glance, in order; the report has all of them.
 SHOWN = (

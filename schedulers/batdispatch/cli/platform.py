@@ -69,7 +69,7 @@ _capacity = click.option(
 
 
 def _write(output: str, content: bytes) -> None:
-    from batdispatch.workloads.files import replacing
+    from batdispatch.inputs.files import replacing
 
     if output == "-":
         sys.stdout.buffer.write(content)
@@ -85,7 +85,7 @@ def _write(output: str, content: bytes) -> None:
 @_link_options()
 def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output: str) -> None:
     """Equal nodes on a switch that never limits them."""
-    from batdispatch.platforms import generate as kinds
+    from batdispatch.inputs.platforms import generate as kinds
 
     _write(output, kinds.flat(hosts, capacity=capacity, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
 
@@ -102,7 +102,7 @@ def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output
 @_link_options()
 def eurora(memory: int, speed: str, bw: str, lat: str, output: str) -> None:
     """CINECA Eurora: 64 nodes of 16 cores, 32 of them with 2 MICs and 32 with 2 GPUs."""
-    from batdispatch.platforms import generate as kinds
+    from batdispatch.inputs.platforms import generate as kinds
 
     _write(output, kinds.eurora(memory_mib=memory, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
 
@@ -111,7 +111,7 @@ def eurora(memory: int, speed: str, bw: str, lat: str, output: str) -> None:
 @_link_options()
 def forhlr2(speed: str, bw: str, lat: str, output: str) -> None:
     """KIT ForHLR II: 1,152 nodes of 20 cores and 64 GB, 21 of 48 cores, 4 GPUs and 1 TB."""
-    from batdispatch.platforms import generate as kinds
+    from batdispatch.inputs.platforms import generate as kinds
 
     _write(output, kinds.forhlr2(links=kinds.Links(speed=speed, bw=bw, lat=lat)))
 
@@ -123,7 +123,7 @@ def forhlr2(speed: str, bw: str, lat: str, output: str) -> None:
 @_link_options()
 def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output: str) -> None:
     """The CPU-GPU cluster of the ESP experiments."""
-    from batdispatch.platforms import generate as kinds
+    from batdispatch.inputs.platforms import generate as kinds
 
     _write(output, kinds.esp(nodes=hosts, cores=cores, gpus=gpus, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
 
@@ -147,7 +147,7 @@ def torus(
     output: str,
 ) -> None:
     """A k-ary torus with several nodes a router and I/O nodes; --io 672 is the size of Blue Waters."""
-    from batdispatch.platforms import generate as kinds
+    from batdispatch.inputs.platforms import generate as kinds
 
     links = kinds.Links(speed=speed, bw=bw, lat=lat)
     _write(output, kinds.torus(dims, hosts_per_router=hosts_per_router, io=io, capacity=capacity, links=links))
@@ -178,7 +178,7 @@ def fattree(
     output: str,
 ) -> None:
     """A fat tree, such as --down 4,4 --up 1,2 --cables 1,2 for 16 hosts."""
-    from batdispatch.platforms import generate as kinds
+    from batdispatch.inputs.platforms import generate as kinds
 
     links = kinds.Links(speed=speed, bw=bw, lat=lat)
     _write(output, kinds.fat_tree(down, up, cables, capacity=capacity, links=links))
@@ -207,7 +207,7 @@ def dragonfly(
     output: str,
 ) -> None:
     """A dragonfly, such as --groups 3,4 --chassis 4,3 --routers 5,1 --nodes 2 for 120 hosts."""
-    from batdispatch.platforms import generate as kinds
+    from batdispatch.inputs.platforms import generate as kinds
 
     links = kinds.Links(speed=speed, bw=bw, lat=lat)
     _write(output, kinds.dragonfly(groups, chassis, routers, nodes, capacity=capacity, links=links))
@@ -237,8 +237,8 @@ def show(
 
     import msgspec
 
-    from batdispatch.platforms import read_platform
-    from batdispatch.platforms.summary import as_text, summarise
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.inputs.platforms.summary import as_text, summarise
 
     given: dict[str, str] = {}
     for text in roles:

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 import msgspec
 
+from batdispatch.batsim import PROTOCOLS, protocol
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
 from batdispatch.core.errors import InputError
 from batdispatch.links.pybatsim_peer import PybatsimPeer
 from batdispatch.links.replay import Replayed, check_wire, told_by
 from batdispatch.links.replay import replay as run_replay
-from batdispatch.wire import PROTOCOLS, protocol
 
 #: Name of the exchange in a run's folder.
 EXCHANGE = "decisions.jsonl"

@@ -33,9 +33,9 @@ def command(folders: tuple[Path, ...], output: Path | None, title: str | None, e
       batdispatch report comparison
       batdispatch report results/easy batsim-output -o easy-twice.html
     """
-    from batdispatch.analysis.comparison import warnings
-    from batdispatch.analysis.report import render, write_page
-    from batdispatch.analysis.runs import find_runs, read_runs
+    from batdispatch.results.report.comparison import warnings
+    from batdispatch.results.report.page import render, write_page
+    from batdispatch.results.runs import find_runs, read_runs
 
     if output is None:
         output = (folders[0] if len(folders) == 1 else Path()) / "report" / "index.html"

@@ -20,7 +20,7 @@ from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from batdispatch.campaign.simgrid import UseSimGrid
+    from batdispatch.runs.simgrid import UseSimGrid
 
 
 @click.command()
@@ -71,8 +71,8 @@ def command(
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --set ordering=sjf --decision-time measured
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --engine batsim5
     """
-    from batdispatch.campaign.run import RunSpec, build, execute
     from batdispatch.core.errors import InputError
+    from batdispatch.runs.run import RunSpec, build, execute
 
     if batsim is not None and engine == "embedded":
         raise InputError("needs --engine batsim4 or batsim5", source="option --batsim")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
+from batdispatch.batsim import features_for, protocol
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
 from batdispatch.cli.inputs import protocol_option, timeout_option
 from batdispatch.links import serve as link
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
-from batdispatch.wire import features_for, protocol
 
 
 @click.command()

@@ -31,7 +31,7 @@ from batdispatch.engines.records import EngineOptions, Record
 from batdispatch.engines.timing import PlatformTimer
 
 if TYPE_CHECKING:
-    from batdispatch.workloads import Workload
+    from batdispatch.inputs.workloads import Workload
 
 
 class EmbeddedEngine:

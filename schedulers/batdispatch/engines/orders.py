@@ -13,10 +13,10 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.ledger import spreads_freely
+from batdispatch.core.profiles import check_profile
 from batdispatch.engines.activities import Placement, io_problem
 from batdispatch.engines.execution import Execution, Site, check_timed
 from batdispatch.engines.records import Record
-from batdispatch.workloads.profiles import check_profile
 
 if TYPE_CHECKING:
     from batdispatch.engines.embedded import EmbeddedEngine

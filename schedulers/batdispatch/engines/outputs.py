@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import IO
 
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import JobState
+from batdispatch.inputs.files import Whole
 
 JOBS_HEADER = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
@@ -40,25 +40,24 @@ class _Table:
     """A CSV file under construction."""
 
     def __init__(self, path: Path, header: str) -> None:
-        self.path = path
-        self._partial = path.with_name(path.name + ".partial")
-        self._file: IO[str] = self._partial.open("w", encoding="utf-8", newline="")
+        self._file = Whole(path)
         self._rows = [header]
 
     def add(self, row: str) -> None:
         self._rows.append(row)
         if len(self._rows) >= BLOCK:
-            self._file.write("".join(self._rows))
-            self._rows.clear()
+            self._write()
+
+    def _write(self) -> None:
+        self._file.stream.write("".join(self._rows).encode())
+        self._rows.clear()
 
     def finish(self) -> None:
-        self._file.write("".join(self._rows))
-        self._file.close()
-        self._partial.replace(self.path)
+        self._write()
+        self._file.finish()
 
     def discard(self) -> None:
-        self._file.close()
-        self._partial.unlink(missing_ok=True)
+        self._file.discard()
 
 
 class Outputs:

@@ -17,7 +17,7 @@ from lxml import etree
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.simgrid_library import SimGrid, find_simgrid, how_to_install
-from batdispatch.platforms import Platform
+from batdispatch.inputs.platforms import Platform
 
 #: Seconds below which the engine's clock, which counts microseconds, and SimGrid's are the same.
 _TICK = 1e-6
@@ -29,7 +29,7 @@ class SimGridTimer:
     """Times activities with SimGrid's L07 model on the hosts and links of a platform file.
 
     SimGrid ends the process on what it finds wrong and cannot start twice in one, so use this in a process of its own
-    (`batdispatch.campaign.isolation`).
+    (`batdispatch.runs.isolation`).
     """
 
     def __init__(self, platform: Platform) -> None:

@@ -16,13 +16,13 @@ from typing import Any, NoReturn
 
 from batsim.batsim import BatsimScheduler, Job
 
+from batdispatch.batsim import v4
+from batdispatch.batsim.v4.jobs import write_job
+from batdispatch.batsim.v4.reply_encode import execute_fields
 from batdispatch.core import decisions as d
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.session import Session
-from batdispatch.wire import batsim4
-from batdispatch.wire.batsim4.jobs import write_job
-from batdispatch.wire.batsim4.reply_encode import execute_fields
 
 
 class Batdispatcher(BatsimScheduler):  # type: ignore[misc]
@@ -73,9 +73,9 @@ class Batdispatcher(BatsimScheduler):  # type: ignore[misc]
         """Decide: called once a message, after its events."""
         assert self._frame is not None
         try:
-            reply = self._session.handle(batsim4.decode_message(self._frame))
+            reply = self._session.handle(v4.decode_message(self._frame))
             # Refuses what Batsim would refuse, before pybatsim writes it without looking.
-            batsim4.encode_reply(reply)
+            v4.encode_reply(reply)
         except BatdispatchError as problem:
             _stop(problem)
         for decision in reply.decisions:

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from batdispatch.batsim import v4
 from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.links.pybatsim import find_scheduler, require_pybatsim
-from batdispatch.wire import batsim4
 
 #: pybatsim's constructor takes its network class from its module; it is replaced for that moment only.
 _construction = threading.Lock()
@@ -86,7 +86,7 @@ class PybatsimPeer:
             SimulationError: the scheduler failed with an exception of its own.
             InputError: it answered something that Batsim would refuse.
         """
-        self._exchange.message = json.loads(batsim4.encode_message(message))
+        self._exchange.message = json.loads(v4.encode_message(message))
         self._exchange.answer = None
         try:
             with self._sheltered():
@@ -102,7 +102,7 @@ class PybatsimPeer:
             ) from problem
         if self._exchange.answer is None:
             raise SimulationError(f"pybatsim scheduler {self._name} did not answer at {message.now:.6f} s")
-        return batsim4.decode_reply(json.dumps(self._exchange.answer).encode())
+        return v4.decode_reply(json.dumps(self._exchange.answer).encode())
 
     def _begin(self) -> Any:
         # The constructor reads and answers the first message.

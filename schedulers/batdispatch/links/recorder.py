@@ -1,19 +1,19 @@
 """Writes the exchange of a run, one frame a line: ``{"dir": "batsim->sched" | "sched->batsim", "raw": frame}``.
 
-The names of the directions and the form of a frame are the protocol's, see `batdispatch.wire.Wire`.
+The names of the directions and the form of a frame are the protocol's, see `batdispatch.batsim.Wire`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
 
 import msgspec
 
+from batdispatch.batsim import Wire, protocol
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.messages import Message, Peer, Reply
-from batdispatch.wire import Wire, protocol
+from batdispatch.inputs.files import Whole
 
 _BUFFER = 1 << 18
 _quote = msgspec.json.Encoder().encode
@@ -32,23 +32,23 @@ class Recorder:
     def __init__(self, path: Path, wire: Wire | None = None) -> None:
         """Prepare to write `path`, in the form that Batsim 4's recordings have unless `wire` says otherwise."""
         self.path = path
-        self.partial = path.with_name(path.name + ".partial")
         self._wire = protocol("4") if wire is None else wire
-        self._file: BinaryIO | None = None
+        self._file: Whole | None = None
         self._aborted = False
 
     def __enter__(self) -> Recorder:
-        self._file = self.partial.open("wb", buffering=_BUFFER)
+        self._file = Whole(self.path, buffering=_BUFFER)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._file is not None
-        self._file.close()
-        self._file = None
         if kind is None and not self._aborted:
-            self.partial.replace(self.path)
+            self._file.finish()
+        else:
+            self._file.stream.close()
+        self._file = None
 
     def abort(self) -> None:
         """Keep the partial name when the block ends."""
@@ -67,7 +67,7 @@ class Recorder:
             raise BatdispatchError(f"{self.path}: the recording is not open")
         text = _quote(self._wire.record(frame))
         # One write a line: whatever interrupts the process, the file ends with a whole frame or with none of it.
-        self._file.write(b'{"dir": "%b", "raw": %b}\n' % (direction.encode(), text))
+        self._file.stream.write(b'{"dir": "%b", "raw": %b}\n' % (direction.encode(), text))
 
 
 class RecordedPeer:

@@ -6,11 +6,11 @@ from types import TracebackType
 
 import zmq
 
+from batdispatch.batsim import Features, Wire
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.serve import MAX_MESSAGE
-from batdispatch.wire import Features, Wire
 
 
 class RemotePeer:

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.batsim import PROTOCOLS, Features, Wire, protocol
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.messages import Message, Peer, Reply
-from batdispatch.wire import PROTOCOLS, Features, Wire, protocol
 
 #: Bytes of the longest line of a recording (a frame of serve's default bound, escaped).
 MAX_LINE = 600 * 2**20

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from batdispatch.batsim import protocol
 from batdispatch.core import decisions as d
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import Dispatcher
@@ -15,7 +16,6 @@ from batdispatch.core.ledger import Ledger
 from batdispatch.core.messages import Message
 from batdispatch.core.session import Session
 from batdispatch.links.replay import opened, read_recording, told_by
-from batdispatch.wire import protocol
 
 
 class Retraced(Dispatcher):

@@ -9,13 +9,13 @@ import msgspec
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
+from batdispatch.batsim import Features, Wire
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.events import SimulationEnds
 from batdispatch.core.messages import Message, Peer
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
-from batdispatch.wire import Features, Wire
 
 #: Default bound of a frame's size. The first message lists every host and profile: 12 MB for 93,312 hosts.
 MAX_MESSAGE = 256 * 2**20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.profiles import runtime_of
 from batdispatch.parts.prediction.base import Prediction
-from batdispatch.workloads.profiles import runtime_of
 
 
 class Oracle(Prediction):

@@ -1,0 +1,79 @@
+"""A job's JSON object <-> `batdispatch.core.job.Job`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from batdispatch.batsim.problems import FieldError
+from batdispatch.batsim.userfields import MAX_UNITS, read_demand, read_user
+from batdispatch.core.job import Job
+
+
+def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> Job:
+    """Read a job's fields, which are consumed: what remains becomes `Job.extra`.
+
+    Args:
+        fields: the job's object as it was decoded.
+        job_id: ``workload!name``, as the event states it.
+        short_id: whether ``id`` may leave out the workload, as Batsim accepts it in registrations.
+
+    Raises:
+        FieldError: a field is missing or wrong.
+    """
+    take = fields.pop
+    name = take("id", None)
+    if name != job_id and not (short_id and name == job_id.partition("!")[2]):
+        raise FieldError("data.job.id", name, f"{job_id!r} as in data.job_id")
+    submission = take("subtime", None)
+    if type(submission) is not float:
+        if type(submission) is not int:
+            raise FieldError("data.job.subtime", submission, "a number of seconds")
+        submission = float(submission)
+    if submission < 0:
+        raise FieldError("data.job.subtime", submission, "at least 0 seconds")
+    units = take("res", None)
+    if type(units) is not int or not 1 <= units <= MAX_UNITS:
+        raise FieldError("data.job.res", units, f"a whole number from 1 to {MAX_UNITS}")
+    profile = take("profile", None)
+    if type(profile) is not str:
+        raise FieldError("data.job.profile", profile, "the name of a profile")
+    walltime = take("walltime", -1)
+    if type(walltime) not in (int, float) or not (walltime > 0 or walltime == -1):
+        raise FieldError("data.job.walltime", walltime, "a positive number of seconds, or -1 for none")
+    return Job(
+        id=job_id,
+        units=units,
+        submission=submission,
+        walltime=math.inf if walltime == -1 else float(walltime),
+        profile=profile,
+        demand=read_demand(fields["demand"], "data.job.demand") if "demand" in fields else None,
+        user=read_user(fields["user"], "data.job.user") if "user" in fields else "",
+        extra=fields,
+    )
+
+
+def write_job(job: Job) -> dict[str, Any]:
+    """Return a job's JSON object: Batsim's own fields, then the extra ones; an infinite walltime is left out."""
+    # Batsim's own fields win over extra ones of the same name: they are what the ledger works with.
+    fields = {
+        **job.extra,
+        "id": job.id,
+        "subtime": number(job.submission),
+        "res": job.units,
+        "profile": job.profile,
+    }
+    if job.walltime != math.inf:
+        fields["walltime"] = number(job.walltime)
+    else:
+        fields.pop("walltime", None)
+    if job.demand is not None:
+        fields.setdefault("demand", dict(job.demand))
+    if job.user:
+        fields.setdefault("user", job.user)
+    return fields
+
+
+def number(value: float) -> float | int:
+    """Return a whole number of seconds as an int, which is how users write it and Batsim repeats it."""
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value

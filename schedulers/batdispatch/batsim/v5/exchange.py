@@ -1,0 +1,104 @@
+"""One exchange in Batsim 5's protocol; see `batdispatch.batsim.Wire`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from batdispatch.batsim.features import Features
+from batdispatch.batsim.v5 import opening as shake
+from batdispatch.batsim.v5.known import Known
+from batdispatch.batsim.v5.message_decode import decode_message
+from batdispatch.batsim.v5.message_encode import encode_message
+from batdispatch.batsim.v5.reply_decode import decode_reply
+from batdispatch.batsim.v5.reply_encode import encode_reply
+from batdispatch.core.messages import Message, Reply
+
+
+class Batsim5:
+    """The protocol and what one exchange has settled.
+
+    Attributes:
+        init: the text that Batsim was given for its decision component.
+    """
+
+    DIRECTIONS = ("batsim->edc", "edc->batsim")
+
+    def __init__(self) -> None:
+        self.init = ""
+        self._known = Known()
+        self._open = False
+        self._old = False
+
+    def opening(self, text: str) -> bytes | None:
+        """Return the frame with which a simulator opens the exchange."""
+        return shake.write_opening(text)
+
+    def answer_opening(self, frame: bytes, features: Features) -> bytes | None:
+        """Return the answer to a frame that opens the exchange, or None if the frame is a message.
+
+        Raises:
+            InputError: the simulator announces binary messages.
+        """
+        if self._open:
+            return None
+        if self._old and b"BatsimHelloEvent" in frame:
+            self._open = True
+            self._known.features = features
+            return shake.hello(features) + b"\0"
+        said = shake.read_opening(frame)
+        if said is None:
+            return None
+        self.init = said.text
+        if said.old:
+            self._old = True
+            return b""
+        self._open = True
+        self._known.features = features
+        return shake.write_answer(shake.hello(features))
+
+    def read_answer(self, answer: bytes) -> Features:
+        """Read the answer to `opening`: what the decision component asks for.
+
+        Raises:
+            InputError: it is no such answer, or it asks for binary messages.
+        """
+        _, features = shake.read_answer(answer)
+        self._open = True
+        self._known.features = features
+        return features
+
+    def decode_message(self, data: bytes) -> Message:
+        """Read what a simulator sent."""
+        return decode_message(data, self._known)
+
+    def encode_message(self, message: Message) -> bytes:
+        """Write a message as Batsim 5 sends it."""
+        return encode_message(message, self._known)
+
+    def decode_reply(self, data: bytes) -> Reply:
+        """Read what a decision component answered."""
+        return decode_reply(data, self._known)
+
+    def encode_reply(self, reply: Reply) -> bytes:
+        """Write a reply as Batsim 5 reads it."""
+        return encode_reply(reply, self._known)
+
+    def record(self, frame: bytes) -> Any:
+        """Return a frame as it stands in a recording."""
+        return shake.record(frame)
+
+    def unrecord(self, raw: Any) -> bytes:
+        """Return the frame that stands in a recording."""
+        return shake.unrecord(raw)
+
+    def listed(self, reply: Reply) -> list[dict[str, Any]]:
+        """Return a reply's decisions as ``{timestamp, type, data}``; the names of calls do not count."""
+        written: dict[str, Any] = msgspec.json.decode(self.encode_reply(reply).rstrip(b"\0"))
+        for event in written["events"]:
+            event["event"].pop("call_me_later_id", None)
+        return [
+            {"timestamp": event["timestamp"], "type": event["event_type"], "data": event["event"]}
+            for event in written["events"]
+        ]

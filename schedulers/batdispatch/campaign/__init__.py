@@ -1,1 +1,0 @@
-"""Runs: one dispatcher over one workload on one platform, and comparisons of several."""

@@ -1,0 +1,1 @@
+"""Files from outside: the one reader and writer of files, platforms, workloads."""

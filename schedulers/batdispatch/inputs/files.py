@@ -1,0 +1,247 @@
+"""Reading files of unknown origin with bounds, and writing files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import stat
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, BinaryIO
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+
+#: Longest content accepted, after decompression, in bytes: a year of a large machine is a few per cent of it.
+MAX_BYTES = 1 << 30
+#: Longest line accepted in a log, in bytes.
+MAX_LINE = 1 << 16
+#: Bytes between two reports of progress.
+STEP = 1 << 20
+
+#: Told bytes of the file read so far and its size.
+Progress = Callable[[int, int], None]
+
+_BROKEN = (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError)
+
+
+class _Hashed(io.RawIOBase):
+    """A file that is hashed while it is read."""
+
+    def __init__(self, raw: io.FileIO) -> None:
+        self._raw = raw
+        self.hash = hashlib.sha256()
+        self.position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._raw.readinto(buffer) or 0
+        self.hash.update(memoryview(buffer)[:count])
+        self.position += count
+        return count
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that reports broken compression and endless content as input errors."""
+
+    def __init__(self, inner: IO[bytes], source: str, limit: int) -> None:
+        self._inner = inner
+        self._source = source
+        self._limit = limit
+        self._seen = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._inner.read(len(buffer))
+        except _BROKEN as problem:
+            raise InputError(f"the compressed data is broken: {problem}", source=self._source) from None
+        self._seen += len(data)
+        if self._seen > self._limit:
+            raise InputError(f"more than {self._limit:,} bytes of content, the most accepted", source=self._source)
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class Source:
+    """A file opened for reading, decompressed on the fly when it is gzip or xz (told by its first bytes).
+
+    Attributes:
+        name: the path, for messages.
+        stream: the content, at most `limit` bytes of it.
+        size: bytes on disk; 0 when unknown (a pipe).
+    """
+
+    def __init__(self, path: str | Path, *, limit: int = MAX_BYTES, progress: Progress | None = None) -> None:
+        """Open a file.
+
+        Raises:
+            InputError: it cannot be opened.
+        """
+        self.name = str(path)
+        try:
+            self._raw = io.FileIO(self.name)
+        except OSError as problem:
+            raise InputError(f"cannot be read: {problem.strerror}", source=self.name) from None
+        except ValueError:
+            raise InputError("cannot be read: the name holds a null character", source=repr(self.name)) from None
+        status = os.fstat(self._raw.fileno())
+        self.size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+        self._progress = progress
+        self._told = 0
+        self._hashed = _Hashed(self._raw)
+        self._front = io.BufferedReader(self._hashed, 1 << 16)
+        start = self._front.peek(6)
+        inner: Any = self._front
+        if start.startswith(b"\xfd7zXZ\x00"):
+            inner = lzma.LZMAFile(self._front)  # noqa: SIM115 - lives as long as this object
+        elif start.startswith(b"\x1f\x8b"):
+            inner = gzip.GzipFile(fileobj=self._front)
+        self.stream: BinaryIO = io.BufferedReader(_Bounded(inner, self.name, limit), 1 << 16)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._raw.close()
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield ``(line number from 1, line without its end)``.
+
+        Raises:
+            InputError: a line is longer than `MAX_LINE`, or the file is broken.
+        """
+        number = 0
+        while line := self.stream.readline(MAX_LINE + 1):
+            number += 1
+            if len(line) > MAX_LINE:
+                raise InputError(
+                    f"longer than {MAX_LINE:,} bytes, expected a text file", source=self.name, place=f"line {number}"
+                )
+            self.tell_progress()
+            yield number, line.rstrip(b"\r\n")
+
+    def tell_progress(self) -> None:
+        """Report the position if it moved far enough."""
+        if self._progress is not None and self._hashed.position - self._told >= STEP:
+            self._told = self._hashed.position
+            self._progress(self._told, max(self.size, self._told))
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the file as it is on disk, in hexadecimal; reads what is left of it."""
+        while self._front.read(1 << 16):
+            pass
+        if self._progress is not None:
+            self._progress(self._hashed.position, self._hashed.position)
+        return self._hashed.hash.hexdigest()
+
+
+def read_all(path: str | Path, *, limit: int = MAX_BYTES) -> tuple[bytes, str]:
+    """Return a file's (decompressed) content and the SHA-256 of the file as it is on disk.
+
+    Raises:
+        InputError: it cannot be read, is broken, or is longer than `limit` bytes.
+    """
+    with Source(path, limit=limit) as source:
+        content = source.stream.read()
+        return content, source.digest()
+
+
+class Whole:
+    """A file that appears whole or not at all: it is called ``NAME.partial`` until `finish` gives it its name.
+
+    Attributes:
+        path: the file's name once it is finished.
+        partial: its name until then.
+        stream: where to write.
+    """
+
+    def __init__(self, path: Path, *, buffering: int = -1) -> None:
+        """Open the file under its partial name.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        self.path = path
+        self.partial = path.with_name(path.name + ".partial")
+        self.stream: BinaryIO = self.partial.open("wb", buffering=buffering)
+
+    def finish(self) -> None:
+        """Close the file and give it its name, in place of one that had it before."""
+        self.stream.close()
+        # The one call that is documented as atomic.
+        self.partial.replace(self.path)
+
+    def discard(self) -> None:
+        """Close the file and remove it; what had its name before stays."""
+        self.stream.close()
+        self.partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file that takes the place of `path` when the block ends well, and leaves no trace when it does not.
+
+    Names that end in ``.gz`` or ``.xz`` are compressed, with no time stamp: same content, same bytes.
+
+    Raises:
+        InputError: there is no such folder, or `path` is one.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError("is a folder, expected the name of a file to write", source=str(path))
+    if not target.parent.is_dir():
+        raise InputError(f"cannot be written: there is no folder {target.parent}", source=str(path))
+    try:
+        file = Whole(target)
+        try:
+            stream: Any = file.stream
+            if target.suffix == ".gz":
+                stream = gzip.GzipFile(filename="", fileobj=file.stream, mode="wb", mtime=0)
+            elif target.suffix == ".xz":
+                stream = lzma.LZMAFile(file.stream, "wb", preset=1)  # noqa: SIM115 - closed below
+            yield stream
+            if stream is not file.stream:
+                stream.close()
+            file.finish()
+        except BaseException:
+            file.discard()
+            raise
+    except OSError as problem:
+        raise InputError(f"cannot be written: {problem.strerror or problem}", source=str(path)) from None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file in one piece; a failure leaves what was there before.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a JSON file, indented for readers."""
+    write_whole(path, msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n")
+
+
+def write_lines(path: Path, lines: Sequence[bytes]) -> None:
+    """Write lines; if there are none, remove the file."""
+    if lines:
+        write_whole(path, b"\n".join(lines) + b"\n")
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,103 @@
+"""What there is to say about a platform, as data and as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from batdispatch.core import hostset
+from batdispatch.inputs.platforms.platform import Platform
+
+
+def summarise(platform: Platform) -> dict[str, Any]:
+    """Return the facts about a platform as JSON-ready data.
+
+    ``classes`` are the compute hosts of equal capacity, with their ids in Batsim's notation; ``total`` is the
+    machine-wide capacity of each resource.
+    """
+    machine = platform.machine
+    classes = []
+    for number, capacity in enumerate(machine.class_capacity):
+        ids = np.flatnonzero(machine.classes == number)
+        classes.append(
+            {
+                "hosts": len(ids),
+                "ids": hostset.to_text(hostset.mask_of(ids.tolist())),
+                "first": machine.hosts[ids[0]].name,
+                "last": machine.hosts[ids[-1]].name,
+                "capacity": dict(zip(machine.resources, capacity.tolist(), strict=True)),
+                "speeds": sorted({platform.hosts[i].speed for i in ids.tolist()}),
+                "cores": sorted({platform.hosts[i].cores for i in ids.tolist()}),
+            }
+        )
+    return {
+        "path": str(platform.path),
+        "name": platform.name,
+        "sha256": platform.digest,
+        "batsim": platform.batsim,
+        "master": platform.master,
+        "hosts": len(platform.hosts),
+        "compute_hosts": machine.size,
+        "storage_hosts": [host.name for host in machine.storage],
+        "whole_hosts": machine.exclusive,
+        "total": dict(zip(machine.resources, machine.total().tolist(), strict=True)),
+        "classes": classes,
+        "topologies": [
+            {
+                "cluster": topology.cluster,
+                "kind": topology.kind,
+                "hosts": topology.hosts,
+                "dims": list(topology.dims),
+                "hosts_per_router": topology.hosts_per_router,
+                "parameters": topology.parameters,
+            }
+            for topology in platform.topologies
+        ],
+        "coordinates": None if machine.coordinates is None else int(machine.coordinates.shape[1]),
+        "remarks": list(platform.remarks),
+    }
+
+
+def as_text(facts: dict[str, Any]) -> str:
+    """Return the facts of `summarise` for people."""
+    storage = facts["storage_hosts"]
+    lines = [
+        f"platform  {facts['name']} ({facts['path']})",
+        f"hosts     {facts['compute_hosts']} compute, {len(storage)} storage",
+        f"master    {facts['master'] or 'none: every host is a resource'}",
+        f"total     {_amounts(facts['total'])}",
+    ]
+    for index, entry in enumerate(facts["classes"]):
+        names = entry["first"] if entry["hosts"] == 1 else f"{entry['first']} .. {entry['last']}"
+        speeds = _range([speed / 1e9 for speed in entry["speeds"]])
+        heading = "classes" if index == 0 else ""
+        lines.append(
+            f"{heading:<9} {entry['hosts']} x ({_amounts(entry['capacity'])}), {speeds} Gf a core, "
+            f"ids {_short(entry['ids'])}: {names}"
+        )
+    for index, topology in enumerate(facts["topologies"]):
+        shape = " x ".join(map(str, topology["dims"])) or topology["parameters"]
+        shared = f", {topology['hosts_per_router']} hosts a router" if topology["hosts_per_router"] > 1 else ""
+        heading = "topology" if index == 0 else ""
+        lines.append(
+            f"{heading:<9} {topology['cluster']}: {topology['kind']} {shape}".rstrip()
+            + shared
+            + f", {topology['hosts']} hosts"
+        )
+    if storage:
+        lines.append(f"storage   {_short(' '.join(storage))}")
+    lines += [f"remark    {remark}" for remark in facts["remarks"]]
+    return "\n".join(lines)
+
+
+def _amounts(amounts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {amount}" for name, amount in amounts.items())
+
+
+def _range(values: list[float]) -> str:
+    return f"{values[0]:g}" if len(values) == 1 else f"{values[0]:g} to {values[-1]:g}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60].rsplit(' ', 1)[0]} ..."

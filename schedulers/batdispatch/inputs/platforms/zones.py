@@ -1,0 +1,280 @@
+"""From the elements of a platform to its hosts, zones, links and topologies, in the order of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from lxml import etree
+
+from batdispatch.core.machine import COORDINATES_PROPERTY
+from batdispatch.inputs.platforms import schema
+from batdispatch.inputs.platforms.document import Document, children, shown
+from batdispatch.inputs.platforms.fields import read_names, read_quantities, read_quantity, read_whole
+from batdispatch.inputs.platforms.radical import MAX_HOSTS
+from batdispatch.inputs.platforms.references import References
+from batdispatch.inputs.platforms.topology import HOSTS_PER_ROUTER_PROPERTY, KINDS, Topology, read_topology
+from batdispatch.inputs.platforms.units import Kind
+
+#: A zone holds either zones or hosts.
+_OF_INNER_ZONES = frozenset(
+    {"AS", "zone", "cluster", "peer", "zoneRoute", "ASroute", "bypassZoneRoute", "bypassASroute"}
+)
+_OF_HOSTS = frozenset({"host", "cabinet", "router", "host_link", "route", "bypassRoute"})
+_ROUTES = frozenset(tag for tag in _OF_INNER_ZONES | _OF_HOSTS if tag.lower().endswith("route")) | {"host_link"}
+
+_CLUSTER_QUANTITIES: dict[str, Kind] = {
+    "bw": "bandwidth",
+    "lat": "time",
+    "bb_bw": "bandwidth",
+    "bb_lat": "time",
+    "limiter_link": "bandwidth",
+    "loopback_bw": "bandwidth",
+    "loopback_lat": "time",
+}
+
+
+class PlatformHost(msgspec.Struct, kw_only=True):
+    """One host as its platform describes it, whatever its role.
+
+    Attributes:
+        name: unique in the platform.
+        place: the line of the element that makes it.
+        zone: id of the zone or cluster it stands in.
+        speeds: flop/s of one core in each pstate.
+        pstate: the pstate it starts in.
+        cores: number of cores.
+        properties: its own; those of a ``cluster`` are its hosts' own.
+        zone_properties: of the zone it stands in, as Batsim forwards them (not of the zones around that one).
+        inherited: of all the zones around it, the nearest first; its own properties win over these.
+        coordinates: computed from the topology, for instance ``0,3,1``.
+    """
+
+    name: str
+    place: str
+    zone: str
+    speeds: tuple[float, ...]
+    pstate: int = 0
+    cores: int = 1
+    properties: Mapping[str, str] = {}
+    zone_properties: Mapping[str, str] = {}
+    inherited: Mapping[str, str] = {}
+    coordinates: str | None = None
+
+    @property
+    def speed(self) -> float:
+        """Flop/s of one core in the pstate it starts in."""
+        return self.speeds[self.pstate]
+
+    def merged(self) -> dict[str, str]:
+        """Return every property that holds for the host: its own, then its zones', then computed coordinates."""
+        computed = {} if self.coordinates is None else {COORDINATES_PROPERTY: self.coordinates}
+        return {**computed, **self.inherited, **self.properties}
+
+
+class _Zone(msgspec.Struct, frozen=True):
+    """The zone that is being walked."""
+
+    name: str = ""
+    routing: str = ""
+    own: Mapping[str, str] = {}
+    #: Its own properties and, where it has none of a name, those of the zones around it.
+    all: Mapping[str, str] = {}
+
+
+class Layout:
+    """Everything a platform file declares, before roles and numbers are given out.
+
+    Attributes:
+        hosts: by name, in the order of the file.
+        topologies: one a cluster, in the order of the file.
+        name: id of the outermost zone.
+    """
+
+    def __init__(self, document: Document) -> None:
+        """Walk the document.
+
+        Raises:
+            InputError: with file and line, for whatever SimGrid would refuse in names, numbers and references.
+        """
+        self.document = document
+        self.hosts: dict[str, PlatformHost] = {}
+        self.topologies: list[Topology] = []
+        self._zones: set[str] = set()
+        #: Host or router -> zone.
+        self._points: dict[str, str] = {}
+        self._references = References(document)
+        roots = list(children(document.root, "zone", "AS", "cluster", "peer"))
+        if not roots:
+            document.fail(document.root, "<platform> holds no <zone> and no <cluster>")
+        if len(roots) > 1:
+            document.fail(roots[1], "a second outermost element; put everything into one <zone>")
+        for config in children(document.root, "config"):
+            document.properties(config)
+        self.name = str(roots[0].attrib["id"])
+        self._walk(roots[0], _Zone())
+        self._references.check(self._points, self._zones)
+
+    def _walk(self, element: etree._Element, around: _Zone) -> None:
+        """Read one element of a zone. The document's depth is bounded, so the recursion is too."""
+        tag = element.tag
+        if tag in ("zone", "AS"):
+            self._zone(element, around)
+        elif tag == "cluster":
+            self._cluster(element, around)
+        elif tag == "host":
+            self._host(element, around)
+        elif tag == "cabinet":
+            self._cabinet(element, around)
+        elif tag == "peer":
+            for attribute in ("bw_in", "bw_out"):
+                read_quantity(self.document, element, attribute, "bandwidth")
+            self._make(element, [str(element.attrib["id"])], around)
+        elif tag == "router":
+            self._point(element, str(element.attrib["id"]), around.name)
+        elif tag in ("link", "backbone"):
+            self._link(element)
+        elif tag in _ROUTES:
+            self._references.routes.append((element, around.name))
+
+    def _zone(self, element: etree._Element, around: _Zone) -> None:
+        name = self._zone_name(element)
+        routing = str(element.attrib["routing"])
+        if routing.lower() not in schema.ROUTINGS:
+            self.document.fail(
+                element,
+                f"zone {shown(name)} has routing {shown(routing)}, expected one of {', '.join(schema.ROUTINGS)}",
+            )
+        self._check_content(element, name)
+        own = self.document.properties(element)
+        if "role" in own:
+            self.document.remark(element, "a zone's property role gives its hosts none: Batsim reads roles from hosts")
+        zone = _Zone(name, routing.lower(), own, {**around.all, **own})
+        for child in element:
+            self._walk(child, zone)
+
+    def _check_content(self, zone: etree._Element, name: str) -> None:
+        inner: etree._Element | None = None
+        leaf: etree._Element | None = None
+        content = False
+        for child in zone:
+            if child.tag in _OF_INNER_ZONES:
+                inner = child
+            elif child.tag in _OF_HOSTS:
+                leaf = child
+            elif child.tag == "prop" and content:
+                self.document.fail(child, f"the properties of zone {shown(name)} must stand before its content")
+            content = content or child.tag != "prop"
+            if inner is not None and leaf is not None:
+                self.document.fail(
+                    child, f"zone {shown(name)} holds <{inner.tag}> and <{leaf.tag}>; one of them needs its own zone"
+                )
+
+    def _host(self, element: etree._Element, zone: _Zone) -> None:
+        for disk in children(element, "disk"):
+            for attribute in ("read_bw", "write_bw"):
+                read_quantity(self.document, disk, attribute, "bandwidth")
+            self.document.properties(disk)
+        self._make(element, [str(element.attrib["id"])], zone, properties=self.document.properties(element))
+
+    def _cabinet(self, element: etree._Element, zone: _Zone) -> None:
+        if zone.routing != "cluster":
+            self.document.fail(element, "a <cabinet> makes hosts only in a zone with routing Cluster")
+        read_quantity(self.document, element, "speed", "speed")
+        read_quantity(self.document, element, "bw", "bandwidth")
+        read_quantity(self.document, element, "lat", "time")
+        self._make(element, read_names(self.document, element), zone)
+        self._references.link_prefixes.append("link_" + str(element.attrib["prefix"]))
+
+    def _cluster(self, element: etree._Element, around: _Zone) -> None:
+        name = self._zone_name(element)
+        for attribute, kind in _CLUSTER_QUANTITIES.items():
+            if element.get(attribute):
+                read_quantity(self.document, element, attribute, kind)
+        own = self.document.properties(element)
+        names = read_names(self.document, element)
+        topology = self._topology(element, name, own, len(names))
+        self.topologies.append(topology)
+        # SimGrid gives a flat cluster's properties to its zone as well, but not those of the other topologies.
+        flat = topology.kind == "FLAT"
+        zone = _Zone(name, "", own if flat else {}, around.all)
+        places = topology.coordinates() if topology.kind == "TORUS" else None
+        self._make(element, names, zone, properties=own, coordinates=places)
+        if flat:
+            router = f"{element.get('prefix')}{name}_router{element.get('suffix')}"
+            self._point(element, element.get("router_id") or router, name)
+        self._references.link_prefixes.append(f"{name}_")
+
+    def _topology(self, element: etree._Element, name: str, own: Mapping[str, str], hosts: int) -> Topology:
+        kind = next(known for known in KINDS if known == element.get("topology", "FLAT"))
+        parameters = str(element.get("topo_parameters", ""))
+        shared = own.get(HOSTS_PER_ROUTER_PROPERTY, "1")
+        if not (shared.isascii() and shared.isdigit() and len(shared) <= 6 and int(shared) >= 1):
+            self.document.fail(
+                element, f"cluster {shown(name)}: {HOSTS_PER_ROUTER_PROPERTY} {shown(shared)} is no whole number from 1"
+            )
+        try:
+            return read_topology(name, kind, parameters, hosts, int(shared))
+        except ValueError as problem:
+            self.document.fail(element, f"cluster {shown(name)}: {kind} {shown(parameters)}: {problem}")
+
+    def _link(self, element: etree._Element) -> None:
+        name = str(element.attrib["id"])
+        if name in self._references.links:
+            self.document.fail(element, f"link {shown(name)} is declared twice")
+        self._references.links.add(name)
+        # Only a wireless link has several bandwidths, one a modulation.
+        read = read_quantities if element.get("sharing_policy") == "WIFI" else read_quantity
+        read(self.document, element, "bandwidth", "bandwidth")
+        if element.get("latency"):
+            read_quantity(self.document, element, "latency", "time")
+        self.document.properties(element)
+
+    def _zone_name(self, element: etree._Element) -> str:
+        name = str(element.attrib["id"])
+        if name in self._zones:
+            self.document.fail(element, f"zone {shown(name)} is declared twice")
+        self._zones.add(name)
+        return name
+
+    def _point(self, element: etree._Element, name: str, zone: str) -> None:
+        if not 0 < len(name) <= 1000 or not name.isprintable():
+            self.document.fail(element, f"the name {shown(name)} must have 1 to 1000 characters, all printable")
+        if name in self._points:
+            first = f", first in {self.hosts[name].place}" if name in self.hosts else " as a router"
+            self.document.fail(element, f"<{element.tag}>: {shown(name)} is declared twice{first}")
+        self._points[name] = zone
+
+    def _make(
+        self,
+        element: etree._Element,
+        names: list[str],
+        zone: _Zone,
+        *,
+        properties: Mapping[str, str] | None = None,
+        coordinates: list[str] | None = None,
+    ) -> None:
+        """Make the hosts of one element, which share everything but their names and coordinates."""
+        document = self.document
+        speeds = read_quantities(document, element, "speed", "speed")
+        pstate = read_whole(document, element, "pstate", "0", lowest=0)
+        if pstate >= len(speeds):
+            document.fail(element, f"host {shown(names[0])} starts in pstate {pstate} of {len(speeds)}")
+        cores = read_whole(document, element, "core", "1", lowest=1)
+        if len(self.hosts) + len(names) > MAX_HOSTS:
+            document.fail(element, f"the platform has more than {MAX_HOSTS} hosts")
+        place = document.place(element)
+        for index, name in enumerate(names):
+            self._point(element, name, zone.name)
+            self.hosts[name] = PlatformHost(
+                name=name,
+                place=place,
+                zone=zone.name,
+                speeds=speeds,
+                pstate=pstate,
+                cores=cores,
+                properties=properties or {},
+                zone_properties=zone.own,
+                inherited=zone.all,
+                coordinates=None if coordinates is None else coordinates[index],
+            )

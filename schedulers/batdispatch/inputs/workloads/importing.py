@@ -1,0 +1,110 @@
+"""Which importer reads which log."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.machine import Machine
+from batdispatch.inputs.files import Source
+from batdispatch.inputs.workloads.logs import Importer, LogInfo, LogOptions, Selection, assemble
+from batdispatch.inputs.workloads.model import Workload
+from batdispatch.inputs.workloads.report import ImportReport
+
+#: Format -> (module, function). A new format is one file and one line.
+FORMATS = {
+    "swf": ("batdispatch.inputs.workloads.swf", "read_swf"),
+    "kit": ("batdispatch.inputs.workloads.kit", "read_kit"),
+    "eurora": ("batdispatch.inputs.workloads.eurora", "read_eurora"),
+}
+_KNOWN = "expected an SWF log (18 fields a line), a KIT .rst log (9 fields and ';') or Eurora's (fields, ';' and '__')"
+
+
+def guess_format(path: Path) -> str:
+    """Return a log's format, told by its name or else by its first lines.
+
+    Raises:
+        InputError: it looks like none of the formats.
+    """
+    if path.is_dir():
+        return "eurora"
+    name = path.name.lower().removesuffix(".xz").removesuffix(".gz")
+    for ending, kind in ((".swf", "swf"), (".rst", "kit"), (".log_crypt", "eurora"), (".tar", "eurora")):
+        if name.endswith(ending):
+            return kind
+    with Source(path) as log:
+        for _, line in log.lines():
+            text = line.strip()
+            if not text:
+                continue
+            if text.startswith(b"{"):
+                raise InputError(
+                    f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
+                    source=str(path),
+                )
+            if b"__" in text and b";" in text:
+                return "eurora"
+            if text.startswith(b";") or len(text.split()) >= 18:
+                return "swf"
+            if text.count(b";") == 8:
+                return "kit"
+            raise InputError(f"the format is none we know: {_KNOWN}", source=str(path))
+    raise InputError(f"is empty, {_KNOWN}", source=str(path))
+
+
+def is_workload(path: Path) -> bool:
+    """Return whether a file is a Batsim workload rather than a log, told by its name or else by its first byte."""
+    if not path.is_file():
+        return False
+    if path.name.lower().removesuffix(".xz").removesuffix(".gz").endswith(".json"):
+        return True
+    with Source(path) as log:
+        for _, line in log.lines():
+            if line.strip():
+                return line.lstrip().startswith(b"{")
+    return False
+
+
+def import_log(
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    options: LogOptions | None = None,
+    selection: Selection | None = None,
+    machine: Machine | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Workload, ImportReport]:
+    """Read a log and return the workload it makes and the account of what was dropped or altered, and why.
+
+    Args:
+        path: the log; plain or compressed.
+        kind: a key of `FORMATS`; None: guess.
+        options: how jobs are made.
+        selection: which are taken.
+        machine: what it is to run on; jobs that cannot are dropped and counted.
+        progress: told bytes read and bytes in all.
+
+    Raises:
+        InputError: the log or an option is wrong, or no job is left.
+    """
+    source = Path(path)
+    kind = kind or guess_format(source)
+    if kind not in FORMATS:
+        raise InputError(f"{kind!r} is no log format, expected one of {', '.join(FORMATS)}", source="option --format")
+    module, function = FORMATS[kind]
+    read: Importer = getattr(importlib.import_module(module), function)
+    report = ImportReport(source=str(path), format=kind)
+    info = LogInfo()
+    options = options or LogOptions()
+    workload = assemble(
+        read(source, options, report, info, progress),
+        source=source,
+        info=info,
+        report=report,
+        options=options,
+        selection=selection or Selection(),
+        machine=machine,
+    )
+    return workload, report

@@ -1,0 +1,258 @@
+"""From the records of a log to a workload: what every importer shares.
+
+An importer is a generator of `LogJob` in one file; `assemble` selects, repairs, checks against the machine, counts all
+it does, and builds the workload.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from batdispatch.core import hostset
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.inputs.workloads.model import Workload, stem
+from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch.inputs.workloads.writer import number
+
+#: Batsim refuses a delay of 0; logs count whole seconds, so a run time of 0 means less than one.
+SHORTEST = 1.0
+#: Longest time span accepted in a log, s: a thousand years.
+LONGEST = 3.2e10
+
+
+class LogJob(msgspec.Struct, kw_only=True):
+    """One job that ran, as a log tells it."""
+
+    id: str
+    #: Seconds on the log's own clock.
+    submission: float
+    #: Seconds from 0.
+    runtime: float
+    #: Seconds; infinite when no time was asked for.
+    walltime: float = math.inf
+    units: int
+    demand: Mapping[str, int] | None = None
+    #: The job's fields beyond Batsim's; `user` is read from here.
+    extra: dict[str, Any] = {}
+
+
+class LogInfo(msgspec.Struct):
+    """What an importer finds out about the log as a whole while it reads."""
+
+    digest: str = ""
+    #: Hosts of the machine, in the units chosen; None when the log does not say.
+    hosts: int | None = None
+    about: dict[str, Any] = {}
+
+
+class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a log's jobs become jobs of a workload."""
+
+    #: ``hosts``: a unit is a whole host; ``cores``: a unit is a core (or what the log says a unit needs) on a host it
+    #: shares; None: the format's default.
+    units: Literal["hosts", "cores"] | None = None
+    processors_per_host: int = 1
+    #: Which processor count is a job's size; the other is taken where it is unknown.
+    size: Literal["requested", "allocated"] = "requested"
+    #: ``kill``: leave a run time above the walltime as it is, so that the job dies at its walltime, as in the usual
+    #: simulators; ``extend``: raise the walltime just above the run time, so that all the work of the log is done.
+    overrun: Literal["kill", "extend"] = "kill"
+    #: ``keep``: a job that ran for 0 s runs for 1 s; ``drop``: it is left out.
+    zero_runtime: Literal["keep", "drop"] = "keep"
+    #: Which memory figure becomes a demand (SWF).
+    memory: Literal["none", "requested", "used"] = "none"
+    #: Keep the log's clock; otherwise the first job kept is submitted at 0.
+    keep_clock: bool = False
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """Which jobs of a log to take. Times are seconds on the log's clock."""
+
+    #: Only so many jobs, in order of submission.
+    first: int | None = None
+    #: Submitted at or after this time.
+    start: float = -math.inf
+    #: Submitted before this time.
+    end: float = math.inf
+    #: Only these users; empty: all.
+    users: frozenset[str] = frozenset()
+
+
+#: An importer: path, options, report and info to fill, progress -> the jobs that ran.
+Importer = Callable[[Path, LogOptions, ImportReport, LogInfo, Callable[[int, int], None] | None], Iterator[LogJob]]
+
+
+def profile_name(delay: float) -> str:
+    """Return the name of a delay profile: ``d`` and the seconds."""
+    return f"d{number(delay)}"
+
+
+def check_processors_per_host(options: LogOptions, units: str) -> None:
+    """Refuse a combination that has no meaning.
+
+    Raises:
+        InputError: whole hosts are counted and processors are the unit at the same time.
+    """
+    if units == "cores" and options.processors_per_host != 1:
+        raise InputError(
+            "makes whole hosts, so it does not go with --units cores", source="option --processors-per-host"
+        )
+
+
+def assemble(
+    jobs: Iterable[LogJob],
+    *,
+    source: Path,
+    info: LogInfo,
+    report: ImportReport,
+    options: LogOptions,
+    selection: Selection,
+    machine: Machine | None = None,
+) -> Workload:
+    """Build a workload of the jobs of a log, of delay profiles shared by jobs of equal run time.
+
+    Args:
+        jobs: from an importer.
+        source: the log.
+        info: filled by the importer while `jobs` is read.
+        report: what happens to each record is counted here.
+        options: how jobs are made.
+        selection: which are taken.
+        machine: jobs that could never run on it are dropped and counted; its number of hosts becomes `nb_res`.
+
+    Raises:
+        InputError: the log is wrong, or no job is left.
+    """
+    taken: list[tuple[LogJob, float]] = []
+    seen: set[str] = set()
+    fits = _Fits(machine)
+    for job in jobs:
+        if job.id in seen:
+            raise InputError("there are two jobs of this id", source=str(source), place=f"job {job.id}")
+        seen.add(job.id)
+        if not (math.isfinite(job.submission) and job.runtime < LONGEST and abs(job.submission) < LONGEST):
+            raise InputError("its times are beyond a thousand years", source=str(source), place=f"job {job.id}")
+        if not selection.start <= job.submission < selection.end:
+            report.drop("submitted outside the time span selected", job.id)
+        elif selection.users and str(job.extra.get("user", "")) not in selection.users:
+            report.drop("of users not selected", job.id)
+        elif job.units > hostset.MAX_HOST_ID:
+            raise InputError(f"{job.units} units", source=str(source), place=f"job {job.id}")
+        elif (runtime := _runtime(job, options, report)) is not None and fits.check(job, report):
+            taken.append((job, runtime))
+    taken.sort(key=lambda pair: (pair[0].submission, pair[0].id))
+    if selection.first is not None:
+        for job, _ in taken[selection.first :]:
+            report.drop(f"after the first {selection.first:,} jobs", job.id)
+        del taken[selection.first :]
+    if not taken:
+        raise InputError(f"no job is left of {report.records:,} records:\n{report.as_text()}", source=str(source))
+    origin = 0.0 if options.keep_clock else taken[0][0].submission
+    if origin < 0 or taken[0][0].submission < 0:
+        raise InputError("a job is submitted before time 0", source=str(source), place=f"job {taken[0][0].id}")
+    workload = _build(taken, origin, options, report)
+    workload.path, workload.name = source, stem(source)
+    workload.nb_res = machine.size if machine is not None else info.hosts
+    if workload.nb_res is None:
+        workload.nb_res = max(job.units for job in workload.jobs)
+        report.notes.append(
+            f"the log does not say how large the machine is: nb_res is the largest job, {workload.nb_res}"
+        )
+    elif machine is None:
+        for entry in workload.jobs:
+            if entry.units > workload.nb_res and entry.demand is None:
+                report.change(f"larger than the machine of {workload.nb_res:,} that the log states", entry.id)
+    workload.about = {
+        "origin": {"log": source.name, "sha256": info.digest, **info.about, "time_origin": number(origin)}
+    }
+    report.kept = len(workload.jobs)
+    return workload
+
+
+def _runtime(job: LogJob, options: LogOptions, report: ImportReport) -> float | None:
+    if job.runtime > 0:
+        return job.runtime
+    if options.zero_runtime == "drop":
+        report.drop("ran for 0 s", job.id)
+        return None
+    report.change(f"ran for 0 s: taken as {SHORTEST:g} s, since a delay must be above 0", job.id)
+    return SHORTEST
+
+
+class _Fits:
+    """Whether a job could ever run on a machine; jobs alike are looked at once."""
+
+    def __init__(self, machine: Machine | None) -> None:
+        self._machine = machine
+        self._known: dict[tuple[tuple[str, int], ...] | None, int] = {}
+
+    def _room(self, demand: Mapping[str, int] | None) -> int:
+        assert self._machine is not None
+        if self._machine.exclusive or demand is None:
+            return self._machine.size
+        if any(amount and name not in self._machine.resources for name, amount in demand.items()):
+            return 0
+        return int(self._machine.room(self._machine.capacity, self._machine.resolve(demand)).sum())
+
+    def check(self, job: LogJob, report: ImportReport) -> bool:
+        """Return whether it fits; one that does not is dropped."""
+        if self._machine is None:
+            return True
+        key = None if job.demand is None else tuple(sorted(job.demand.items()))
+        if key not in self._known:
+            self._known[key] = self._room(job.demand)
+        if job.units <= self._known[key]:
+            return True
+        if self._known[key] == 0:
+            needs = " ".join(f"{name}={amount}" for name, amount in key or ())
+            report.drop(f"need a unit of {needs}, which no host of the platform offers", job.id)
+        else:
+            report.drop("larger than the platform", job.id)
+        return False
+
+
+def _build(taken: list[tuple[LogJob, float]], origin: float, options: LogOptions, report: ImportReport) -> Workload:
+    profiles: dict[str, dict[str, Any]] = {}
+    demands: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}
+    users: dict[str, str] = {}
+    names: dict[str, str] = {}
+    jobs: list[Job] = []
+    for job, runtime in taken:
+        name = profile_name(runtime)
+        profiles.setdefault(name, {"type": "delay", "delay": number(runtime)})
+        walltime = job.walltime
+        if walltime < runtime:
+            if options.overrun == "extend":
+                report.change("ran longer than their walltime: walltime raised to 1 s above the run time", job.id)
+                walltime = math.floor(runtime) + 1.0
+            else:
+                report.change("ran longer than their walltime: they will be killed at it", job.id)
+        extra = job.extra
+        user = str(extra.get("user", ""))
+        demand = job.demand
+        if demand is not None:
+            demand = demands.setdefault(tuple(demand.items()), demand)
+            extra["demand"] = demand
+        jobs.append(
+            Job(
+                id=job.id,
+                units=job.units,
+                # Batsim's messages count microseconds.
+                submission=round(job.submission - origin, 6),
+                walltime=walltime,
+                profile=names.setdefault(name, name),
+                demand=demand,
+                user=users.setdefault(user, user),
+                extra=extra,
+            )
+        )
+    return Workload(
+        path=Path(), name="", jobs=jobs, profiles=dict(sorted(profiles.items(), key=lambda p: p[1]["delay"]))
+    )

@@ -1,0 +1,64 @@
+"""A workload in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from batdispatch.core.job import Job
+from batdispatch.core.profiles import runtime_of
+
+
+class Workload(msgspec.Struct, kw_only=True, eq=False):
+    """Jobs and the profiles that say what they do, as a Batsim 4 workload file holds them.
+
+    Jobs have ids without the ``w0!`` prefix (the simulator adds it) and are sorted as Batsim submits them: by
+    submission time, then by id as a string.
+    """
+
+    #: Where it was read from; for a workload made in memory, the name it goes by.
+    path: Path
+    #: The file's name without its endings.
+    name: str
+    #: SHA-256 of the file as it is on disk, in hexadecimal; empty for a workload made in memory.
+    digest: str = ""
+    #: Number of hosts of the machine it was written for; None when the file does not say.
+    nb_res: int | None = None
+    #: Whose format the file has.
+    batsim: Literal[4, 5] = 4
+    jobs: list[Job]
+    #: Profile name -> profile, as written and already checked.
+    profiles: dict[str, dict[str, Any]]
+    #: The file's fields beyond nb_res, jobs and profiles, such as where it comes from.
+    about: dict[str, Any] = {}
+
+    def sort(self) -> None:
+        """Put the jobs in Batsim's order of submission."""
+        self.jobs.sort(key=lambda job: (job.submission, job.id))
+
+    def offered_load(self) -> float | None:
+        """Return sum(units * run time) / (nb_res * (last - first submission)), where a unit is a whole host.
+
+        None when it cannot be told: run times depend on the platform, jobs share hosts, or all come at once.
+        """
+        if not self.jobs or not self.nb_res or any(job.demand is not None for job in self.jobs):
+            return None
+        runtimes = {name: runtime_of(profile, self.profiles) for name, profile in self.profiles.items()}
+        span = self.jobs[-1].submission - self.jobs[0].submission
+        work = 0.0
+        for job in self.jobs:
+            runtime = runtimes[job.profile]
+            if runtime is None:
+                return None
+            work += job.units * runtime
+        return work / (self.nb_res * span) if span > 0 else None
+
+
+def stem(path: str | Path) -> str:
+    """Return a file's name without its endings (``a.json.xz`` -> ``a``)."""
+    name = Path(path).name
+    for ending in (".xz", ".gz", ".tar", ".json", ".swf", ".rst"):
+        name = name.removesuffix(ending)
+    return name or "workload"

@@ -1,0 +1,61 @@
+"""``--select KEY=VALUE``: which jobs of a log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.options import did_you_mean
+from batdispatch.inputs.workloads.logs import Selection
+
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+_FIELDS = {"first": "first", "from": "start", "to": "end", "users": "users"}
+_OPTION = "option --select"
+
+
+def parse_time(text: str, option: str) -> float:
+    """Read seconds, or a number with a unit: ``90``, ``12h``, ``30d``.
+
+    Raises:
+        InputError: it is neither.
+    """
+    scale = _SECONDS.get(text[-1:])
+    try:
+        value = float(text[:-1]) * scale if scale else float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in text:
+        raise InputError(f"{text!r} is no time, expected seconds or a number with s, m, h, d or w", source=option)
+    return value
+
+
+def parse_selection(texts: Iterable[str]) -> Selection:
+    """Read selections, each given at most once.
+
+    Raises:
+        InputError: a key is unknown or repeated, or its value has no meaning.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or key not in _FIELDS:
+            raise InputError(f"{text!r}, expected KEY=VALUE: {did_you_mean(key, _FIELDS)}", source=_OPTION)
+        if _FIELDS[key] in found:
+            raise InputError(f"{key!r} is given twice", source=_OPTION)
+        if key == "first":
+            if not (value.isascii() and value.isdigit() and 0 < len(value) < 12 and int(value) > 0):
+                raise InputError(f"first={value!r}, expected a whole number from 1", source=_OPTION)
+            found["first"] = int(value)
+        elif key == "users":
+            names = frozenset(name.strip() for name in value.split(",") if name.strip())
+            if not names:
+                raise InputError("users= names no user, expected for instance users=3,17", source=_OPTION)
+            found["users"] = names
+        else:
+            found[_FIELDS[key]] = parse_time(value, f"{_OPTION} {key}")
+    selection = Selection(**found)
+    if selection.start >= selection.end:
+        raise InputError(f"from={selection.start:g} is not before to={selection.end:g}", source=_OPTION)
+    return selection

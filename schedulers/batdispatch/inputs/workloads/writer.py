@@ -1,0 +1,79 @@
+"""Workloads to JSON, Batsim 4's or 5's: one job and one profile a line, same workload same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from batdispatch.batsim.v5 import workload as batsim5
+from batdispatch.core.job import Job
+from batdispatch.inputs.files import replacing
+from batdispatch.inputs.workloads.model import Workload
+
+#: Jobs encoded between two writes.
+_CHUNK = 4096
+
+
+def number(value: float) -> int | float:
+    """Return a whole float as an integer, which is how people write it."""
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
+
+
+def job_fields(job: Job) -> dict[str, Any]:
+    """Return a job's object as Batsim reads it: Batsim's own fields, then the user's as they were written."""
+    fields: dict[str, Any] = {"id": job.id, "subtime": number(job.submission), "res": job.units}
+    if job.walltime != math.inf:
+        fields["walltime"] = number(job.walltime)
+    fields["profile"] = job.profile
+    fields.update(job.extra)
+    return fields
+
+
+def _batsim5_fields(job: Job) -> dict[str, Any]:
+    return batsim5.job_fields(job_fields(job))
+
+
+def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5] = 4) -> str:
+    """Write a workload, whole or not at all; compressed when the name ends in ``.xz`` or ``.gz``.
+
+    `nb_res`, which Batsim insists on, is the size of the largest job when the workload has none.
+
+    Args:
+        workload: the workload.
+        path: the file.
+        batsim: whose format; in Batsim 5's, the user's own fields stand in ``extra_data``.
+
+    Returns:
+        The SHA-256 of the file, in hexadecimal.
+
+    Raises:
+        InputError: the file cannot be written, or Batsim 5 has no such profile.
+    """
+    encode = msgspec.json.Encoder().encode
+    nb_res = workload.nb_res or max((job.units for job in workload.jobs), default=1)
+    profiles, fields_of = workload.profiles, job_fields
+    if batsim == 5:
+        sizes = batsim5.sizes_of(((job.profile, job.units) for job in workload.jobs), workload.profiles)
+        profiles = {
+            name: batsim5.write_profile(name, profile, sizes, source=str(workload.path))
+            for name, profile in workload.profiles.items()
+        }
+        fields_of = _batsim5_fields
+    with replacing(path) as stream:
+        stream.write(b"{\n")
+        for key, value in workload.about.items():
+            stream.write(b"%b: %b,\n" % (encode(key), encode(value)))
+        stream.write(b'"nb_res": %d,\n"jobs": [' % nb_res)
+        for first in range(0, len(workload.jobs), _CHUNK):
+            lines = [encode(fields_of(job)) for job in workload.jobs[first : first + _CHUNK]]
+            stream.write((b"\n" if first == 0 else b",\n") + b",\n".join(lines))
+        stream.write(b'\n],\n"profiles": {')
+        for index, (name, profile) in enumerate(profiles.items()):
+            stream.write(b"%b%b: %b" % (b",\n" if index else b"\n", encode(name), encode(profile)))
+        stream.write(b"\n}\n}\n")
+    with Path(path).open("rb") as written:
+        return hashlib.file_digest(written, "sha256").hexdigest()

@@ -1,0 +1,1 @@
+"""An independent check of a run: does its jobs file agree with its inputs?"""

@@ -1,0 +1,1 @@
+"""Why a job waited: what was short, and who held it."""

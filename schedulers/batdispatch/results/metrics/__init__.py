@@ -1,0 +1,1 @@
+"""Numbers that describe a run, each with its formula and unit."""

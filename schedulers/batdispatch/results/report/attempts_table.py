@@ -1,0 +1,66 @@
+"""What a report shows of jobs that were run in several attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from batdispatch.results.metrics.attempts import attempt_metrics, submitted
+from batdispatch.results.metrics.compute import Description
+from batdispatch.results.report.comparison import Row, metric_row
+from batdispatch.results.runs import Run
+
+#: Of which `attempt_rows` makes rows: label, unit of the table, which is better, summary, formula.
+_WORDS = {
+    "effective_utilisation": (
+        "effective utilisation",
+        "%",
+        "higher",
+        "Share of the machine's time that did useful work.",
+        "useful work / (hosts (max_j f_j - min_j r_j))",
+    ),
+    "mean_response_time": (
+        "mean response time",
+        "s",
+        "lower",
+        "Mean time from a job's submission to the end of its last attempt.",
+        "mean over jobs of max f_j - min r_j over the job's attempts j",
+    ),
+    "useful_work": (
+        "useful work",
+        "unit h",
+        "",
+        "What the attempts that succeeded held.",
+        "sum_j u_j p_j over the attempts that succeeded",
+    ),
+    "wasted_work": (
+        "wasted work",
+        "unit h",
+        "lower",
+        "What the attempts that did not succeed held.",
+        "sum_j u_j p_j over the attempts that did not succeed",
+    ),
+    "failures_per_job": (
+        "failures a job",
+        "",
+        "lower",
+        "How often a job was stopped before it was done, failed speculations included.",
+        "attempts that did not succeed / jobs",
+    ),
+    "jobs_succeeded": ("jobs that succeeded", "", "higher", "Jobs of which an attempt succeeded.", "A count."),
+}
+#: Unit of the table -> how many of a metric's own unit make one.
+_SCALES = {"%": 0.01, "unit h": 3600.0}
+
+
+def attempt_rows(runs: Sequence[Run]) -> list[Row]:
+    """Return `attempt_metrics` of runs as rows of a comparison; none where no job of any run was tried twice."""
+    if all(len(submitted(run.frame)) == len(run.frame) for run in runs):
+        return []
+    found = [attempt_metrics(run.frame, run.hosts) for run in runs]
+    listed = []
+    for name, (label, unit, better, summary, formula) in _WORDS.items():
+        values = [each.get(name) for each in found]
+        scaled = [None if value is None else value / _SCALES.get(unit, 1) for value in values]
+        group = "Jobs over all their attempts (below, each attempt counts as a job)"
+        listed.append(metric_row(Description(f"attempts_{name}", label, unit, better, group, summary, formula), scaled))
+    return listed

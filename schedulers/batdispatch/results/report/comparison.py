@@ -1,0 +1,206 @@
+"""What stands in the tables of a comparison: values in common units, the best of them, and what differs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from batdispatch.results.metrics.attempts import submitted
+from batdispatch.results.metrics.compute import Description, Value, describe
+from batdispatch.results.runs import Run
+
+#: The metrics of the table one sees first; the others follow further down.
+KEY_METRICS = (
+    "mean_waiting_time",
+    "p95_waiting_time",
+    "max_waiting_time",
+    "mean_bounded_slowdown",
+    "p95_bounded_slowdown",
+    "utilisation",
+    "makespan",
+    "mean_queue_length",
+    "user_fairness",
+    "nb_jobs_killed",
+    "nb_jobs_rejected",
+    "decisions_seconds_p99",
+)
+_UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value in a table: as shown, as a number to sort by, and whether it is the best of its metric."""
+
+    text: str
+    value: float | None
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric with its value for each run, all in one unit."""
+
+    metric: Description
+    unit: str
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """An input of the runs: one value a run, as text."""
+
+    name: str
+    values: Sequence[str]
+
+    @property
+    def same(self) -> bool:
+        """Whether all runs have the same value."""
+        return len(set(self.values)) <= 1
+
+
+def duration_unit(values: Sequence[float]) -> tuple[float, str]:
+    """Return the unit (seconds, name) in which the largest of some durations is at least 2, or the smallest unit."""
+    largest = max((abs(value) for value in values), default=0.0)
+    if not largest:
+        return 1.0, "s"
+    return next((unit for unit in _UNITS if largest >= 2 * unit[0]), _UNITS[-1])
+
+
+def number(value: float) -> str:
+    """Return a number with three or four significant digits, thousands separated by thin spaces."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == int(value) and abs(value) < 1e15:
+        text = f"{int(value):,}"
+    else:
+        digits = max(0, 2 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{min(digits, 6)}f}"
+    return text.replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def metric_row(metric: Description, values: Sequence[Value]) -> Row:
+    """Put a metric's values into one unit and mark the best, unless all are equally good."""
+    known = [float(value) for value in values if value is not None]
+    scale, unit = 1.0, metric.unit
+    if metric.unit == "s":
+        scale, unit = duration_unit(known)
+    elif metric.name.startswith("utilisation"):
+        scale, unit = 0.01, "%"
+    shown = ["n/a" if value is None else number(float(value) / scale) for value in values]
+    best = ""
+    if known and metric.better:
+        best = number((min(known) if metric.better == "lower" else max(known)) / scale)
+        if all(text in (best, "n/a") for text in shown):
+            # What reads the same is equally good: nobody would see why one of them is marked.
+            best = ""
+    cells = [
+        Cell(text, None if value is None else float(value), bool(best) and text == best)
+        for text, value in zip(shown, values, strict=True)
+    ]
+    return Row(metric, unit, cells)
+
+
+def metric_rows(runs: Sequence[Run], *, only: Sequence[str] | None = None) -> list[Row]:
+    """Return the metrics that have a value for some run, in the order of the registry or of `only`."""
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    if only is not None:
+        # Utilisations of named resources stand where the hosts' would.
+        named = [name for name in names if name.startswith("utilisation_")]
+        names = [each for name in only for each in ([name, *named] if name == "utilisation" else [name])]
+    rows = []
+    for name in names:
+        metric = describe(name)
+        values = [run.metrics.get(name) for run in runs]
+        # A column of zeros such as the rejected jobs' is no news at first sight.
+        idle = only is not None and name.startswith("nb_jobs_") and not any(values)
+        if metric is not None and not idle and any(value is not None for value in values):
+            rows.append(metric_row(metric, values))
+    return rows
+
+
+def grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return rows by their metric's group, groups in order of first appearance."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.metric.group, []).append(row)
+    return groups
+
+
+def inputs(runs: Sequence[Run]) -> list[Fact]:
+    """Return what went into the runs: dispatcher, options, seed, versions, platform and workload with their digests."""
+
+    def fact(name: str, value: Callable[[Run], object]) -> Fact:
+        found = [value(run) for run in runs]
+        return Fact(name, ["" if each is None else str(each) for each in found])
+
+    options = list(dict.fromkeys(key for run in runs for key in run.result.options))
+    facts = [
+        fact("dispatcher", lambda run: run.result.dispatcher),
+        *(Fact(f"option {key}", [str(run.result.options.get(key, "")) for run in runs]) for key in options),
+        fact("seed", lambda run: run.result.seed),
+        fact("decision time", lambda run: run.result.decision_time),
+        fact(
+            "engine", lambda run: f"{run.result.engine.get('name', '')} {run.result.engine.get('version', '')}".strip()
+        ),
+        fact("batdispatch", lambda run: run.result.batdispatch),
+        fact("platform", lambda run: run.result.platform.path),
+        fact("platform SHA-256", lambda run: run.result.platform.sha256),
+        fact("compute hosts", lambda run: run.hosts),
+        fact("resources", lambda run: _amounts(run.result.platform.resources)),
+        fact("master host", lambda run: run.result.platform.master),
+        fact("workload", lambda run: run.result.workload.path),
+        fact("workload SHA-256", lambda run: run.result.workload.sha256),
+        fact("jobs", lambda run: len(submitted(run.frame))),
+    ]
+    return [each for each in facts if any(each.values)]
+
+
+def _amounts(resources: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {number(amount)}" for name, amount in resources.items())
+
+
+def warnings(runs: Sequence[Run]) -> list[str]:
+    """Return why the runs may not be comparable or trustworthy, one sentence each."""
+    found = []
+    by_name = {fact.name: fact for fact in inputs(runs)}
+
+    def differs(*names: str) -> bool:
+        return any(name in by_name and not by_name[name].same for name in names)
+
+    if differs("platform SHA-256", "compute hosts", "resources", "master host"):
+        found.append("The runs were made on different platforms: their metrics do not compare.")
+    if differs("workload SHA-256") or not _same_jobs(runs):
+        found.append("The runs served different jobs: their metrics do not compare.")
+    if differs("engine"):
+        found.append("The runs were made with different engines or versions of one.")
+    if differs("decision time"):
+        found.append("The runs count decision time differently: one dispatcher pays for thinking, another does not.")
+    if differs("batdispatch"):
+        found.append("The runs were made with different versions of batdispatch.")
+    if differs("seed"):
+        found.append("The runs were made with different seeds.")
+    for run in runs:
+        if run.result.fallbacks:
+            found.append(f"{run.label}: a solver gave up {run.result.fallbacks} times and a simpler plan was used.")
+    without = [run.label for run in runs if not run.result.batdispatch]
+    if without and len(runs) > 1:
+        found.append(f"No result.json says what went into {', '.join(without)}: whether they compare is not known.")
+    return found
+
+
+def _same_jobs(runs: Sequence[Run]) -> bool:
+    """Whether all runs have the same job ids, submission times and sizes; further attempts of a job aside."""
+
+    def key(run: Run) -> tuple[object, ...]:
+        jobs = submitted(run.frame)[["job_id", "submission_time", "requested_number_of_resources"]].sort_values(
+            ["job_id", "submission_time"], kind="stable"
+        )
+        times = np.round(jobs["submission_time"].to_numpy(dtype=np.float64), 3)
+        sizes = jobs["requested_number_of_resources"].to_numpy()
+        return tuple(jobs["job_id"]), times.tobytes(), sizes.tobytes()
+
+    first = key(runs[0])
+    return all(key(run) == first for run in runs[1:])

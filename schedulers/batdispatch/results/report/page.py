@@ -1,0 +1,240 @@
+"""One self-contained HTML page that compares runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from batdispatch import __version__
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import JobState
+from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.workloads import read_workload
+from batdispatch.results.hostsets import parse_many
+from batdispatch.results.report import comparison, losses, style
+from batdispatch.results.report.attempts_table import attempt_rows
+from batdispatch.results.report.pictures import MAX_CHARTS, Shared, charts, compared_curves
+from batdispatch.results.runs import Run, read_runs
+from batdispatch.results.usage import job_facts, read_units, slots_of
+
+#: Most reasons for rejections listed a run, and most jobs named a reason.
+MAX_REASONS, MAX_NAMED = 8, 5
+_DECISION_COLUMNS = (
+    ("total", "seconds_total"),
+    ("mean", "seconds_mean"),
+    ("50 %", "seconds_p50"),
+    ("90 %", "seconds_p90"),
+    ("99 %", "seconds_p99"),
+    ("max", "seconds_max"),
+)
+_DASHES = {"-": "", "--": "6 3", ":": "2 3", "-.": "6 3 2 3"}
+
+
+def write_report(run_dirs: Sequence[Path], out: Path, *, title: str | None = None, explain: bool = True) -> Path:
+    """Compare runs in one HTML page that needs nothing but itself, and return its path.
+
+    The same runs give the same bytes.
+
+    Args:
+        run_dirs: run folders, in the order of the page.
+        out: the page, or a folder that exists, which then gets an index.html.
+        title: its heading.
+        explain: whether to say where a dispatcher loses, for which recorded decisions are gone through.
+
+    Raises:
+        InputError: a folder is no run, or a file in it is malformed; nothing is written.
+    """
+    return write_page(render(read_runs(run_dirs), title=title, explain=explain), out)
+
+
+def write_page(page: str, out: Path) -> Path:
+    """Write a page in one piece and return its path."""
+    path = out / "index.html" if out.is_dir() else out
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, page.encode())
+    return path
+
+
+def render(runs: Sequence[Run], *, title: str | None = None, explain: bool = True) -> str:
+    """Return the page that compares some runs; the arguments are those of `write_report`."""
+    best, losers = losses.losers(runs) if explain else ("", [])
+    shared, chart_note = _shared(runs)
+    if len(runs) > MAX_CHARTS:
+        chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
+    facts = comparison.inputs(runs)
+    templates = resources.files("batdispatch.results.report") / "templates"
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    environment.filters["breakable"] = _breakable
+    environment.filters["formula"] = _formula
+    environment.filters["number"] = comparison.number
+    environment.filters["percent"] = lambda share: f"{comparison.number(100 * share)}\N{NO-BREAK SPACE}%"
+    environment.filters["quoted"] = shlex.quote
+    template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        version=__version__,
+        title=title or _title(runs),
+        lead=_lead(runs),
+        warnings=comparison.warnings(runs),
+        many=len(runs) > 1,
+        labels=[run.label for run in runs],
+        colours=[_key(index) for index in range(len(runs))],
+        overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
+        groups=comparison.grouped([*attempt_rows(runs), *comparison.metric_rows(runs)]),
+        curves=compared_curves(runs, shared),
+        charts=charts(runs, shared),
+        chart_note=chart_note,
+        best=best,
+        losers=losers,
+        different=[fact for fact in facts if not fact.same],
+        same=[fact for fact in facts if fact.same],
+        rejected=_rejected(runs),
+        decisions=_decisions(runs),
+        reports=[(run.label, _listed(run.result.report)) for run in runs if run.result.report],
+        commands=[(run.label, text) for run in runs if (text := _command(run))],
+        css=Markup((templates / "report.css").read_text(encoding="utf-8")),
+        js=Markup((templates / "report.js").read_text(encoding="utf-8")),
+    )
+
+
+def _breakable(text: str) -> Markup:
+    """Let a label such as ``easy,ordering=sjf`` go over several lines in a narrow column."""
+    return Markup(re.sub(r"([,/_]|[^&]=)", r"\1<wbr>", str(escape(text))))
+
+
+def _formula(text: str) -> Markup:
+    """Set a docstring's formula: subscripts, Greek letters and signs."""
+    for plain, sign in (("sum_", "Σ_"), ("tau", "τ"), ("<=", "≤"), ("^2", "²"), (" - ", " \N{MINUS SIGN} ")):
+        text = text.replace(plain, sign)
+    return Markup(
+        re.sub(r"(?<![A-Za-z_])([A-Za-zΣ]+)_([a-z]{1,2})(?![A-Za-z0-9_])", r"\1<sub>\2</sub>", str(escape(text)))
+    )
+
+
+def _title(runs: Sequence[Run]) -> str:
+    names = [run.label for run in runs]
+    shown = names if len(names) <= 5 else [*names[:4], f"{len(names) - 4} more"]
+    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    workloads = {Path(run.result.workload.path).name for run in runs if run.result.workload.path}
+    return f"{listed} on {workloads.pop()}" if len(workloads) == 1 else listed
+
+
+def _lead(runs: Sequence[Run]) -> str:
+    run = runs[0]
+    sentence = f"{comparison.number(len(run.frame))} jobs" if len({len(r.frame) for r in runs}) == 1 else "Jobs"
+    hosts = {r.hosts for r in runs}
+    if len(hosts) == 1 and run.hosts:
+        sentence += f" on {comparison.number(run.hosts)} hosts"
+        platform = Path(run.result.platform.path).name
+        sentence += f" of {platform}" if platform else ""
+        held = ", ".join(f"{comparison.number(v)} {k}" for k, v in run.result.platform.resources.items())
+        sentence += f" ({held})" if held else ""
+    span = run.metrics.get("makespan")
+    if span:
+        scale, unit = comparison.duration_unit([float(span)])
+        sentence += f", over {comparison.number(float(span) / scale)} {unit} of simulated time"
+    many = f"; {len(runs)} runs compared" if len(runs) > 1 else ""
+    return f"{sentence}{many}."
+
+
+def _key(index: int) -> dict[str, str]:
+    chosen = style.series_style(index)
+    return {"color": str(chosen["color"]), "dash": _DASHES[str(chosen["linestyle"])]}
+
+
+def _shared(runs: Sequence[Run]) -> tuple[dict[str, Shared], str]:
+    """Load what is needed to draw runs on shared nodes; also say why some cannot be drawn."""
+    found: dict[str, Shared] = {}
+    sites: dict[tuple[str, str, str | None], Any] = {}
+    missing = []
+    for run in runs:
+        facts = run.result
+        if not facts.platform.resources:
+            continue
+        key = (facts.platform.path, facts.workload.path, facts.platform.master)
+        try:
+            if key not in sites:
+                platform = read_platform(Path(key[0]), master=key[2])
+                workload = read_workload(Path(key[1]))
+                sites[key] = (platform, workload)
+            platform, workload = sites[key]
+        except (InputError, OSError):
+            missing.append(run.label)
+            continue
+        if platform.digest != facts.platform.sha256 or workload.digest != facts.workload.sha256:
+            missing.append(run.label)
+            continue
+        intervals = parse_many(run.frame["allocated_resources"].tolist())
+        units = read_units(run.folder / "units.csv", run.frame, intervals)
+        jobs = job_facts(run.frame, workload.jobs).jobs
+        found[run.label] = Shared(platform.machine, slots_of(intervals, units, platform.machine, jobs))
+    if not missing:
+        return found, ""
+    return found, (
+        f"Utilisation curves and charts of {', '.join(missing)} need the platform and workload of the run, which are "
+        "not where result.json says, or have changed since."
+    )
+
+
+def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    entries = []
+    for run in runs:
+        count = int((run.frame["final_state"] == JobState.REJECTED.value).sum())
+        if not count:
+            continue
+        by_reason: dict[str, list[str]] = {}
+        for rejection in run.result.rejected:
+            by_reason.setdefault(rejection.reason, []).append(rejection.job)
+        ordered = sorted(by_reason.items(), key=lambda item: -len(item[1]))
+        entries.append(
+            {
+                "label": run.label,
+                "count": count,
+                "more": sum(len(jobs) for _, jobs in ordered[MAX_REASONS:]),
+                "reasons": [
+                    {
+                        "text": reason or "without a reason",
+                        "count": len(jobs),
+                        "jobs": ", ".join(jobs[:MAX_NAMED]) + (", ..." if len(jobs) > MAX_NAMED else ""),
+                    }
+                    for reason, jobs in ordered[:MAX_REASONS]
+                ],
+            }
+        )
+    return entries
+
+
+def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
+    if not any(run.result.decisions.get("count") for run in runs):
+        return None
+    columns, cells = ["decisions"], [[_or_na(run.result.decisions.get("count"), 1.0)] for run in runs]
+    for name, key in _DECISION_COLUMNS:
+        values = [run.result.decisions.get(key) for run in runs]
+        scale, unit = comparison.duration_unit([float(value) for value in values if value is not None])
+        columns.append(f"{name} ({unit})")
+        for row, value in zip(cells, values, strict=True):
+            row.append(_or_na(value, scale))
+    return {
+        "columns": columns,
+        "rows": [{"label": run.label, "cells": row} for run, row in zip(runs, cells, strict=True)],
+    }
+
+
+def _or_na(value: float | int | None, scale: float) -> str:
+    return "n/a" if value is None else comparison.number(value / scale)
+
+
+def _listed(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in facts.items())
+
+
+def _command(run: Run) -> str:
+    command = run.result.command
+    return command if isinstance(command, str) else " ".join(command)

@@ -1,0 +1,175 @@
+"""The pictures of a comparison, as SVG elements for a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from batdispatch.core.machine import Machine
+from batdispatch.results.metrics.sample import Sample, sample_of
+from batdispatch.results.report import style
+from batdispatch.results.report.curves import distribution_figure, load_figure
+from batdispatch.results.report.gantt import gantt
+from batdispatch.results.report.occupancy import occupancy
+from batdispatch.results.runs import Run
+from batdispatch.results.usage import Slots
+
+Floats = NDArray[np.float64]
+
+#: Most runs that get a chart of their own; more make a page that nobody can scroll through.
+MAX_CHARTS = 12
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture for a page.
+
+    Attributes:
+        title: heading.
+        caption: what is to be seen and how it was made.
+        svg: an SVG element, safe to stand in a page.
+    """
+
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What is needed to draw runs on a machine whose nodes are shared by jobs.
+
+    Attributes:
+        machine: of the runs.
+        slots: what each row's job holds on each host.
+    """
+
+    machine: Machine
+    slots: Slots
+
+
+def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
+    """Return utilisation, queue and distributions, all runs in each picture.
+
+    Args:
+        runs: the runs.
+        shared: by label, for runs on shared nodes.
+    """
+    samples = {run.label: _sample(run, shared.get(run.label)) for run in runs}
+    begin, end = extent(list(samples.values()))
+    made: list[tuple[str, str, Callable[[], Figure]]] = []
+    resources = list(dict.fromkeys(name for sample in samples.values() for name in sample.amounts))
+    for name in resources:
+        total = next(sample.totals[name] for sample in samples.values() if name in sample.totals)
+        made.append(_load(f"Utilisation: {name}", f"% of the machine's {name}", samples, name, total, begin, end))
+    if not resources:
+        hosts = max((run.hosts or 0 for run in runs), default=0)
+        made.append(_load("Utilisation", "% of hosts" if hosts else "hosts", samples, None, hosts or None, begin, end))
+    made.append(
+        (
+            "Queue",
+            "Number of jobs that wait, over time.",
+            lambda: load_figure(
+                # A real Batsim takes microseconds to start a job: that is no queue, only a needle in the picture.
+                {name: (s.submission, s.start, (s.wait > 1e-3).astype(np.float64)) for name, s in samples.items()},
+                label="waiting jobs",
+                total=None,
+                begin=begin,
+                end=end,
+            ),
+        )
+    )
+    made.append(
+        (
+            "Waiting time",
+            "Share of the jobs that waited no longer than this. The higher the curve, the better.",
+            lambda: distribution_figure(
+                {name: sample.wait for name, sample in samples.items()}, label="waiting time", durations=True
+            ),
+        )
+    )
+    made.append(
+        (
+            "Bounded slowdown",
+            "Share of the jobs whose bounded slowdown (threshold 10 s) is no larger. The higher the curve, the better.",
+            lambda: distribution_figure(
+                {name: sample.bounded_slowdown for name, sample in samples.items()},
+                label="bounded slowdown",
+                durations=False,
+            ),
+        )
+    )
+    return [
+        Picture(title, caption, style.to_svg(draw(), f"c{index}", title))
+        for index, (title, caption, draw) in enumerate(made)
+    ]
+
+
+def charts(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
+    """Return who ran where and when, one picture a run, all with the same time axis.
+
+    A Gantt chart for exclusive hosts; how full nodes are where jobs share them. Runs on shared nodes that are not in
+    `shared` get none.
+    """
+    samples = [_sample(run, None) for run in runs]
+    begin, end = extent(samples)
+    found = []
+    for index, run in enumerate(runs[:MAX_CHARTS]):
+        if run.label in shared:
+            known = shared[run.label]
+            rejected = (run.frame["final_state"] == "REJECTED").to_numpy()
+            start = np.where(rejected, np.nan, run.frame["starting_time"].to_numpy(dtype=np.float64))
+            finish = run.frame["finish_time"].to_numpy(dtype=np.float64)
+            figure = occupancy(known.slots, known.machine.capacity, start, finish, begin=begin, end=end)
+            caption = "How much of each node's busiest resource is in use, averaged over short stretches of time."
+        elif run.result.platform.resources:
+            continue
+        else:
+            figure = gantt(run.frame, run.hosts or 0, begin=begin, end=end)
+            caption = "Which hosts ran jobs when; a job's colour says how long it had waited."
+        found.append(Picture(run.label, caption, style.to_svg(figure, f"g{index}", f"Chart of {run.label}")))
+    return found
+
+
+def extent(samples: Sequence[Sample]) -> tuple[float, float]:
+    """Return the first submission and the last end over all runs, in seconds."""
+    begin = min((s.first_submission for s in samples if len(s.start)), default=0.0)
+    end = max((float(s.finish.max()) for s in samples if len(s.finish)), default=begin)
+    return begin, end
+
+
+def _load(
+    title: str, label: str, samples: Mapping[str, Sample], resource: str | None, total: float | None, *span: float
+) -> tuple[str, str, Callable[[], Figure]]:
+    def weight(sample: Sample) -> Floats:
+        return sample.held if resource is None else sample.amounts.get(resource, np.zeros(len(sample.start)))
+
+    caption = f"{label[0].upper()}{label[1:]} that jobs hold, over time. Long runs are averaged over equal stretches."
+    return (
+        title,
+        re.sub(r"^% of", "Share of", caption),
+        lambda: load_figure(
+            {name: (s.start, s.finish, weight(s)) for name, s in samples.items()},
+            label=label,
+            total=total,
+            begin=span[0],
+            end=span[1],
+        ),
+    )
+
+
+def _sample(run: Run, shared: Shared | None) -> Sample:
+    if shared is None:
+        return sample_of(run.frame, hosts=run.hosts)
+    machine, slots = shared.machine, shared.slots
+    amounts = {
+        name: np.bincount(slots.row, weights=slots.amount[:, axis], minlength=len(run.frame)).astype(np.float64)
+        for axis, name in enumerate(machine.resources)
+    }
+    totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
+    return sample_of(run.frame, hosts=run.hosts, totals=totals, amounts=amounts)

@@ -1,0 +1,244 @@
+"""Run folders: what was simulated, and what came out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.results.frame import read_jobs
+from batdispatch.results.hostsets import parse_many
+from batdispatch.results.metrics.compute import Value, compute
+from batdispatch.results.schedule import read_schedule
+from batdispatch.results.usage import held_by_row, job_facts, read_units, slots_of
+
+#: Largest result.json read, in bytes.
+MAX_BYTES = 1 << 28
+_PREFIXES = ("", "out_")
+_ENDINGS = ("", ".xz", ".gz")
+
+
+class PlatformFacts(msgspec.Struct, kw_only=True):
+    """``result.json``'s "platform"."""
+
+    path: str = ""
+    sha256: str = ""
+    #: Compute hosts.
+    hosts: int | None = None
+    master: str | None = None
+    #: Machine-wide capacity by name; empty for exclusive hosts.
+    resources: dict[str, float] = {}
+
+
+class WorkloadFacts(msgspec.Struct, kw_only=True):
+    """``result.json``'s "workload"."""
+
+    path: str = ""
+    sha256: str = ""
+    jobs: int | None = None
+
+
+class Rejection(msgspec.Struct, kw_only=True):
+    """A job that was rejected, and why."""
+
+    job: str = ""
+    reason: str = ""
+
+
+class Result(msgspec.Struct, kw_only=True):
+    """``result.json``; every key may be absent, and keys that are not here are left alone."""
+
+    batdispatch: str = ""
+    dispatcher: str = ""
+    label: str = ""
+    options: dict[str, Any] = {}
+    seed: int | None = None
+    engine: dict[str, Any] = {}
+    platform: PlatformFacts = msgspec.field(default_factory=PlatformFacts)
+    workload: WorkloadFacts = msgspec.field(default_factory=WorkloadFacts)
+    decision_time: float | str | None = None
+    metrics: dict[str, float | int | None] = {}
+    decisions: dict[str, float | int | None] = {}
+    rejected: list[Rejection] = []
+    #: How often a solver gave up and a feasible plan was used instead.
+    fallbacks: int = 0
+    #: What the dispatcher says about its run.
+    report: dict[str, Any] = {}
+    #: Seconds and MiB that the simulation took.
+    performance: dict[str, float | int | None] = {}
+    #: Set when jobs were registered while the simulation ran, so that the workload does not list them all.
+    dynamic_jobs: bool = False
+    #: The command line that repeats the run.
+    command: str | list[str] = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder, read.
+
+    Attributes:
+        folder: where it is.
+        label: a name that tells it from the other runs of a comparison.
+        frame: its jobs, see `frame.read_jobs`.
+        result: its result.json; empty when there is none, as in a folder that Batsim wrote.
+        hosts: compute hosts of the machine, None when nothing says it.
+        metrics: name -> value.
+    """
+
+    folder: Path
+    label: str
+    frame: pd.DataFrame
+    result: Result
+    hosts: int | None
+    metrics: Mapping[str, Value]
+
+
+def jobs_file(folder: Path) -> Path | None:
+    """Return a run folder's jobs file: jobs.csv, Batsim's out_jobs.csv, or either compressed; None without one."""
+    for prefix in _PREFIXES:
+        for ending in _ENDINGS:
+            path = folder / f"{prefix}jobs.csv{ending}"
+            if path.is_file():
+                return path
+    return None
+
+
+def find_runs(paths: Sequence[Path]) -> list[Path]:
+    """Return the run folders among `paths` and directly inside those that are none themselves, in order, each once.
+
+    Raises:
+        InputError: a path is no folder, or holds no run.
+    """
+    found: dict[Path, Path] = {}
+    for path in paths:
+        if not path.is_dir():
+            raise InputError("is not a folder, expected a run's folder or one that holds several", source=str(path))
+        runs = [path] if jobs_file(path) else [sub for sub in sorted(path.iterdir()) if sub.is_dir() and jobs_file(sub)]
+        if not runs:
+            raise InputError("holds no jobs.csv, and no folder in it does", source=str(path))
+        for run in runs:
+            found.setdefault(run.resolve(), run)
+    return list(found.values())
+
+
+def read_result(folder: Path) -> Result:
+    """Read a folder's result.json; an empty one when the file is not there.
+
+    Raises:
+        InputError: it is no JSON object, or a key has a value of another kind than it should.
+    """
+    path = folder / "result.json"
+    if not path.exists():
+        return Result()
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(f"larger than {MAX_BYTES} bytes", source=str(path))
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Result)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+        raise InputError(str(problem), source=str(path)) from None
+    except RecursionError:
+        raise InputError("nested too deeply", source=str(path)) from None
+
+
+def read_run(folder: Path, *, label: str = "") -> Run:
+    """Read a run folder and compute its metrics.
+
+    Metrics come from the jobs file. Those that need the workload or the platform as well (fairness over users,
+    utilisation of named resources) are taken from result.json, whose writer had both at hand.
+
+    Raises:
+        InputError: the folder has no jobs file, or a file in it is malformed.
+    """
+    path = jobs_file(folder)
+    if path is None:
+        raise InputError("holds no jobs.csv", source=str(folder))
+    frame = read_jobs(path)
+    result = read_result(folder)
+    hosts = result.platform.hosts or _hosts_of_schedule(folder)
+    values = compute(frame, hosts=hosts, totals=result.platform.resources, decisions=result.decisions)
+    known = {name: value for name, value in result.metrics.items() if value is not None}
+    metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
+    return Run(folder, label or result.label or folder.name, frame, result, hosts, metrics)
+
+
+def read_runs(folders: Sequence[Path]) -> list[Run]:
+    """Read several run folders; labels are made different with as much of the path as that takes.
+
+    Raises:
+        InputError: there is none, or one cannot be read.
+    """
+    if not folders:
+        raise InputError("no run to report on")
+    parts = [folder.resolve().parts for folder in folders]
+    labels = [part[-1] for part in parts]
+    for depth in range(2, max(map(len, parts)) + 1):
+        if len(set(labels)) == len(labels):
+            break
+        labels = ["/".join(part[-depth:]) for part in parts]
+    return [read_run(folder, label=label) for folder, label in zip(folders, labels, strict=True)]
+
+
+def metrics_of(
+    frame: pd.DataFrame,
+    result: Mapping[str, Any],
+    *,
+    machine: Machine | None = None,
+    jobs: Sequence[Job] | None = None,
+    folder: Path | None = None,
+) -> dict[str, Value]:
+    """Compute every metric of a run when its machine and workload are at hand.
+
+    Args:
+        frame: the run's jobs.
+        result: what result.json will hold; of it, "decisions" is read.
+        machine: of the run, for utilisation.
+        jobs: of the workload, for users and demands.
+        folder: of the run, for units.csv.
+
+    Raises:
+        InputError: an allocation or units.csv is malformed.
+    """
+    facts = job_facts(frame, jobs) if jobs is not None else None
+    totals, amounts = {}, None
+    if machine is not None and not machine.exclusive:
+        totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
+        if facts is not None:
+            intervals = parse_many(frame["allocated_resources"].tolist())
+            units = (
+                read_units(folder / "units.csv", frame, intervals)
+                if folder is not None
+                else np.ones(int(intervals.sizes.sum()), dtype=np.int64)
+            )
+            amounts = held_by_row(slots_of(intervals, units, machine, facts.jobs), len(frame), machine.resources)
+    return compute(
+        frame,
+        hosts=machine.size if machine is not None else None,
+        totals=totals,
+        amounts=amounts,
+        users=facts.users if facts is not None else None,
+        decisions=result.get("decisions"),
+    )
+
+
+def _hosts_of_schedule(folder: Path) -> int | None:
+    """Return the machine's size from Batsim's schedule.csv or schedule.json, None where it does not say."""
+    for prefix in _PREFIXES:
+        for ending in (".csv", ".json"):
+            path = folder / f"{prefix}schedule{ending}"
+            if not path.is_file():
+                continue
+            try:
+                count = read_schedule(path).get("nb_computing_machines")
+            except InputError:
+                # The jobs are what a report is about; these sums are not worth refusing them.
+                return None
+            return int(count) if isinstance(count, float) and count.is_integer() and 1 <= count < 10**9 else None
+    return None

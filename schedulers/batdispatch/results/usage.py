@@ -1,0 +1,152 @@
+"""What jobs held of a machine whose nodes have several resources."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.results.hostsets import Intervals
+
+#: Largest units.csv read, in bytes.
+MAX_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class JobFacts:
+    """What the workload knows about the job of each row of a frame.
+
+    Attributes:
+        jobs: the workload's job, None where it has none of that id (jobs registered while the simulation ran).
+        users: its user, object [row], empty text when unknown.
+    """
+
+    jobs: Sequence[Job | None]
+    users: NDArray[np.object_]
+
+
+def job_facts(frame: pd.DataFrame, jobs: Iterable[Job]) -> JobFacts:
+    """Look up each row's job by ``workload!id``, or by its id alone when the workload's jobs carry no prefix."""
+    by_id = {job.id: job for job in jobs}
+    found = [
+        by_id.get(job_id) or by_id.get(f"{workload}!{job_id}")
+        for job_id, workload in zip(frame["job_id"], frame["workload_name"], strict=True)
+    ]
+    users = np.array([job.user if job is not None else "" for job in found], dtype=object)
+    return JobFacts(found, users)
+
+
+def read_units(path: Path, frame: pd.DataFrame, intervals: Intervals) -> NDArray[np.int64]:
+    """Read units.csv: how many units of its job each host slot carries, int64 [slot] along ``intervals.hosts()``.
+
+    A job that is not in the file, and every job when there is no such file, has one unit a host.
+
+    Raises:
+        InputError: the file is malformed, names a job that is not in the frame, or gives a job another number of
+            hosts than its allocation has.
+    """
+    sizes = intervals.sizes
+    units = np.ones(int(sizes.sum()), dtype=np.int64)
+    if not path.exists():
+        return units
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(f"larger than {MAX_BYTES} bytes", source=str(path))
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    rows = {job_id: row for row, job_id in enumerate(frame["job_id"])}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            if not {"job_id", "units"} <= set(header):
+                raise InputError(
+                    f"found columns {header[:10]}, expected job_id, allocated_resources, units", source=str(path)
+                )
+            job_column, units_column = header.index("job_id"), header.index("units")
+            for fields in reader:
+                place = f"line {reader.line_num}"
+                if len(fields) != len(header):
+                    raise InputError(f"{len(fields)} fields, expected {len(header)}", source=str(path), place=place)
+                row = rows.get(fields[job_column])
+                if row is None:
+                    raise InputError(
+                        f"job {fields[job_column][:80]!r} is not in the jobs file", source=str(path), place=place
+                    )
+                counts = fields[units_column].split()
+                if not all(part.isascii() and part.isdigit() and len(part) <= 9 and int(part) for part in counts):
+                    raise InputError(
+                        f"units {fields[units_column][:80]!r}, expected a positive number a host, such as '2 3 1'",
+                        source=str(path),
+                        place=place,
+                    )
+                if len(counts) != sizes[row]:
+                    raise InputError(
+                        f"job {fields[job_column][:80]!r} has units on {len(counts)} hosts and {sizes[row]} hosts",
+                        source=str(path),
+                        place=place,
+                    )
+                units[offsets[row] : offsets[row + 1]] = [int(part) for part in counts]
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise InputError(str(problem), source=str(path)) from None
+    return units
+
+
+@dataclass(frozen=True)
+class Slots:
+    """What every job held of every resource on each of its hosts.
+
+    Attributes:
+        host: int64 [slot].
+        row: row of the frame, int64 [slot].
+        units: units of the job on the host, int64 [slot].
+        amount: int64 [slot, resource] along the machine's resource axis.
+    """
+
+    host: NDArray[np.int64]
+    row: NDArray[np.int64]
+    units: NDArray[np.int64]
+    amount: NDArray[np.int64]
+
+
+def slots_of(
+    intervals: Intervals, units: NDArray[np.int64], machine: Machine, jobs: Sequence[Job | None], *, source: str = ""
+) -> Slots:
+    """Spread each row's job over its hosts: units times demand, or the whole node for a job without a demand.
+
+    Hosts beyond the machine carry nothing here (the audit reports them).
+
+    Raises:
+        InputError: a job needs a resource that the machine does not have.
+    """
+    host, row = intervals.hosts()
+    inside = host < len(machine.hosts)
+    amount = machine.capacity[np.where(inside, host, 0)]
+    amount[~inside] = 0
+    requests = np.zeros((intervals.rows, len(machine.resources)), dtype=np.int64)
+    whole = np.ones(intervals.rows, dtype=bool)
+    for index, job in enumerate(jobs):
+        try:
+            request = machine.resolve(job.demand) if job is not None else None
+        except InputError as problem:
+            raise InputError(str(problem), source=source, place=f"job {job.id if job else index!r}") from None
+        if request is not None:
+            whole[index] = False
+            requests[index] = request
+    shared = ~whole[row]
+    amount[shared] = units[shared, None] * requests[row[shared]]
+    return Slots(host, row, units, amount)
+
+
+def held_by_row(slots: Slots, rows: int, resources: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:
+    """Return what each row's job held of each resource over all its hosts, float64 [row] by name."""
+    return {
+        name: np.bincount(slots.row, weights=slots.amount[:, axis], minlength=rows).astype(np.float64)
+        for axis, name in enumerate(resources)
+    }

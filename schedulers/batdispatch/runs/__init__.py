@@ -1,0 +1,1 @@
+"""A run, a comparison of runs, a grid of runs."""

@@ -1,0 +1,222 @@
+"""A run in a real Batsim: started with the options that the dispatcher needs, served, its outputs collected.
+
+What a run asks for is said to each Batsim in its own way:
+
+| | Batsim 4 | Batsim 5 |
+|---|---|---|
+| where we listen | ``-s ENDPOINT`` | ``-s ENDPOINT INIT`` |
+| jobs that the dispatcher registers | ``--enable-dynamic-jobs``, ``--acknowledge-dynamic-jobs``, ... | the handshake |
+| hosts that jobs share | ``--enable-compute-sharing`` | always possible |
+| external events | ``--events``, any type | ``--events``, all of type generic |
+| energy | ``--energy`` | ``--energy-host`` |
+| roles of hosts | ``-r HOST:ROLE`` | ``-r HOST ROLE`` |
+"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from batdispatch.batsim import features_for, protocol
+from batdispatch.core import decisions as d
+from batdispatch.core import events as e
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.messages import Message, Reply
+from batdispatch.core.session import Session
+from batdispatch.engines.outputs import UNITS_HEADER, quoted
+from batdispatch.inputs.files import read_all, write_whole
+from batdispatch.inputs.platforms import Platform
+from batdispatch.inputs.workloads import Workload, write_workload
+from batdispatch.links.batsim_process import BatsimProcess, Found, find_batsim
+from batdispatch.links.recorder import Recorder
+from batdispatch.links.serve import serve
+
+#: Seconds that Batsim may take for its output files after the last reply.
+ENDING = 120.0
+#: What a run's folder holds of Batsim's outputs; further ones are left out.
+OUTPUTS = ("jobs.csv", "schedule.csv", "schedule.json", "machine_states.csv", "pstate_changes.csv")
+_PACKED = (".xz", ".gz")
+
+
+class Ran(NamedTuple):
+    """A finished run: which Batsim, with which command, and how many messages it sent."""
+
+    version: str
+    command: str
+    messages: int
+
+
+def run_in_batsim(
+    major: Literal[4, 5],
+    session: Session,
+    platform: Platform,
+    workload: Workload,
+    out: Path,
+    *,
+    events: Sequence[e.Event] = (),
+    events_file: str | None = None,
+    record: bool = True,
+    program: str | None = None,
+    timeout: float = 600.0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Ran:
+    """Simulate a workload in a real Batsim, which is started here, and put its outputs into the folder `out`.
+
+    Args:
+        major: Batsim's version.
+        session: a fresh one, of the dispatcher.
+        platform: read for this version of Batsim.
+        workload: of either version; it is converted if need be.
+        out: an existing folder.
+        events: the external events, and
+        events_file: the file that they were read from, in Batsim 4's form.
+        record: whether decisions.jsonl is written.
+        program: Batsim's; None: what is found on PATH.
+        timeout: seconds without a message after which Batsim counts as hung.
+        progress: called with (jobs ended so far, jobs in all).
+
+    Raises:
+        InputError: there is no such Batsim, or it cannot be told to do this.
+        ImpossibleDecision: the dispatcher decided something impossible.
+        SimulationError: Batsim crashed, hung, or wrote no outputs.
+    """
+    batsim = find_batsim(major, program)
+    if platform.master is None:
+        raise InputError(
+            "has no host that carries Batsim itself: say which with --master-host", source=str(platform.path)
+        )
+    wire = protocol(str(major))
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out, prefix=".batsim-")))
+        inputs = _arguments(major, session, platform, workload, scratch, events, events_file)
+        prefix = f"{scratch.resolve()}/out" if major == 4 else f"{scratch.resolve()}/"
+        process = stack.enter_context(BatsimProcess([batsim.path, *inputs, "-q", "-e", prefix]))
+        recorder = stack.enter_context(Recorder(out / "decisions.jsonl", wire)) if record else None
+
+        def start(endpoint: str) -> None:
+            process.command += ["-s", endpoint] if major == 4 else ["-s", endpoint, ""]
+            process.start()
+
+        peer = _Followed(session, len(workload.jobs), progress)
+        served = serve(
+            peer,
+            "tcp://127.0.0.1:*",
+            wire,
+            features=features_for(registers_jobs=session.dispatcher.registers_jobs),
+            timeout=timeout,
+            recorder=recorder,
+            on_ready=start,
+            watch=process.watch,
+        )
+        process.finish(ENDING)
+        _collect(scratch, out, batsim, process)
+        peer.write_units(out)
+        return Ran(batsim.version, shlex.join(process.command), served.messages)
+
+
+def _arguments(
+    major: Literal[4, 5],
+    session: Session,
+    platform: Platform,
+    workload: Workload,
+    scratch: Path,
+    events: Sequence[e.Event],
+    events_file: str | None,
+) -> list[str]:
+    """Return Batsim's arguments for the inputs, written anew where Batsim could not read them as they are."""
+    arguments = platform.batsim_arguments()
+    if platform.path.suffix in _PACKED:
+        plain = scratch / "platform.xml"
+        plain.write_bytes(read_all(platform.path)[0])
+        arguments[arguments.index("-p") + 1] = str(plain)
+    path = workload.path
+    if workload.batsim != major or path.suffix in _PACKED:
+        path = scratch / "workload.json"
+        write_workload(workload, path, batsim=major)
+    arguments += ["-w", str(path)]
+    if major == 5:
+        arguments.append("--trace-machine-state")
+    if events_file is not None and major == 4:
+        arguments += ["--events", events_file, "--forward-unknown-events"]
+    elif events_file is not None:
+        file = scratch / "events.txt"
+        file.write_bytes(b"".join(map(_generic, events)))
+        arguments += ["--events", str(file)]
+    dispatcher = session.dispatcher
+    if dispatcher.registers_jobs and major == 4:
+        arguments += ["--enable-dynamic-jobs", "--acknowledge-dynamic-jobs", "--enable-profile-reuse"]
+    if not platform.machine.exclusive and major == 4:
+        arguments.append("--enable-compute-sharing")
+    if dispatcher.needs_energy:
+        arguments.append("--energy" if major == 4 else "--energy-host")
+    return arguments
+
+
+def _generic(event: e.Event) -> bytes:
+    """Return an external event as a line that Batsim 5 reads: what happened is text inside."""
+    if isinstance(event, e.MachinesAvailable | e.MachinesUnavailable):
+        kind = "machine_available" if isinstance(event, e.MachinesAvailable) else "machine_unavailable"
+        inner: dict[str, Any] = {"type": kind, "resources": str(event.hosts)}
+    else:
+        assert isinstance(event, e.Notified)
+        inner = {"type": event.kind, **{key: value for key, value in event.data.items() if key != "timestamp"}}
+    text = msgspec.json.encode(inner).decode()
+    return msgspec.json.encode({"type": "generic", "timestamp": event.time, "data": text}) + b"\n"
+
+
+class _Followed:
+    """Passes messages to a session, counts jobs that ended, and keeps what Batsim does not write down."""
+
+    def __init__(self, session: Session, jobs: int, progress: Callable[[int, int], None] | None) -> None:
+        self._session = session
+        self._jobs = jobs
+        self._progress = progress
+        self._ended = 0
+        self._units: list[str] = []
+
+    def handle(self, message: Message) -> Reply:
+        """Answer a message."""
+        reply = self._session.handle(message)
+        before = self._ended
+        self._ended += sum(isinstance(event, e.JobCompleted) for event in message.events)
+        for decision in reply.decisions:
+            if isinstance(decision, d.Reject):
+                self._ended += 1
+            elif isinstance(decision, d.Execute) and decision.allocation.counts is not None:
+                name = quoted(decision.job_id.partition("!")[2])
+                counts = " ".join(map(str, decision.allocation.counts))
+                self._units.append(f"{name},{decision.allocation},{counts}\n")
+        if self._progress is not None and self._ended > before:
+            self._progress(self._ended, max(self._jobs, self._ended))
+        return reply
+
+    def write_units(self, out: Path) -> None:
+        """Write units.csv where several units of a job shared a host, as the embedded engine does."""
+        path = out / "units.csv"
+        if self._units:
+            write_whole(path, (UNITS_HEADER + "".join(self._units)).encode())
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _collect(scratch: Path, out: Path, batsim: Found, process: BatsimProcess) -> None:
+    """Move Batsim's outputs into the run's folder; what an earlier run left there under their names goes."""
+    found = {
+        name: path
+        for name in OUTPUTS
+        for path in (scratch / f"out_{name}", scratch / name)
+        if path.is_file() and not path.is_symlink()
+    }
+    if "jobs.csv" not in found:
+        raise SimulationError(f"{batsim.path} wrote no jobs.csv{process.last_words()}")
+    for name in OUTPUTS:
+        if name in found:
+            found[name].replace(out / name)
+        else:
+            (out / name).unlink(missing_ok=True)

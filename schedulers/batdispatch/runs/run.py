@@ -1,0 +1,335 @@
+"""One run: a dispatcher, a platform and a workload become a folder of results."""
+
+from __future__ import annotations
+
+import platform as python_platform
+import re
+import resource
+import shlex
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from batdispatch import __version__
+from batdispatch.batsim import protocol
+from batdispatch.core.dispatcher import Dispatcher, create
+from batdispatch.core.errors import InputError
+from batdispatch.core.events import Event
+from batdispatch.core.messages import Peer
+from batdispatch.core.session import DecisionTime, Session
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.external import read_external_events
+from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
+from batdispatch.engines.timing import PlatformTimer
+from batdispatch.inputs.files import write_json, write_lines
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.workloads import read_workload
+from batdispatch.links.recorder import RecordedPeer, Recorder
+from batdispatch.results.frame import read_jobs
+from batdispatch.results.metrics.attempts import attempt_metrics
+from batdispatch.results.runs import metrics_of
+from batdispatch.runs.isolation import isolated, sweep
+from batdispatch.runs.simgrid import UseSimGrid, needs_simgrid
+
+#: Called with (jobs ended so far, jobs in all).
+Progress = Callable[[int, int], None]
+#: What simulates: this package, or a real Batsim that is started.
+Engine = Literal["embedded", "batsim4", "batsim5"]
+#: Clocks that decisions can be timed by.
+DecisionClock = Literal["wall", "cpu"]
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+
+
+class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that determines a run."""
+
+    platform: str
+    workload: str
+    dispatcher: str
+    options: dict[str, str] = {}
+    #: Seconds of simulated time a decision takes; None: as long as it really took.
+    decision_time: DecisionTime = 0.0
+    #: What decisions are timed by: wall-clock, or CPU time of the process, which a busy machine does not lengthen.
+    decision_clock: DecisionClock = "wall"
+    seed: int = 0
+    #: The host that carries Batsim itself; None: ``master_host``, if the platform has one.
+    master_host: str | None = None
+    external_events: str | None = None
+    #: Whether simultaneous events are told in one message, or one by one.
+    ties: Literal["together", "apart"] = "together"
+    #: Whether decisions.jsonl is written.
+    record: bool = True
+    #: When SimGrid times what depends on the platform.
+    simgrid: UseSimGrid = "auto"
+
+    engine: Engine = "embedded"
+    #: Batsim's program; None: what is found on PATH.
+    batsim: str | None = None
+    #: Seconds without a message after which a real Batsim counts as hung.
+    timeout: float = 600.0
+
+    @property
+    def label(self) -> str:
+        """A name for the run's folder: the dispatcher and the options it was given."""
+        name = self.dispatcher.rpartition(":")[2].lower() if ":" in self.dispatcher else self.dispatcher
+        parts = [name, *(f"{key}={value}" for key, value in self.options.items())]
+        return re.sub(r"[^A-Za-z0-9=.,_-]", "_", ",".join(parts))
+
+
+def build(spec: RunSpec) -> Dispatcher:
+    """Build the dispatcher of a run, which checks its name and options before anything large is read."""
+    return create(spec.dispatcher, spec.options, spec.seed)
+
+
+def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> dict[str, Any]:
+    """Simulate a run into the folder `out` and return its result.json.
+
+    A run that needs SimGrid is simulated in a process of its own.
+
+    Raises:
+        InputError: the spec or a file it names is wrong, or SimGrid is needed and not installed; nothing is written.
+        ImpossibleDecision, SimulationError: the run failed; nothing is written.
+    """
+    inputs = _Inputs(spec)
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    # The recording of an earlier failure would pass for one of this run.
+    (out / "decisions.jsonl.partial").unlink(missing_ok=True)
+    try:
+        if spec.engine != "embedded":
+            return _serve_batsim(inputs, out, progress)
+        if not needs_simgrid(inputs.workload, spec.simgrid):
+            return _simulate(inputs, out, progress, None)
+        task = {"spec": msgspec.to_builtins(spec), "out": str(out)}
+        result: dict[str, Any] = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
+        return result
+    except BaseException as problem:
+        clear(out, recording=isinstance(problem, KeyboardInterrupt), folder=made)
+        raise
+
+
+def clear(out: Path, *, recording: bool, folder: bool) -> None:
+    """Remove what a run that failed left unfinished, its recording if asked, and the folder if asked and empty."""
+    sweep(out)
+    if recording:
+        (out / "decisions.jsonl.partial").unlink(missing_ok=True)
+    if folder:
+        with suppress(OSError):
+            out.rmdir()
+
+
+def execute_with_simgrid(spec: dict[str, Any], out: str, progress: Progress) -> dict[str, Any]:
+    """Simulate a run with SimGrid in this process, once, and return its result.json; raises as `execute`."""
+    from batdispatch.engines.simgrid_timer import SimGridTimer
+
+    inputs = _Inputs(msgspec.convert(spec, RunSpec))
+    return _simulate(inputs, Path(out), progress, SimGridTimer(inputs.platform))
+
+
+class _Inputs:
+    """What a run reads, and when it began to."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.began, self.cpu_began = time.perf_counter(), time.process_time()
+        self.spec = spec
+        self.dispatcher = build(spec)
+        batsim: Literal[4, 5] = 5 if spec.engine == "batsim5" else 4
+        self.platform = read_platform(Path(spec.platform), master=spec.master_host, batsim=batsim)
+        self.workload = read_workload(Path(spec.workload))
+        self.events: list[Event] = []
+        if spec.external_events is not None:
+            self.events = read_external_events(Path(spec.external_events), len(self.platform.machine.hosts))
+
+
+def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: PlatformTimer | None) -> dict[str, Any]:
+    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
+    session = Session(dispatcher, decision_time=spec.decision_time, clock=CLOCKS[spec.decision_clock])
+    loaded = time.perf_counter()
+    with ExitStack() as stack:
+        outputs = Outputs(out, platform.machine.size)
+        stack.callback(outputs.discard)
+        engine = EmbeddedEngine(
+            platform.machine,
+            workload,
+            outputs,
+            options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs, split_simultaneous=spec.ties == "apart"),
+            external_events=inputs.events,
+            progress=None if progress is None else (lambda done: progress(done, len(workload.jobs))),
+            timer=timer,
+        )
+        peer: Peer = session
+        if spec.record:
+            peer = RecordedPeer(session, stack.enter_context(Recorder(out / "decisions.jsonl")), protocol("4"))
+        engine.run(peer)
+    about = {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version}
+    return _finish(inputs, session, out, engine=about, messages=engine.messages, loaded=loaded)
+
+
+def _serve_batsim(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, Any]:
+    from batdispatch.runs.batsim import run_in_batsim
+
+    spec = inputs.spec
+    if spec.simgrid != "auto" or spec.ties != "together":
+        option = "--simgrid" if spec.simgrid != "auto" else "--ties"
+        raise InputError(f"is for the embedded engine, not for {spec.engine}", source=f"option {option}")
+    session = Session(inputs.dispatcher, decision_time=spec.decision_time, clock=CLOCKS[spec.decision_clock])
+    loaded = time.perf_counter()
+    ran = run_in_batsim(
+        5 if spec.engine == "batsim5" else 4,
+        session,
+        inputs.platform,
+        inputs.workload,
+        out,
+        events=inputs.events,
+        events_file=spec.external_events,
+        record=spec.record,
+        program=spec.batsim,
+        timeout=spec.timeout,
+        progress=progress,
+    )
+    about = {"name": spec.engine, "version": ran.version, "command": ran.command}
+    return _finish(inputs, session, out, engine=about, messages=ran.messages, loaded=loaded)
+
+
+def _finish(
+    inputs: _Inputs, session: Session, out: Path, *, engine: dict[str, Any], messages: int, loaded: float
+) -> dict[str, Any]:
+    """Compute the metrics of a simulation that has ended, and write and return result.json."""
+    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
+    simulated = time.perf_counter()
+    result = {
+        "batdispatch": __version__,
+        "python": python_platform.python_version(),
+        "dispatcher": spec.dispatcher,
+        "label": spec.label,
+        "options": options_of(dispatcher),
+        "seed": spec.seed,
+        "decision_time": "measured" if spec.decision_time is None else spec.decision_time or "none",
+        "decision_clock": spec.decision_clock,
+        "engine": engine,
+        "ties": spec.ties,
+        "command": command_line(spec),
+        "platform": {
+            "path": spec.platform,
+            "sha256": platform.digest,
+            "hosts": platform.machine.size,
+            "master": platform.master,
+            "resources": total_resources(platform.machine),
+        },
+        "workload": {"path": spec.workload, "sha256": workload.digest, "jobs": len(workload.jobs)},
+        "decisions": decision_statistics(session.decision_seconds),
+        "fallbacks": int(session.report.get("fallbacks", 0)),
+        "dynamic_jobs": dispatcher.registers_jobs,
+        "rejected": [{"job": job, "reason": reason} for job, reason in rejections(session)],
+        "report": session.report,
+    }
+    result["metrics"] = metrics_of(
+        read_jobs(out / "jobs.csv"), result, machine=platform.machine, jobs=workload.jobs, folder=out
+    )
+    if "failed_attempts" in dispatcher.report():
+        result["attempts"] = attempt_metrics(read_jobs(out / "jobs.csv"), platform.machine.size)
+    result["performance"] = {
+        "load_seconds": loaded - inputs.began,
+        "simulation_seconds": simulated - loaded,
+        "cpu_seconds": time.process_time() - inputs.cpu_began,
+        "messages": messages,
+        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    write_lines(out / "solver.jsonl", dispatcher.notes())
+    write_json(out / "result.json", result)
+    return result
+
+
+def options_of(dispatcher: Dispatcher) -> dict[str, Any]:
+    """Return a dispatcher's options as JSON can hold them, defaults included."""
+    values = msgspec.structs.asdict(dispatcher.options)
+    return {
+        key: str(value) if isinstance(value, float) and value == float("inf") else value
+        for key, value in values.items()
+    }
+
+
+def total_resources(machine: Any) -> dict[str, int]:
+    """Return the machine-wide capacity by resource name; empty for exclusive hosts."""
+    if machine.exclusive:
+        return {}
+    return {name: int(amount) for name, amount in zip(machine.resources, machine.total(), strict=True)}
+
+
+def rejections(session: Session) -> list[tuple[str, str]]:
+    """Return (job, reason) of every rejected job of a session."""
+    return [] if session.ledger is None else session.ledger.rejections
+
+
+def decision_statistics(seconds: list[float]) -> dict[str, float]:
+    """Return count, sum, mean, percentiles and maximum of decision times, in seconds of the clock chosen."""
+    if not seconds:
+        return {"count": 0}
+    times = np.array(seconds)
+    p50, p90, p99 = np.percentile(times, [50, 90, 99])
+    return {
+        "count": len(seconds),
+        "seconds_total": float(times.sum()),
+        "seconds_mean": float(times.mean()),
+        "seconds_p50": float(p50),
+        "seconds_p90": float(p90),
+        "seconds_p99": float(p99),
+        "seconds_max": float(times.max()),
+    }
+
+
+def command_line(spec: RunSpec) -> str:
+    """Return the command that repeats a run."""
+    words = ["batdispatch", "run", "--platform", spec.platform, "--workload", spec.workload]
+    words += ["--dispatcher", spec.dispatcher]
+    for key, value in spec.options.items():
+        words += ["--set", f"{key}={value}"]
+    if spec.master_host is not None:
+        words += ["--master-host", spec.master_host]
+    if spec.external_events is not None:
+        words += ["--events", spec.external_events]
+    if spec.engine != "embedded":
+        words += ["--engine", spec.engine]
+        words += [] if spec.batsim is None else ["--batsim", spec.batsim]
+    if spec.simgrid != "auto":
+        words += ["--simgrid", spec.simgrid]
+    if spec.ties != "together":
+        words += ["--ties", spec.ties]
+    if spec.decision_time != 0.0:
+        words += ["--decision-time", "measured" if spec.decision_time is None else str(spec.decision_time)]
+    if spec.decision_clock != "wall":
+        words += ["--decision-clock", spec.decision_clock]
+    return shlex.join([*words, "--seed", str(spec.seed)])
+
+
+def parse_dispatchers(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Read a list such as ``fcfs,easy[reservation=hosts,ordering=sjf]``.
+
+    Raises:
+        InputError: it has another form, or an entry stands twice.
+    """
+    entries: list[tuple[str, dict[str, str]]] = []
+    for part in re.split(r",(?![^\[]*\])", text):
+        match = re.fullmatch(r"\s*([^\[\],\s]+)\s*(?:\[([^\[\]]*)\])?\s*", part)
+        if match is None:
+            raise InputError(
+                f"found {part.strip()!r}, expected NAME or NAME[key=value,...]", source="option --dispatchers"
+            )
+        options: dict[str, str] = {}
+        for pair in filter(None, (match[2] or "").split(",")):
+            key, equals, value = pair.partition("=")
+            if not equals or not key.strip():
+                raise InputError(
+                    f"found {pair!r} in {part.strip()!r}, expected key=value", source="option --dispatchers"
+                )
+            options[key.strip()] = value.strip()
+        if (match[1], options) in entries:
+            raise InputError(f"{part.strip()!r} stands twice", source="option --dispatchers")
+        entries.append((match[1], options))
+    return entries

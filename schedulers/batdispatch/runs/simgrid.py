@@ -1,0 +1,46 @@
+"""When a simulation needs SimGrid, and whether it can have it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from batdispatch.core.errors import InputError
+from batdispatch.engines.activities import PLATFORM_TYPES, leaves
+from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
+from batdispatch.inputs.workloads import Workload
+
+#: ``auto``: if a job's run time depends on the platform; ``always``: also for what dispatchers add, such as I/O jobs.
+UseSimGrid = Literal["auto", "always"]
+
+
+def platform_profile(workload: Workload) -> str | None:
+    """Return a profile that a job uses and whose run time depends on the platform, or None."""
+    for used in dict.fromkeys(job.profile for job in workload.jobs):
+        if workload.profiles[used]["type"] == "delay":
+            continue
+        for name, profile in leaves(used, workload.profiles):
+            if profile["type"] in PLATFORM_TYPES:
+                return name
+    return None
+
+
+def needs_simgrid(workload: Workload, use: UseSimGrid) -> bool:
+    """Return whether a simulation of a workload uses SimGrid.
+
+    Raises:
+        InputError: it needs SimGrid, which is not installed.
+    """
+    name = platform_profile(workload)
+    if name is None and use == "auto":
+        return False
+    if find_simgrid() is not None:
+        return True
+    install = f"SimGrid is not installed. To install it: {how_to_install()}"
+    if name is None:
+        raise InputError(install, source="option --simgrid always")
+    raise InputError(
+        f"type {workload.profiles[name]['type']!r}: its run time depends on the platform's speeds and links, which "
+        f"SimGrid simulates, and {install}",
+        source=str(workload.path),
+        place=f"profile {name!r}",
+    )

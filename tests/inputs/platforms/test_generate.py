@@ -1,0 +1,143 @@
+"""Generated platforms: what was asked for comes back, in the same bytes every time."""
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.inputs.platforms import Platform, generate, read_platform
+from batdispatch.inputs.platforms.generate.torus import spread_routers
+
+
+def read(folder: Path, content: bytes) -> Platform:
+    path = folder / "generated.xml"
+    path.write_bytes(content)
+    return read_platform(path)
+
+
+def names(platform: Platform) -> list[str]:
+    return [host.name for host in platform.hosts]
+
+
+KINDS = {
+    "flat": lambda: generate.flat(12, capacity="core=4 gpu=1"),
+    "eurora": generate.eurora,
+    "forhlr2": generate.forhlr2,
+    "esp": generate.esp,
+    "torus": lambda: generate.torus([4, 3, 2], io=5, capacity="core=32"),
+    "fat tree": lambda: generate.fat_tree([4, 4], [1, 2], [1, 2], capacity="core=8"),
+    "dragonfly": lambda: generate.dragonfly([3, 4], [4, 3], [5, 1], 2),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_same_bytes_a_master_and_names_that_sort_as_numbers(kind: str, tmp_path: Path) -> None:
+    content = KINDS[kind]()
+    assert content == KINDS[kind]()
+    platform = read(tmp_path, content)
+    assert platform.master == "master_host"
+    assert platform.remarks == ()
+    compute = names(platform)[: platform.machine.size]
+    numbers = [int(re.sub(r"^.*?(\d+)$", r"\1", name)) for name in compute]
+    assert numbers == sorted(set(numbers))
+    assert len({len(name) for name in compute}) == 1
+    assert names(read_platform(platform.path, batsim=5)) == names(platform)
+
+
+@settings(max_examples=40, deadline=None)
+@given(hosts=st.integers(1, 12_000))
+def test_flat_of_any_size(hosts: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    platform = read(tmp_path_factory.mktemp("flat"), generate.flat(hosts))
+    width = len(str(hosts - 1))
+    assert names(platform) == [f"n{number:0{width}d}" for number in range(hosts)]
+    assert platform.machine.exclusive
+
+
+def test_eurora_is_64_nodes_with_two_accelerators_each(tmp_path: Path) -> None:
+    machine = read(tmp_path, generate.eurora()).machine
+    total = dict(zip(machine.resources, machine.total().tolist(), strict=True))
+    assert machine.size == 64
+    assert total == {"core": 1024, "gpu": 64, "mic": 64, "memory": 64 * 16384}
+    gpu, mic = machine.resources.index("gpu"), machine.resources.index("mic")
+    assert machine.capacity[:, mic].tolist() == [2] * 32 + [0] * 32
+    assert machine.capacity[:, gpu].tolist() == [0] * 32 + [2] * 32
+
+
+def test_forhlr2_has_24048_cores(tmp_path: Path) -> None:
+    machine = read(tmp_path, generate.forhlr2()).machine
+    total = dict(zip(machine.resources, machine.total().tolist(), strict=True))
+    assert machine.size == 1173
+    assert total == {"core": 24048, "gpu": 84, "memory": 1152 * 64 * 1024 + 21 * 1024 * 1024}
+    assert len(machine.class_capacity) == 2
+
+
+def test_esp_cluster(tmp_path: Path) -> None:
+    machine = read(tmp_path, generate.esp()).machine
+    assert machine.resources == ("core", "gpu")
+    assert machine.total().tolist() == [8192, 2048]
+    assert read(tmp_path, generate.esp(nodes=4, gpus=0)).machine.resources == ("core",)
+
+
+def test_links_are_written_as_given(tmp_path: Path) -> None:
+    links = generate.Links(speed="2.5Gf", bw="100MBps", lat="5us")
+    content = generate.flat(4, links=links)
+    assert read(tmp_path, content).speeds.tolist() == [2.5e9] * 4
+    assert b'bw="100MBps" lat="5us"' in content
+
+
+def test_torus_hosts_share_routers_and_io_stands_on_them(tmp_path: Path) -> None:
+    platform = read(tmp_path, generate.torus([4, 3, 2], hosts_per_router=2, io=5))
+    machine = platform.machine
+    assert machine.size == 43
+    assert len(machine.storage) == 5
+    assert platform.topologies[0].dims == (4, 3, 2)
+    assert platform.topologies[0].hosts_per_router == 2
+    assert machine.coordinates is not None
+    places = [tuple(row) for row in machine.coordinates.tolist()]
+    everywhere = set(itertools.product(range(4), range(3), range(2)))
+    assert set(places) == everywhere
+    assert all(places.count(place) == 2 for place in everywhere)
+    # One I/O node a router at most, each beside a compute host.
+    io = [places[host.id] for host in machine.storage]
+    assert len(set(io)) == 5
+    assert set(io) <= set(places[: machine.size])
+    # In order of name: x fastest, both hosts of a router together.
+    by_name = [places[i] for i in np.argsort(names(platform), kind="stable")]
+    assert by_name[:4] == [(0, 0, 0), (0, 0, 0), (1, 0, 0), (1, 0, 0)]
+
+
+def test_torus_with_one_host_a_router(tmp_path: Path) -> None:
+    platform = read(tmp_path, generate.torus([3, 3], hosts_per_router=1))
+    assert platform.topologies[0].parameters == "3,3"
+    assert platform.machine.coordinates is not None
+    assert len({tuple(row) for row in platform.machine.coordinates.tolist()}) == 9
+
+
+@given(dims=st.lists(st.integers(1, 7), min_size=1, max_size=4), data=st.data())
+def test_spread_routers_are_different_and_in_range(dims: list[int], data: st.DataObject) -> None:
+    routers = int(np.prod(dims))
+    count = data.draw(st.integers(0, routers))
+    spread = spread_routers(dims, count)
+    assert len(set(spread)) == count
+    assert spread == sorted(spread)
+    assert all(0 <= router < routers for router in spread)
+
+
+def test_io_of_blue_waters_is_spread_evenly() -> None:
+    side = 24
+    grid = np.indices((side, side, side))[::-1]  # x varies fastest
+    nearest = np.full((side, side, side), side * 3)
+    for router in spread_routers([side] * 3, 672):
+        place = (router % side, router // side % side, router // side**2)
+        hops = np.zeros_like(nearest)
+        for axis in range(3):
+            steps = np.abs(grid[axis] - place[axis])
+            hops += np.minimum(steps, side - steps)
+        nearest = np.minimum(nearest, hops)
+    assert nearest.max() == 4
+    assert nearest.mean() < 1.8
+    assert (nearest == 0).sum() == 672

@@ -1,0 +1,151 @@
+"""The Lublin-Feitelson model against its published parameters."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.inputs.workloads.estimates import ROUND_MINUTES, estimates
+from batdispatch.inputs.workloads.lublin import (
+    ALL,
+    BATCH,
+    INTERACTIVE,
+    DailyCycle,
+    JobClass,
+    draw_gaps,
+    draw_runtimes,
+    draw_sizes,
+    gamma_cdf,
+    lublin,
+    slot_weights,
+)
+
+MANY = 60_000
+
+
+def rng(seed: int = 7) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.0, 5.0])
+def test_gamma_cdf_of_whole_shapes_is_the_poisson_tail(alpha: float) -> None:
+    for x in (0.0, 0.1, 1.0, 7.5, 20.0, 50.0):
+        tail = sum(math.exp(-x) * x**k / math.factorial(k) for k in range(int(alpha)))
+        assert gamma_cdf(x, alpha) == pytest.approx(1 - tail, abs=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "rush"), [(ALL, 13.9), (BATCH, 13.2), (INTERACTIVE, 14.2)])
+def test_the_day_is_busiest_after_noon_and_quietest_before_dawn(kind: JobClass, rush: float) -> None:
+    weights = slot_weights(kind)
+    assert weights.mean() == pytest.approx(1)
+    # The mode of the day's gamma lies (alpha - 1) beta slots after the day's begin.
+    assert (np.argmax(weights) + 0.5) / 2 == pytest.approx(rush, abs=0.6)
+    assert 4 <= np.argmin(weights) / 2 <= 6
+
+
+@pytest.mark.parametrize(("kind", "hosts"), [(ALL, 128), (BATCH, 128), (INTERACTIVE, 128), (ALL, 1024)])
+def test_sizes(kind: JobClass, hosts: int) -> None:
+    sizes = draw_sizes(rng(), kind, MANY, hosts)
+    parallel = sizes[sizes > 1]
+    assert (sizes == 1).mean() == pytest.approx(kind.serial, abs=0.01)
+    assert sizes.min() == 1
+    assert sizes.max() <= hosts
+    powers = (parallel & (parallel - 1)) == 0
+    # Rounding makes powers of two of some others as well.
+    assert powers.mean() > kind.power2 / (1 - kind.serial)
+    assert powers.mean() < kind.power2 / (1 - kind.serial) + 0.12
+    high = min(kind.high, math.log2(hosts))
+    medium = high - kind.below
+    mean = kind.share * (kind.low + medium) / 2 + (1 - kind.share) * (medium + high) / 2
+    assert np.log2(parallel).mean() == pytest.approx(mean, abs=0.06)
+
+
+@pytest.mark.parametrize("kind", [ALL, BATCH])
+@pytest.mark.parametrize("size", [1, 32, 128])
+def test_runtimes_follow_the_size(kind: JobClass, size: int) -> None:
+    runtimes = draw_runtimes(rng(), kind, np.full(MANY, size))
+    assert runtimes.min() >= 1
+    assert runtimes.max() <= math.exp(12)
+    p = min(max(kind.pa * size + kind.pb, 0), 1)
+    # Means of the gammas; the tail cut at 12 takes little from the first and almost nothing from the second.
+    expected = p * kind.a1 * kind.b1 + (1 - p) * kind.a2 * kind.b2
+    assert np.log(runtimes).mean() == pytest.approx(expected, abs=0.35)
+
+
+def test_larger_jobs_run_longer() -> None:
+    means = [np.log(draw_runtimes(rng(), ALL, np.full(20_000, size))).mean() for size in (1, 16, 64, 128)]
+    assert means == sorted(means)
+    assert means[-1] > means[0] + 2
+
+
+def test_gaps() -> None:
+    gaps = draw_gaps(rng(), ALL, MANY)
+    assert gaps.max() <= math.exp(13)
+    assert np.log(gaps).mean() == pytest.approx(ALL.gap_alpha * ALL.gap_ratio * ALL.gap_beta, abs=0.05)
+
+
+def test_arrivals_follow_the_day() -> None:
+    # Short gaps, so that many days hold many jobs each.
+    times = DailyCycle(slot_weights(ALL)).clock(np.cumsum(draw_gaps(rng(), ALL, MANY)) * 0.05)
+    assert (np.diff(times) >= 0).all()
+    slots = np.bincount((times % 86_400 // 1800).astype(int), minlength=48) / len(times) * 48
+    assert np.corrcoef(slots, slot_weights(ALL))[0, 1] > 0.8
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1e7), min_size=1, max_size=20))
+def test_the_cycle_keeps_order_and_whole_days(even: list[float]) -> None:
+    cycle = DailyCycle(slot_weights(ALL))
+    times = cycle.clock(np.sort(np.array(even)))
+    assert (np.diff(times) >= 0).all()
+    assert cycle.clock(np.array([86_400.0 * 3]))[0] == pytest.approx(86_400 * 3)
+    assert np.abs(times - np.sort(even)).max() < 86_400
+
+
+@pytest.mark.parametrize("load", [0.3, 0.9, 1.5])
+@pytest.mark.parametrize("classes", ["all", "separate"])
+def test_load_is_reached(load: float, classes: str) -> None:
+    workload = lublin(rng(), jobs=500, hosts=64, load=load, classes=classes)  # type: ignore[arg-type]
+    assert workload.offered_load() == pytest.approx(load, rel=0.01)
+    assert len(workload.jobs) == 500
+
+
+def test_separate_classes_name_their_queue() -> None:
+    workload = lublin(rng(), jobs=2000, hosts=128, classes="separate")
+    queues = [job.extra["queue"] for job in workload.jobs]
+    assert 0.1 < queues.count("batch") / 2000 < 0.9
+    largest = max(job.units for job, queue in zip(workload.jobs, queues, strict=True) if queue == "interactive")
+    assert largest <= round(2**5.5)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.integers(1, 60),
+    st.integers(1, 2000),
+    st.integers(0, 2**32),
+    st.sampled_from(["none", "exact", "factor", "modal"]),
+    st.floats(1, 20),
+)
+def test_any_workload_is_sound(jobs: int, hosts: int, seed: int, walltimes: str, factor: float) -> None:
+    workload = lublin(rng(seed), jobs=jobs, hosts=hosts, walltimes=walltimes, factor=factor)  # type: ignore[arg-type]
+    assert len(workload.jobs) == jobs
+    assert [job.submission for job in workload.jobs] == sorted(job.submission for job in workload.jobs)
+    for job in workload.jobs:
+        runtime = workload.profiles[job.profile]["delay"]
+        assert 1 <= job.units <= hosts
+        assert job.walltime > runtime
+        if walltimes == "exact":
+            assert job.walltime == runtime + 1
+        if walltimes == "factor":
+            assert job.walltime <= factor * runtime + 1
+
+
+def test_modal_estimates_are_round_values() -> None:
+    runtimes = draw_runtimes(rng(), ALL, np.ones(5000, dtype=np.int64))
+    limits = estimates(rng(), runtimes, "modal", 5.0)
+    usual = {minutes * 60.0 for minutes in ROUND_MINUTES}
+    assert len(ROUND_MINUTES) == 20
+    assert all(limit in usual or (limit > max(usual) and limit % 86_400 == 0) for limit in limits)
+    assert (limits > runtimes).all()

@@ -1,0 +1,130 @@
+"""Real logs: how many jobs each gives, and that the model resembles a workload its authors published."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from batdispatch.core.dispatcher import create
+from batdispatch.core.machine import Host, Machine
+from batdispatch.core.session import Session
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
+from batdispatch.inputs.workloads import read_workload, write_workload
+from batdispatch.inputs.workloads.fitting import with_laws
+from batdispatch.inputs.workloads.importing import import_log
+from batdispatch.inputs.workloads.logs import LogOptions
+from batdispatch.inputs.workloads.lublin import lublin
+from batdispatch.results.frame import read_jobs
+from batdispatch.results.metrics.attempts import attempt_metrics
+
+SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "shared"))
+DATA = SHARED / "data"
+
+pytestmark = [
+    pytest.mark.reallogs,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the real logs are not here"),
+]
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "records", "kept", "hosts"),
+    [
+        ("swf/KTH-SP2-1996-2.1-cln.swf.xz", {}, 28_476, 28_476, 100),
+        ("swf/NASA-iPSC-1993-3.1-cln.swf.xz", {}, 18_239, 18_239, 128),
+        ("swf/hpc2n.swf.xz", {}, 3_170, 3_145, 240),
+        ("swf/mira.swf.xz", {}, 22_508, 22_508, 49_152),
+        ("swf/KIT-10-80.swf", {}, 39, 39, 24_048),
+        ("kit-forhlr2/KIT-FH2-2016-1.rst.xz", {}, 25_326, 25_326, 1_173),
+        ("eurora/eurora_historical.tar.xz", {}, 5_930, 5_930, 32),
+        pytest.param(
+            "swf/CEA-Curie-2011-2.1-cln.swf.xz",
+            {"zero_runtime": "drop"},
+            312_826,
+            295_540,
+            93_312,
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_jobs_of_a_log(log: str, options: dict[str, str], records: int, kept: int, hosts: int, tmp_path: Path) -> None:
+    workload, report = import_log(DATA / log, options=LogOptions(**options))  # type: ignore[arg-type]
+    assert (report.records, report.kept, workload.nb_res) == (records, kept, hosts)
+    assert report.records == report.kept + sum(tally.count for tally in report.dropped.values())
+    write_workload(workload, tmp_path / "w.json")
+    again = read_workload(tmp_path / "w.json")
+    assert [(job.id, job.submission, job.units, job.walltime, job.user, job.demand) for job in again.jobs] == [
+        (job.id, job.submission, job.units, job.walltime, job.user, job.demand) for job in workload.jobs
+    ]
+
+
+@pytest.mark.parametrize(("memory", "kept"), [(16_384, 5_922), (32_768, 5_930)])
+def test_eurora_on_its_machine(memory: int, kept: int) -> None:
+    nodes = Machine(
+        [
+            Host(id=i, name=f"n{i}", properties={"capacity": f"core=16 {'gpu' if i < 32 else 'mic'}=2 memory={memory}"})
+            for i in range(64)
+        ]
+    )
+    workload, report = import_log(DATA / "eurora/eurora_historical.tar.xz", machine=nodes)
+    assert report.kept == kept
+    assert sum(tally.count for reason, tally in report.dropped.items() if "memory=20480" in reason) == 5_930 - kept
+    assert workload.nb_res == 64
+
+
+def test_an_archived_workload_of_the_batsim_team() -> None:
+    assert len(read_workload(DATA / "batsim-outputs/medium_late/medium_late.json.xz").jobs) == 801
+
+
+def test_the_model_resembles_its_authors_workload() -> None:
+    """10,000 jobs for 256 processors made by the authors' program, beside five workloads of ours."""
+    theirs, _ = import_log(DATA / "swf/lublin_256.swf.xz")
+
+    def moments(workload: object) -> np.ndarray:
+        jobs = workload.jobs  # type: ignore[attr-defined]
+        sizes = np.array([job.units for job in jobs])
+        runtimes = np.array([workload.profiles[job.profile]["delay"] for job in jobs])  # type: ignore[attr-defined]
+        parallel = sizes[sizes > 1]
+        gaps = np.diff([job.submission for job in jobs])
+        return np.array(
+            [
+                (sizes == 1).mean(),
+                ((parallel & (parallel - 1)) == 0).mean(),
+                np.log2(parallel).mean() / 10,
+                np.log(runtimes).mean() / 10,
+                np.log(runtimes).std() / 10,
+                np.median(gaps) / 1000,
+                np.corrcoef(np.log2(sizes), np.log(runtimes))[0, 1],
+            ]
+        )
+
+    ours = np.array([moments(lublin(np.random.default_rng(seed), jobs=10_000, hosts=256)) for seed in range(5)])
+    assert moments(theirs) == pytest.approx(ours.mean(axis=0), abs=0.02)
+
+
+def test_stochastic_dispatchers_over_a_log(tmp_path: Path) -> None:
+    """KTH-SP2 with a law for each user and size: every job ends, and the rate is that of the jobs without a law."""
+    log, _ = import_log(DATA / "swf/KTH-SP2-1996-2.1-cln.swf.xz", options=LogOptions())
+    made, fitted = with_laws(log)
+    assert (fitted.groups, fitted.stochastic, fitted.known) == (269, 23_990, 4_486)
+    made.jobs = made.jobs[:600]
+    small = [job for job in made.jobs if "runtime_law" not in job.extra]
+    lasted = {job.id: min(float(made.profiles[job.profile]["delay"]), job.walltime) for job in made.jobs}
+    for name in ("stochastic-easy", "stochastic-batch"):
+        dispatcher = create(name, {"requests": "atoptimal"})
+        (tmp_path / name).mkdir()
+        machine = Machine.flat(100)
+        outputs = Outputs(tmp_path / name, machine.size)
+        options = EngineOptions(dynamic_jobs=True)
+        EmbeddedEngine(machine, made, outputs, options=options).run(Session(dispatcher))
+        frame = read_jobs(tmp_path / name / "jobs.csv")
+        found = attempt_metrics(frame, machine.size)
+        assert found["jobs"] == 600
+        too_short = sum(job.walltime <= made.profiles[job.profile]["delay"] for job in small)
+        assert found["jobs_succeeded"] == 600 - too_short
+        end = float(frame["finish_time"].max())
+        work = sum(job.units * lasted[job.id] for job in small)
+        true = work / (machine.size * (end - made.jobs[0].submission))
+        assert dispatcher._rate.at(end) == pytest.approx(true, rel=1e-6)  # type: ignore[attr-defined]

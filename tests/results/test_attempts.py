@@ -1,0 +1,49 @@
+"""Metrics over the attempts of a job."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from batdispatch.results.metrics.attempts import attempt_metrics, parents
+
+
+def rows(*listed: tuple[str, str, float, int, str, float, float]) -> pd.DataFrame:
+    names = ["job_id", "profile", "submission_time", "requested_number_of_resources", "final_state"]
+    return pd.DataFrame(listed, columns=[*names, "starting_time", "finish_time"]).assign(workload_name="w0")
+
+
+DONE, KILLED, LATE = "COMPLETED_SUCCESSFULLY", "COMPLETED_KILLED", "COMPLETED_WALLTIME_REACHED"
+
+
+def test_attempts_are_joined() -> None:
+    frame = rows(
+        ("7", "a", 5.0, 2, KILLED, 10.0, 14.0),
+        ("8", "b", 0.0, 1, DONE, 0.0, 9.0),
+        ("7~2", "a", 14.0, 2, LATE, 20.0, 29.0),
+        ("7~3", "a", 29.0, 2, DONE, 30.0, 42.0),
+        ("9", "b", 1.0, 1, "REJECTED", float("nan"), float("nan")),
+    )
+    assert attempt_metrics(frame, hosts=4) == {
+        "jobs": 2,
+        "jobs_succeeded": 2,
+        "useful_work": pytest.approx(2 * 12 + 9),
+        "wasted_work": pytest.approx(2 * 4 + 2 * 9),
+        "failures_per_job": pytest.approx(1.0),
+        "mean_response_time": pytest.approx((37 + 9) / 2),
+        "effective_utilisation": pytest.approx(33 / (4 * 42)),
+    }
+
+
+def test_an_id_that_only_looks_like_an_attempt_is_a_job() -> None:
+    frame = rows(
+        ("7", "a", 0.0, 1, DONE, 0.0, 1.0),
+        ("7~2", "other profile", 0.0, 1, DONE, 0.0, 1.0),
+        ("5~2", "a", 0.0, 1, DONE, 0.0, 1.0),
+    )
+    assert parents(frame).tolist() == ["7", "7~2", "5~2"]
+    assert attempt_metrics(frame)["jobs"] == 3
+
+
+def test_a_run_without_a_job_that_ran() -> None:
+    assert attempt_metrics(rows()) == {"jobs": 0}

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core import hostset
+from batdispatch.core.errors import InputError
+from batdispatch.results.hostsets import parse_many
+
+masks = st.lists(st.sets(st.integers(0, 300), max_size=40), max_size=20)
+
+
+@given(masks)
+def test_reads_what_the_host_sets_write(sets):
+    texts = [hostset.to_text(hostset.mask_of(hosts)) for hosts in sets]
+    intervals = parse_many(texts)
+    host, row = intervals.hosts()
+    assert [sorted(host[row == i].tolist()) for i in range(len(sets))] == [sorted(hosts) for hosts in sets]
+    assert intervals.sizes.tolist() == [len(hosts) for hosts in sets]
+    bounds = intervals.bounds()
+    assert all((intervals.row[a:b] == i).all() for i, (a, b) in enumerate(pairwise(bounds)))
+
+
+@given(st.lists(st.text("0123456789- ,", max_size=12), min_size=1, max_size=4))
+def test_accepts_exactly_what_the_core_accepts(texts):
+    def refused(read):
+        try:
+            read()
+        except InputError:
+            return True
+        return False
+
+    assert refused(lambda: parse_many(texts)) == refused(lambda: [hostset.from_text(text) for text in texts])
+
+
+@pytest.mark.parametrize(
+    "text", ["-3", "3-", "5-3", "1-2-3", "1--2", "a", "1\n2", "1 x", "٣", "9999999999", "99999999"]
+)
+def test_refuses_what_is_no_host_set(text):
+    with pytest.raises(InputError):
+        parse_many(["0-3", text])
+
+
+def test_says_which_row():
+    with pytest.raises(InputError, match=r"row 2.*'5-3'"):
+        parse_many(["0", "", "5-3", "x"])
+
+
+def test_empty_sets_keep_their_rows():
+    intervals = parse_many(["", "2-3", "", "0"])
+    assert intervals.sizes.tolist() == [0, 2, 0, 1]
+    assert intervals.row.tolist() == [1, 3]
+    assert parse_many([]).sizes.tolist() == []
+    assert intervals.length.dtype == np.int64

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import csv
+import io
+import math
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core.errors import InputError
+from batdispatch.results.frame import COLUMNS, read_jobs
+from batdispatch.results.metrics.compute import METRICS, compute, describe
+
+#: Multiples of 1/8 s are exact, so that comparisons with brute force need no tolerance for ties.
+times = st.integers(0, 800).map(lambda eighths: eighths / 8)
+jobs = st.lists(
+    st.tuples(times, times, times, st.integers(0, 5), st.integers(1, 6), st.sampled_from(["", "ann", "bob", "cy"])),
+    min_size=1,
+    max_size=25,
+)
+
+
+def frame_of(rows, rejected=0):
+    frame = pd.DataFrame(
+        {
+            "job_id": [str(i) for i in range(len(rows))],
+            "submission_time": [r for r, *_ in rows],
+            "starting_time": [r + w for r, w, *_ in rows],
+            "finish_time": [r + w + p for r, w, p, *_ in rows],
+            "requested_number_of_resources": [n for *_, n, _ in rows],
+            "allocated_resources": [f"{h}-{h + n - 1}" for *_, h, n, _ in rows],
+            "final_state": ["COMPLETED_SUCCESSFULLY"] * len(rows),
+        }
+    )
+    refused = {"job_id": "r", "submission_time": 0.0, "requested_number_of_resources": 1, "allocated_resources": ""}
+    if rejected:
+        more = pd.DataFrame([refused | {"final_state": "REJECTED"}] * rejected)
+        frame = pd.concat([frame, more], ignore_index=True) if rows else more
+    return frame.reindex(columns=list(COLUMNS))
+
+
+@given(jobs, st.integers(0, 2))
+def test_every_metric_against_brute_force(rows, rejected):
+    users = np.array([user for *_, user in rows] + [""] * rejected, dtype=object)
+    values = compute(frame_of(rows, rejected), hosts=11, users=users)
+    waits = [w for _, w, *_ in rows]
+    turnarounds = [w + p for _, w, p, *_ in rows]
+    bounded = [max(1.0, (w + p) / max(p, 10.0)) for _, w, p, *_ in rows]
+    slowdowns = [(w + p) / p for _, w, p, *_ in rows if p]
+    begin = min([r for r, *_ in rows] + [0.0] * bool(rejected))
+    window = max(r + w + p for r, w, p, *_ in rows) - begin
+    expected = {
+        "mean_waiting_time": statistics.fmean(waits),
+        "median_waiting_time": statistics.median(waits),
+        "max_waiting_time": max(waits),
+        "std_waiting_time": statistics.pstdev(waits),
+        "mean_turnaround_time": statistics.fmean(turnarounds),
+        "median_turnaround_time": statistics.median(turnarounds),
+        "max_turnaround_time": max(turnarounds),
+        "mean_slowdown": statistics.fmean(slowdowns) if slowdowns else None,
+        "max_slowdown": max(slowdowns, default=None),
+        "mean_bounded_slowdown": statistics.fmean(bounded),
+        "max_bounded_slowdown": max(bounded),
+        "mean_per_processor_slowdown": statistics.fmean(
+            max(1.0, (w + p) / (n * max(p, 10.0))) for _, w, p, _, n, _ in rows
+        ),
+        "makespan": window,
+        "utilisation": sum(p * n for _, _, p, _, n, _ in rows) / (11 * window) if window else None,
+        "throughput": 3600 * len(rows) / window if window else None,
+        "mean_queue_length": sum(waits) / window if window else None,
+        "max_queue_length": max(sum(r <= t < r + w for r, w, *_ in rows) for t, *_ in rows),
+        "nb_jobs": len(rows) + rejected,
+        "nb_jobs_success": len(rows),
+        "nb_jobs_rejected": rejected,
+    }
+    for name, value in expected.items():
+        assert values[name] == (None if value is None else pytest.approx(value, rel=1e-9, abs=1e-9)), name
+    ordered = sorted(waits)
+    place = 0.95 * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    assert values["p95_waiting_time"] == pytest.approx(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+    by_user = {}
+    for (*_, user), slowdown in zip(rows, bounded, strict=True):
+        if user:
+            by_user.setdefault(user, []).append(slowdown)
+    means = [statistics.fmean(found) for found in by_user.values()]
+    if means:
+        jain = sum(means) ** 2 / (len(means) * sum(x * x for x in means))
+        assert values["user_fairness"] == pytest.approx(jain)
+        assert values["user_spread"] == pytest.approx(max(means) / statistics.median(means))
+        assert values["nb_users"] == len(means)
+    else:
+        assert values["user_fairness"] is values["user_spread"] is values["nb_users"] is None
+
+
+def test_the_same_numbers_as_batsim(recordings):
+    compared = 0
+    for path in sorted(recordings.glob("*/*/schedule.csv")):
+        with path.open() as file:
+            theirs = next(csv.DictReader(file))
+        if theirs["nb_jobs_finished"] == "0" or theirs["nb_jobs_rejected"] != "0":
+            continue
+        frame = read_jobs(path.parent / "jobs.csv")
+        ours = compute(frame, hosts=int(theirs["nb_computing_machines"]))
+        for name in (
+            "mean_waiting_time",
+            "max_waiting_time",
+            "mean_turnaround_time",
+            "max_turnaround_time",
+            "mean_slowdown",
+            "max_slowdown",
+        ):
+            assert ours[name] == pytest.approx(float(theirs[name]), rel=2e-5, abs=2e-6), (path, name)
+        assert ours["makespan"] + frame["submission_time"].min() == pytest.approx(float(theirs["makespan"]), abs=2e-6)
+        assert ours["nb_jobs_success"] == int(theirs["nb_jobs_success"])
+        assert ours["nb_jobs_killed"] + ours["nb_jobs_failed"] == int(theirs["nb_jobs_killed"])
+        busy = ours["utilisation"] * int(theirs["nb_computing_machines"]) * ours["makespan"]
+        # Batsim does not count hosts that went away under a job as computing; an I/O job computes besides the job.
+        if path.parent.name not in ("io_job", "events"):
+            assert busy == pytest.approx(float(theirs["time_computing"]), rel=1e-6, abs=1e-5), path
+        compared += 1
+    assert compared > 20
+
+
+def test_threshold_of_the_bounded_slowdown():
+    frame = frame_of([(0.0, 90.0, 10.0, 0, 1, "")])
+    assert compute(frame, threshold=100.0)["mean_bounded_slowdown"] == 1.0
+    assert compute(frame, threshold=10.0)["mean_bounded_slowdown"] == 10.0
+
+
+def test_each_resource_has_its_utilisation():
+    frame = frame_of([(0.0, 0.0, 10.0, 0, 1, ""), (0.0, 10.0, 10.0, 0, 1, "")])
+    amounts = {"core": np.array([4.0, 2.0]), "gpu": np.array([0.0, 1.0])}
+    values = compute(frame, hosts=2, totals={"core": 8, "gpu": 1, "mic": 2}, amounts=amounts)
+    assert values["utilisation_core"] == pytest.approx((40 + 20) / (8 * 20))
+    assert values["utilisation_gpu"] == pytest.approx(10 / 20)
+    assert values["utilisation_mic"] is None
+    assert values["utilisation"] is None
+
+
+def test_nothing_ran():
+    values = compute(frame_of([], rejected=2), hosts=4)
+    assert values["nb_jobs_rejected"] == 2
+    assert values["throughput"] is values["mean_waiting_time"] is values["max_queue_length"] is None
+
+
+def test_decision_times_come_from_the_run():
+    values = compute(frame_of([(0.0, 0.0, 1.0, 0, 1, "")]), decisions={"count": 3, "seconds_p99": 0.5})
+    assert values["decisions_count"] == 3
+    assert values["decisions_seconds_p99"] == 0.5
+    assert values["decisions_seconds_max"] is None
+
+
+def test_a_malformed_allocation_names_the_job():
+    frame = frame_of([(0.0, 0.0, 1.0, 0, 1, "")] * 3)
+    frame.loc[1, "allocated_resources"] = "7-3"
+    with pytest.raises(InputError, match=r"job '1'.*7-3"):
+        compute(frame)
+
+
+@pytest.mark.parametrize("name", [*METRICS, "utilisation_gpu"])
+def test_every_metric_is_described(name):
+    metric = describe(name)
+    assert metric.summary.endswith(".")
+    assert metric.formula.endswith((".", ")"))
+    assert metric.better in ("lower", "higher", "")
+    assert metric.label
+    assert metric.group
+
+
+def test_an_unknown_metric_has_no_description():
+    assert describe("beauty") is None
+
+
+def test_values_do_not_depend_on_the_order_of_the_file(recordings: Path):
+    path = recordings / "scheduling" / "burst.easy_bf" / "jobs.csv"
+    frame = read_jobs(path)
+    shuffled = frame.sample(frac=1.0, random_state=1).reset_index(drop=True)
+    buffer = io.StringIO()
+    shuffled.to_csv(buffer)
+    one, other = compute(frame, hosts=128), compute(shuffled, hosts=128)
+    for name, value in one.items():
+        assert other[name] == (value if value is None else pytest.approx(value, rel=1e-12)), name

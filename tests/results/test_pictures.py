@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from batdispatch.results.frame import read_jobs
+from batdispatch.results.hostsets import parse_many
+from batdispatch.results.report import evalys_bridge, style
+from batdispatch.results.report.curves import POINTS, distribution_figure, load_figure, step_curve
+from batdispatch.results.report.evalys_bridge import load_curve
+from batdispatch.results.report.gantt import VECTOR_RECTANGLES, WAITS, _paint, gantt
+from batdispatch.results.report.occupancy import COLUMNS, busy_share, occupancy
+from batdispatch.results.report.pictures import charts, compared_curves
+from batdispatch.results.runs import read_runs
+from batdispatch.results.usage import Slots
+
+spans = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20), st.integers(1, 5)), min_size=1, max_size=15)
+
+
+def arrays(jobs):
+    begin = np.array([float(a) for a, _, _ in jobs])
+    return begin, begin + np.array([float(b) for _, b, _ in jobs]), np.array([float(w) for *_, w in jobs])
+
+
+@settings(max_examples=30, deadline=None)
+@given(spans)
+def test_evalys_load_is_what_is_under_way(jobs):
+    begin, end, weight = arrays(jobs)
+    times, load = load_curve(begin, end, weight)
+    assert times.tolist() == sorted(set(begin) | set(end))
+    for time, value in zip(times, load, strict=True):
+        assert value == sum(w for a, b, w in zip(begin, end, weight, strict=True) if a <= time < b)
+
+
+def test_jobs_that_follow_each_other_leave_no_spike():
+    # 0.1 + 0.2 is a little more than 0.3, where the next job starts.
+    times, load = load_curve(np.array([0.1, 0.3]), np.array([0.1 + 0.2, 0.7]), np.array([4.0, 4.0]))
+    assert times.tolist() == [0.1, 0.3, 0.7]
+    assert load.tolist() == [4.0, 4.0, 0.0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(POINTS + 1, 3 * POINTS), st.integers(0, 5))
+def test_averaging_a_curve_keeps_its_area(count, seed):
+    random = np.random.default_rng(seed)
+    times = np.sort(random.uniform(10, 90, count))
+    load = np.append(random.integers(0, 9, count - 1), 0).astype(float)
+    edges, values = step_curve(times, load, 0.0, 100.0)
+    assert len(edges) == len(values) == POINTS + 1
+    assert (values[:-1] * np.diff(edges)).sum() == pytest.approx((load[:-1] * np.diff(times)).sum())
+
+
+def test_a_short_curve_is_drawn_as_it_is():
+    edges, values = step_curve(np.array([1.0, 2.0]), np.array([3.0, 0.0]), 0.0, 5.0)
+    assert edges.tolist() == [0, 1, 2, 5]
+    assert values.tolist() == [0, 3, 0, 0]
+
+
+def random_jobs(count, hosts, seed=0):
+    random = np.random.default_rng(seed)
+    first = random.integers(0, hosts - 1, count)
+    size = np.minimum(random.integers(1, 4, count), hosts - first)
+    start = random.uniform(0, 900, count)
+    return parse_many([f"{a}-{a + n - 1}" for a, n in zip(first, size, strict=True)]), start, start + 100 / count * 8
+
+
+@pytest.mark.parametrize("hosts", [3, 64, 700, 5000])
+def test_the_painted_area_is_the_utilisation(hosts):
+    # One job a host, one after the other, so that nothing overlaps.
+    begin = np.linspace(0, 900, hosts)
+    intervals = parse_many([str(host) for host in range(hosts)])
+    image = _paint(intervals, begin, begin + 100, np.zeros(hosts, dtype=np.int64), hosts, 0.0, 1000.0)
+    assert (image[..., 3] / 255).mean() == pytest.approx(0.1, abs=0.006)
+    # Host 0 runs first and stands in the lowest row.
+    assert image[0, :50, 3].mean() > image[0, -50:, 3].mean()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40), st.integers(0, 2), st.integers(0, 3)), max_size=8))
+def test_busy_share_against_brute_force(jobs):
+    capacity = np.array([[4, 2], [3, 0], [5, 1]])
+    start = np.array([float(a) for a, *_ in jobs])
+    finish = start + np.array([float(b) for _, b, *_ in jobs])
+    host = np.array([h for *_, h, _ in jobs], dtype=np.int64)
+    amount = np.array([[n, n // 2] for *_, n in jobs], dtype=np.int64).reshape(-1, 2)
+    slots = Slots(host, np.arange(len(jobs)), np.ones(len(jobs), dtype=np.int64), amount)
+    share = busy_share(slots, capacity, start, finish, 0.0, 100.0)
+    edges = np.linspace(0, 100, COLUMNS + 1)
+    expected = np.zeros((3, COLUMNS))
+    for axis in range(2):
+        used = np.zeros((3, COLUMNS))
+        for h, s, f, held in zip(host, start, finish, amount, strict=True):
+            overlap = np.clip(np.minimum(edges[1:], f) - np.maximum(edges[:-1], s), 0, None)
+            used[h] += held[axis] * overlap / np.diff(edges)
+        for h in range(3):
+            if capacity[h, axis]:
+                expected[h] = np.maximum(expected[h], used[h] / capacity[h, axis])
+    assert share == pytest.approx(expected, abs=1e-9)
+
+
+def svg_of(figure, prefix="x"):
+    text = style.to_svg(figure, prefix, 'a "title" & <more>')
+    return etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, huge_tree=True))
+
+
+def jobs_frame(recordings, name="scheduling/burst.easy_bf"):
+    return read_jobs(recordings / name / "jobs.csv")
+
+
+def test_each_size_has_its_gantt_chart(recordings, write_jobs):
+    small = read_jobs(write_jobs({f"j{i}": {"hosts": str(i)} for i in range(5)}) / "jobs.csv")
+    figure = gantt(small, 6)
+    [axes] = figure.axes
+    assert len(axes.patches) == 5
+    assert [text.get_text() for text in axes.texts] == [f"j{i}" for i in range(5)]
+    assert axes.get_ylim() == (0, 6)
+
+    middle = jobs_frame(recordings).head(evalys_bridge.GANTT_JOBS + 1)
+    [axes] = gantt(middle, 128).axes
+    rectangles = len(parse_many(middle["allocated_resources"].tolist()).first)
+    assert rectangles <= VECTOR_RECTANGLES
+    assert len(axes.collections[0].get_paths()) == rectangles
+
+    large = jobs_frame(recordings, "scheduling/crowded.easy_bf")
+    assert len(parse_many(large["allocated_resources"].tolist()).first) > VECTOR_RECTANGLES
+    [axes] = gantt(large, 128).axes
+    assert len(axes.images) == 1
+
+
+def test_a_colour_says_how_long_a_job_waited(write_jobs):
+    waits = [0.0, 60.0, 599.0, 7200.0, 86400.0]
+    jobs = {f"j{i}": {"start": w, "finish": w + 10, "hosts": str(i)} for i, w in enumerate(waits)}
+    [axes] = gantt(read_jobs(write_jobs(jobs) / "jobs.csv"), 5).axes
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["waited < 1 min", "< 10 min", "< 6 h", "1 day +"]
+    assert len(WAITS) == 6
+
+
+@pytest.mark.parametrize("jobs", [{}, {"r": {"state": "REJECTED"}}])
+def test_nothing_ran_and_still_a_picture(write_jobs, jobs):
+    frame = read_jobs(write_jobs(jobs) / "jobs.csv")
+    svg_of(gantt(frame, 4, begin=0.0, end=0.0))
+    empty = np.zeros(0)
+    svg_of(load_figure({"a": (empty, empty, empty)}, label="x", total=None, begin=0, end=0))
+    svg_of(distribution_figure({"a": empty}, label="x", durations=True))
+    slots = Slots(*(np.zeros(0, dtype=np.int64) for _ in range(3)), np.zeros((0, 1), dtype=np.int64))
+    svg_of(occupancy(slots, np.array([[1]]), empty, empty, begin=0, end=0))
+
+
+def test_pictures_are_the_same_every_time_and_take_the_pages_ink(recordings):
+    one, other = (style.to_svg(gantt(jobs_frame(recordings), 128), "g", "t") for _ in range(2))
+    assert one == other
+    assert "currentColor" in one
+    assert style.INK not in one
+    assert "<metadata" not in one
+
+
+def test_names_are_text_in_a_picture():
+    empty = (np.array([0.0]), np.array([1.0]), np.array([1.0]))
+    figure = load_figure({"$x^2$ <b>": empty, "b&c": empty}, label="l", total=None, begin=0, end=1)
+    texts = {element.text for element in svg_of(figure).iter("{*}text")}
+    assert {"$x^2$ <b>", "b&c"} <= texts
+
+
+def test_evalys_says_nothing(recordings, capfd, recwarn):
+    runs = read_runs([recordings / "batsim4" / "delay", recordings / "batsim4" / "kill"])
+    assert len(compared_curves(runs, {})) == 4
+    assert len(charts(runs, {})) == 2
+    captured = capfd.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+    assert [str(w.message) for w in recwarn if "evalys" in str(w.filename)] == []
+
+
+def test_all_curves_can_be_told_apart():
+    styles = [tuple(style.series_style(i).values()) for i in range(24)]
+    assert len(set(styles)) == 24

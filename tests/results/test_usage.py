@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.results.frame import read_jobs
+from batdispatch.results.hostsets import parse_many
+from batdispatch.results.runs import metrics_of
+from batdispatch.results.usage import held_by_row, job_facts, read_units, slots_of
+
+MACHINE = Machine.flat(3, "core=8 gpu=2")
+
+
+@pytest.fixture
+def run(write_jobs):
+    folder = write_jobs(
+        {"a": {"hosts": "0-1", "units": 3}, "b": {"hosts": "2"}, "r": {"state": "REJECTED"}, "u": {"hosts": "1"}}
+    )
+    frame = read_jobs(folder / "jobs.csv")
+    return folder, frame, parse_many(frame["allocated_resources"].tolist())
+
+
+def units_file(folder, *lines):
+    (folder / "units.csv").write_text("\n".join(["job_id,allocated_resources,units", *lines]) + "\n")
+    return folder / "units.csv"
+
+
+JOBS = [Job(id="a", units=3, demand={"core": 2, "gpu": 0}, user="ann"), Job(id="w0!b", units=1), Job(id="r", units=1)]
+
+
+def test_units_times_demand_or_the_whole_node(run):
+    folder, frame, intervals = run
+    units = read_units(units_file(folder, "a,0-1,2 1"), frame, intervals)
+    assert units.tolist() == [2, 1, 1, 1]
+    facts = job_facts(frame, JOBS)
+    assert [job.id if job else None for job in facts.jobs] == ["a", "w0!b", "r", None]
+    assert facts.users.tolist() == ["ann", "", "", ""]
+    slots = slots_of(intervals, units, MACHINE, facts.jobs)
+    assert slots.host.tolist() == [0, 1, 2, 1]
+    assert slots.amount.tolist() == [[4, 0], [2, 0], [8, 2], [8, 2]]
+    held = held_by_row(slots, len(frame), MACHINE.resources)
+    assert held["core"].tolist() == [6, 8, 0, 8]
+    values = metrics_of(frame, {}, machine=MACHINE, jobs=JOBS, folder=folder)
+    assert values["utilisation_core"] == pytest.approx(22 * 10 / (24 * 10))
+    assert values["utilisation_gpu"] == pytest.approx(4 / 6)
+    assert values["nb_users"] == 1
+
+
+def test_without_a_units_file_each_host_carries_one(run):
+    folder, frame, intervals = run
+    assert read_units(folder / "units.csv", frame, intervals).tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("z,0,1", r"line 2: job 'z' is not in the jobs file"),
+        ("a,0-1,1", r"line 2: job 'a' has units on 1 hosts and 2 hosts"),
+        ("a,0-1,1 0", r"units '1 0', expected a positive number"),
+        ("a,0-1,1 x", r"units '1 x'"),
+        ("a,0-1", r"line 2: 2 fields, expected 3"),
+        ("a,0-1,1 9999999999", r"units '1 9999999999'"),
+    ],
+)
+def test_wrong_units_are_refused(run, line, message):
+    folder, frame, intervals = run
+    with pytest.raises(InputError, match=message):
+        read_units(units_file(folder, line), frame, intervals)
+
+
+def test_a_units_file_with_other_columns(run):
+    folder, frame, intervals = run
+    (folder / "units.csv").write_text("a,b\n")
+    with pytest.raises(InputError, match="expected job_id"):
+        read_units(folder / "units.csv", frame, intervals)
+
+
+def test_a_resource_that_the_machine_lacks(run):
+    _, frame, intervals = run
+    facts = job_facts(frame, [Job(id="a", units=3, demand={"tpu": 1})])
+    with pytest.raises(InputError, match=r"job 'a'.*'tpu'"):
+        slots_of(intervals, np.ones(4, dtype=np.int64), MACHINE, facts.jobs)

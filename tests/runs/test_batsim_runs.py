@@ -1,0 +1,269 @@
+"""``run --engine``: a Batsim is found, started with the right options, served, and its outputs become the run's.
+
+The program is a stand-in (see tests/support/fake_batsim.py): no package index has the real one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import pytest
+
+import fake_batsim
+from batdispatch.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
+FOUR, DELAYS = RECORDINGS / "platforms" / "four.xml", RECORDINGS / "workloads" / "delay.json"
+ENGINES = ["batsim4", "batsim5"]
+REGISTERING = '''
+from batdispatch import Dispatcher, Job
+
+
+class Registering(Dispatcher):
+    """Runs what fits, and one job of its own."""
+
+    registers_jobs = True
+    registered = False
+
+    def decide(self, cluster):
+        if not self.registered:
+            self.registered = True
+            cluster.register_profile("mine", "p", {"type": "delay", "delay": 7.25})
+            cluster.register_job(Job(id="mine!a", units=1, submission=cluster.now, walltime=100.0, profile="p"))
+        for job in list(cluster.queue.values()):
+            place = cluster.place(job)
+            if place is not None:
+                cluster.start(job, place)
+'''
+
+
+class Ran(NamedTuple):
+    status: int
+    output: str
+
+
+@pytest.fixture
+def batsim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of programs, first on PATH, with a Batsim of each version."""
+    folder = tmp_path / "bin"
+    for major in (4, 5):
+        fake_batsim.install(folder, major, f"batsim{major}")
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    monkeypatch.delenv("FAKE_BATSIM", raising=False)
+    return folder
+
+
+def run(*arguments: Any) -> Ran:
+    text = io.StringIO()
+    words = ["batdispatch", "run", *map(str, arguments)]
+    with mock.patch.object(sys, "argv", words), redirect_stdout(text), redirect_stderr(text):
+        try:
+            main()
+        except SystemExit as stop:
+            return Ran(int(stop.code or 0), text.getvalue())
+    raise AssertionError("main ends the process")
+
+
+def inputs(platform: Path = FOUR, workload: Path = DELAYS, dispatcher: str = "easy") -> list[Any]:
+    return ["--platform", platform, "--workload", workload, "--dispatcher", dispatcher]
+
+
+def schedule(folder: Path) -> dict[str, tuple[str, str, str]]:
+    with (folder / "jobs.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    return {row["job_id"]: (row["starting_time"], row["final_state"], row["allocated_resources"]) for row in rows}
+
+
+@pytest.mark.parametrize("workload", ["delay.json", "reject.json", "delays5.json", "events.json"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_schedule_is_that_of_the_embedded_engine(engine: str, workload: str, batsim: Path, tmp_path: Path) -> None:
+    given = inputs(workload=RECORDINGS / "workloads" / workload)
+    assert run(*given, "--out", tmp_path / "here").status == 0
+    there = run(*given, "--engine", engine, "--out", tmp_path / "there")
+    assert there.status == 0, there.output
+    assert schedule(tmp_path / "there") == schedule(tmp_path / "here")
+    here, result = (json.loads((tmp_path / name / "result.json").read_text()) for name in ("here", "there"))
+    assert result["engine"]["name"] == engine
+    assert result["engine"]["version"] == {"batsim4": "4.2.1", "batsim5": "5.0.0-rc2"}[engine]
+    assert f"--engine {engine}" in result["command"]
+    assert result["metrics"] == pytest.approx(here["metrics"]) or result["metrics"].keys() == here["metrics"].keys()
+    for name in ("makespan", "mean_waiting_time", "utilisation"):
+        assert result["metrics"][name] == pytest.approx(here["metrics"][name])
+    sums = "schedule.csv" if engine == "batsim4" else "schedule.json"
+    names = {"jobs.csv", sums, "machine_states.csv", "decisions.jsonl", "result.json"}
+    assert {path.name for path in (tmp_path / "there").iterdir()} == names
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_was_recorded_can_be_replayed(engine: str, batsim: Path, tmp_path: Path) -> None:
+    from batdispatch.batsim import protocol
+    from batdispatch.core.dispatcher import create
+    from batdispatch.core.session import Session
+    from batdispatch.links.replay import replay, told_by
+
+    assert run(*inputs(), "--engine", engine, "--out", tmp_path / "run").status == 0
+    path = tmp_path / "run" / "decisions.jsonl"
+    assert told_by(path) == engine[-1]
+    result = replay(path, Session(create("easy")), protocol(engine[-1]), times=True)
+    assert result.difference is None
+    assert result.decisions > 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_dispatcher_that_registers_jobs_may_do_so(engine: str, batsim: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(REGISTERING)
+    given = inputs(dispatcher=f"{tmp_path / 'mine.py'}:Registering")
+    ran = run(*given, "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    assert run(*given, "--out", tmp_path / "here").status == 0
+    assert schedule(tmp_path / "run") == schedule(tmp_path / "here")
+    assert "a" in schedule(tmp_path / "run")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_hosts_that_jobs_share(engine: str, batsim: Path, tmp_path: Path) -> None:
+    platform = tmp_path / "shared.xml"
+    hosts = "".join(f'<host id="n{i}" speed="1Gf"><prop id="capacity" value="core=4"/></host>' for i in range(2))
+    platform.write_text(
+        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
+        f'<zone id="z" routing="Full"><host id="master_host" speed="1Gf"/>{hosts}</zone></platform>'
+    )
+    jobs = [
+        {"id": name, "subtime": 0, "res": res, "walltime": 9, "profile": "d", "demand": {"core": 1}, "user": "eve"}
+        for name, res in (("a", 3), ("b", 4), ("c", 2))
+    ]
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps({"nb_res": 2, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 5}}}))
+    given = inputs(platform, workload, "filler")
+    assert run(*given, "--out", tmp_path / "here").status == 0
+    ran = run(*given, "--engine", engine, "--out", tmp_path / "there")
+    assert ran.status == 0, ran.output
+    assert schedule(tmp_path / "there") == schedule(tmp_path / "here")
+    units = [sorted((tmp_path / name / "units.csv").read_text().splitlines()) for name in ("here", "there")]
+    assert units[0] == units[1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_external_events(engine: str, batsim: Path, tmp_path: Path) -> None:
+    events = tmp_path / "events.txt"
+    events.write_text(
+        '{"type": "machine_unavailable", "timestamp": 1, "resources": "0-1"}\n'
+        '{"type": "rain", "timestamp": 2, "depth": 3}\n'
+        '{"type": "machine_available", "timestamp": 30, "resources": "0-1"}\n'
+    )
+    given = [*inputs(), "--events", events]
+    assert run(*given, "--out", tmp_path / "here").status == 0
+    ran = run(*given, "--engine", engine, "--out", tmp_path / "there")
+    assert ran.status == 0, ran.output
+    assert schedule(tmp_path / "there") == schedule(tmp_path / "here")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_packed_inputs_are_unpacked_for_batsim(engine: str, batsim: Path, tmp_path: Path) -> None:
+    import gzip
+    import lzma
+
+    platform, workload = tmp_path / "p.xml.gz", tmp_path / "w.json.xz"
+    platform.write_bytes(gzip.compress(FOUR.read_bytes()))
+    workload.write_bytes(lzma.compress(DELAYS.read_bytes()))
+    ran = run(*inputs(platform, workload), "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+
+
+def test_outputs_of_an_earlier_run_do_not_stay_among_the_new(batsim: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    for engine in (*ENGINES, "embedded"):
+        assert run(*inputs(), "--engine", engine, "--out", out).status == 0
+    assert (out / "schedule.csv").exists()
+    assert run(*inputs(), "--engine", "batsim5", "--out", out).status == 0
+    assert not (out / "schedule.csv").exists()
+
+
+def test_a_batsim_of_another_version_is_not_taken(batsim: Path, tmp_path: Path) -> None:
+    (batsim / "batsim5").unlink()
+    fake_batsim.install(batsim, 4)
+    ran = run(*inputs(), "--engine", "batsim5", "--out", tmp_path / "run")
+    assert ran.status == 2
+    assert ran.output == f"batdispatch: error: engine batsim5: {batsim / 'batsim'} is Batsim 4.2.1, expected Batsim 5\n"
+
+
+def test_a_batsim_that_is_named(batsim: Path, tmp_path: Path) -> None:
+    other = fake_batsim.install(tmp_path / "elsewhere", 4, "bs")
+    assert run(*inputs(), "--engine", "batsim4", "--batsim", other, "--out", tmp_path / "run").status == 0
+    ran = run(*inputs(), "--engine", "batsim5", "--batsim", other, "--out", tmp_path / "run2")
+    assert ran.status == 2
+    assert "option --batsim" in ran.output
+    ran = run(*inputs(), "--batsim", other, "--out", tmp_path / "run3")
+    assert ran.status == 2
+    assert "option --batsim: needs --engine" in ran.output
+    ran = run(*inputs(), "--engine", "batsim4", "--batsim", tmp_path / "none", "--out", tmp_path / "run4")
+    assert ran.status == 2
+    assert "is no program that can be run" in ran.output
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_batsim(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ran = run(*inputs(), "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 2
+    assert ran.output.startswith(f"batdispatch: error: engine {engine}: there is no batsim on PATH; install Batsim")
+    assert "--batsim PATH" in ran.output
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("how", "status", "expected"),
+    [
+        ("crash", 1, "Batsim ended with status 3 before the end of the simulation; it said:"),
+        ("crash", 1, "xbt_assert failed: the machine is upset"),
+        ("kill", 1, "Batsim ended by SIGKILL before the end of the simulation"),
+        ("hang", 1, "Batsim is connected but has said nothing for 6 s"),
+        ("silent", 1, "wrote no jobs.csv"),
+        ("late", 1, "Batsim ended with status 4 after the simulation"),
+        ("mute", 2, "--version: found '', expected the version of a Batsim"),
+    ],
+)
+def test_a_batsim_that_fails_is_reported_and_gone(
+    engine: str, how: str, status: int, expected: str, batsim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_BATSIM", how)
+    began = time.monotonic()
+    limit = ["--timeout", "6"] if how == "hang" else []
+    ran = run(*inputs(), "--engine", engine, *limit, "--out", tmp_path / "run")
+    assert (ran.status, expected in ran.output) == (status, True), ran.output
+    assert "Traceback" not in ran.output
+    assert time.monotonic() - began < 20
+    # What was said until then may be looked at; results there are none.
+    assert {path.name for path in (tmp_path / "run").glob("*")} <= {"decisions.jsonl.partial"}
+
+
+def test_what_only_the_embedded_engine_has_is_refused(batsim: Path, tmp_path: Path) -> None:
+    for option, value in (("--ties", "apart"), ("--simgrid", "always")):
+        ran = run(*inputs(), "--engine", "batsim4", option, value, "--out", tmp_path / "run")
+        assert ran.status == 2
+        assert f"option {option}: is for the embedded engine" in ran.output
+
+
+def test_a_platform_without_a_host_for_batsim(batsim: Path, tmp_path: Path) -> None:
+    platform = RECORDINGS / "platforms" / "flat128.xml"
+    ran = run(*inputs(platform), "--engine", "batsim4", "--out", tmp_path / "run")
+    assert ran.status == 2
+    assert "say which with --master-host" in ran.output
+    ran = run(*inputs(platform), "--master-host", "n0", "--engine", "batsim5", "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+
+
+def test_what_batsim_5_cannot_run_is_refused(batsim: Path, tmp_path: Path) -> None:
+    ran = run(*inputs(workload=RECORDINGS / "workloads" / "msg.json"), "--engine", "batsim5", "--out", tmp_path / "run")
+    assert ran.status == 2
+    assert "Batsim 5 has no messages between jobs and schedulers" in ran.output
