@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 help:
 	@echo "make demo    compare dispatchers on the built-in example; prints the path of the report"
 	@echo "make test    run the tests"
-	@echo "make lint    check style and types"
+	@echo "make lint    check style, types and which file imports which"
 	@echo "make docs    build the manual into site/"
 	@echo "make lock    pin the newest versions that work together (needs uv)"
 	@echo "make clean   remove what these made"
@@ -53,6 +53,7 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 docs: setup
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -23,6 +23,7 @@ from batdispatch.core.dispatcher import create
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Host, Machine
+from batdispatch.core.request import Request, amounts
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
@@ -48,23 +49,21 @@ def machine_of(path: Path) -> Machine:
 def workload_of(path: Path, machine: Machine, first: int | None) -> Workload:
     """Return the log's first jobs; what the machine does not have is not asked for."""
     rows = [line.split() for line in path.read_text().splitlines() if not line.startswith(";")][:first]
-    jobs = [
-        Job(
-            id=row[0],
-            units=int(row[18]),
-            submission=float(row[1]),
-            walltime=float(row[8]),
-            profile=f"d{row[3]}",
-            demand={
-                name: int(amount)
-                for name, amount in zip(COLUMNS, row[19:23], strict=True)
-                if int(amount) and name in machine.resources
-            },
-            user=row[11],
-            extra={"executable": row[23], "queue": row[14]},
+    jobs = []
+    for row in rows:
+        asked = zip(COLUMNS, row[19:23], strict=True)
+        demand = {name: int(amount) for name, amount in asked if int(amount) and name in machine.resources}
+        jobs.append(
+            Job(
+                id=row[0],
+                request=Request(units=int(row[18]), per_unit=amounts(demand)),
+                submission=float(row[1]),
+                walltime=float(row[8]),
+                profile=f"d{row[3]}",
+                user=row[11],
+                extra={"demand": demand, "executable": row[23], "queue": row[14]},
+            )
         )
-        for row in rows
-    ]
     profiles = {f"d{row[3]}": {"type": "delay", "delay": float(row[3])} for row in rows}
     workload = Workload(path=path, name=path.stem, jobs=jobs, profiles=profiles)
     workload.sort()
@@ -79,9 +78,9 @@ class Meter(Session):
         self.waited: list[bool] = []
         decide = self.dispatcher.decide
 
-        def noted(cluster: Ledger) -> None:
-            self.waited.append(bool(cluster.queue))
-            decide(cluster)
+        def noted(ledger: Ledger) -> None:
+            self.waited.append(bool(ledger.queue))
+            decide(ledger)
 
         self.dispatcher.decide = noted  # type: ignore[method-assign]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Host, Machine
+from batdispatch.core.request import Request, amounts
 from batdispatch.inputs.workloads import Workload
 
 #: Walltimes that users choose from, s.
@@ -74,8 +75,8 @@ KINDS = {
 def machine_of_kind(kind: Kind) -> Machine:
     """Return the machine of a kind."""
     hosts: list[Host] = []
-    for count, amounts in kind.groups:
-        capacity = " ".join(f"{name}={amount}" for name, amount in amounts.items())
+    for count, offered in kind.groups:
+        capacity = " ".join(f"{name}={amount}" for name, amount in offered.items())
         for _ in range(count):
             hosts.append(Host(id=len(hosts), name=f"node{len(hosts)}", properties={"capacity": capacity}))
     return Machine(hosts)
@@ -117,13 +118,12 @@ def _job(
 ) -> Job:
     return Job(
         id=str(number),
-        units=units,
+        request=Request(units=units, per_unit=amounts(demand)),
         submission=arrival,
         walltime=float(max(limit, run)),
         profile=f"d{run:g}",
-        demand=demand,
         user=str(user),
-        extra={"executable": program, "queue": "q"},
+        extra={"demand": demand, "executable": program, "queue": "q"},
     )
 
 
@@ -155,16 +155,7 @@ def resampled(workload: Workload, machine: Machine, seed: int) -> Workload:
 
 
 def _copy(job: Job, name: str, arrival: float) -> Job:
-    return Job(
-        id=name,
-        units=job.units,
-        submission=arrival,
-        walltime=job.walltime,
-        profile=job.profile,
-        demand=job.demand,
-        user=job.user,
-        extra=job.extra,
-    )
+    return msgspec.structs.replace(job, id=name, submission=arrival)
 
 
 def load(jobs: list[Job], machine: Machine) -> float:
@@ -173,7 +164,7 @@ def load(jobs: list[Job], machine: Machine) -> float:
     capacity = dict(zip(machine.resources, machine.capacity.sum(axis=0).tolist(), strict=True))
     taken = dict.fromkeys(capacity, 0.0)
     for job in jobs:
-        for name, amount in (job.demand or {}).items():
+        for name, amount in (job.request.demand or {}).items():
             taken[name] += job.units * amount * float(job.profile[1:])
     return float(max(taken[name] / capacity[name] for name in taken) / last)
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from batdispatch.batsim import v4
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, IoJob
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
+from batdispatch.core.jobfields import read_request
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Message, Reply
 
@@ -36,12 +37,31 @@ crowded = host_lists.flatmap(
 )
 
 
+#: Fields that say what a job asks for; only `demand` is drawn here.
+REQUEST = [
+    "demand",
+    "per_node",
+    "nodes",
+    "units_per_node",
+    "whole_nodes",
+    "node_list",
+    "exclude_nodes",
+    "contiguous",
+    "licences",
+    "io_node",
+    "sizes",
+    "dependencies",
+]
+#: Names of resources: no space, comma, equals sign or bracket.
+resources = names.filter(lambda name: not any(mark.isspace() or mark in ",=[]" for mark in name))
+
+
 @st.composite
 def jobs(draw: st.DrawFn) -> Job:
-    own = ("id", "subtime", "res", "profile", "walltime", "user", "demand")
+    own = ("id", "subtime", "res", "profile", "walltime", "user", "parent", *REQUEST)
     extra = {name: value for name, value in draw(objects).items() if name not in own}
     user = draw(st.just("") | names)
-    demand = draw(st.none() | st.dictionaries(names, st.integers(0, 2**40), max_size=3))
+    demand = draw(st.none() | st.dictionaries(resources, st.integers(0, 2**40), max_size=3))
     if user:
         extra["user"] = user
     if demand is not None:
@@ -49,11 +69,10 @@ def jobs(draw: st.DrawFn) -> Job:
     walltime = draw(st.just(math.inf) | times.filter(bool))
     return Job(
         id=draw(ids),
-        units=draw(st.integers(1, 2**31 - 1)),
+        request=read_request(draw(st.integers(1, 2**31 - 1)), extra),
         submission=draw(times),
         walltime=walltime,
         profile=draw(names),
-        demand=demand,
         user=user,
         extra=extra,
     )
@@ -131,7 +150,7 @@ DECISIONS: dict[type[d.Decision], list[st.SearchStrategy[Any]]] = {
     d.FinishRegistration: [],
     d.ContinueRegistration: [],
 }
-io_jobs = st.builds(d.IoJob, hosts, names, st.none() | objects)
+io_jobs = st.builds(IoJob, hosts, names, st.none() | objects)
 executes = st.one_of(
     st.builds(d.Execute, times, ids, crowded),
     st.builds(

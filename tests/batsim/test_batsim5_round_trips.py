@@ -16,14 +16,18 @@ from batdispatch.batsim import Features
 from batdispatch.batsim.v5 import Batsim5
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, IoJob
 from batdispatch.core.errors import ImpossibleDecision, SimulationError
 from batdispatch.core.job import Job, JobState
+from batdispatch.core.jobfields import read_request
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Message, Reply
+from batdispatch.core.request import Request
 
 TIMES = st.integers(0, 10**12).map(lambda micro: micro / 1e6)
 NAMES = st.text("abcxyz019_-é ", min_size=1, max_size=8)
+#: Names of resources have no spaces.
+RESOURCES = st.text("abcxyz019_-é", min_size=1, max_size=8)
 JOB_IDS = st.builds("{}!{}".format, st.sampled_from(["w0", "dyn"]), NAMES)
 HOSTS = st.integers(1, 2**70).map(Allocation)
 VALUES = st.recursive(
@@ -40,17 +44,16 @@ AMOUNTS = st.floats(0, 1e15)
 @st.composite
 def jobs(draw: st.DrawFn) -> Job:
     extra = dict(draw(EXTRA))
-    demand = draw(st.none() | st.dictionaries(NAMES, st.integers(0, 99), max_size=2))
+    demand = draw(st.none() | st.dictionaries(RESOURCES, st.integers(0, 99), max_size=2))
     user = draw(st.just("") | NAMES)
     if "extra_data" not in extra:
         extra |= ({} if demand is None else {"demand": demand}) | ({"user": user} if user else {})
     return Job(
         id=draw(JOB_IDS),
-        units=draw(st.integers(1, 10**6)),
+        request=read_request(draw(st.integers(1, 10**6)), extra),
         submission=draw(TIMES),
         walltime=draw(st.just(math.inf) | st.floats(0.001, 1e9)),
         profile=draw(NAMES),
-        demand=extra.get("demand"),
         user=extra.get("user", ""),
         extra=extra,
     )
@@ -178,7 +181,7 @@ def test_every_event_and_decision_is_said_or_refused() -> None:
 def same(a: Any, b: Any) -> bool:
     """Compare what was said and what was read: jobs by what they hold."""
     if isinstance(a, Job):
-        fields = ("id", "units", "submission", "walltime", "profile", "demand", "user", "extra")
+        fields = ("id", "units", "submission", "walltime", "profile", "request", "user", "extra")
         return all(same(getattr(a, name), getattr(b, name)) for name in fields)
     if isinstance(a, msgspec.Struct):
         return type(a) is type(b) and all(same(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__)
@@ -229,7 +232,7 @@ def test_decisions_that_batsim_5_lacks_are_refused(decision: d.Decision) -> None
     ("decision", "expected"),
     [
         (
-            d.Execute(1.0, "w0!a", Allocation.of([0]), io_job=d.IoJob(Allocation.of([1]), "io")),
+            d.Execute(1.0, "w0!a", Allocation.of([0]), io_job=IoJob(Allocation.of([1]), "io")),
             "job w0!a: Batsim 5 has no I/O jobs beside a job",
         ),
         (d.RegisterProfile(1.0, "w0", "p", {"type": "send", "msg": 1}), "profile w0!p: Batsim 5 has no messages"),
@@ -342,7 +345,7 @@ def test_the_handshake_of_the_pre_releases() -> None:
 
 def test_a_profile_of_another_workload_keeps_its_full_name() -> None:
     wire = Batsim5()
-    job = Job(id="dyn!a", units=1, profile="w0!p")
+    job = Job(id="dyn!a", request=Request(units=1), profile="w0!p")
     frame = wire.encode_reply(Reply(0.0, [d.RegisterJob(0.0, job)]))
     assert json.loads(frame[:-1])["events"][0]["event"]["job"]["profile_id"] == "w0!p"
     (decision,) = wire.decode_reply(frame).decisions

@@ -111,17 +111,17 @@ class Registering(Dispatcher):
 
     registers_jobs = True
 
-    def begin(self, cluster: Ledger) -> None:
+    def begin(self, ledger: Ledger) -> None:
         self.done = False
 
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         if not self.done:
             self.done = True
-            cluster.register_profile("mine", "p", {"type": "delay", "delay": 5.0})
-        for job in list(cluster.queue.values()):
-            place = cluster.place(job)
+            ledger.register_profile("mine", "p", {"type": "delay", "delay": 5.0})
+        for job in list(ledger.queue.values()):
+            place = ledger.place(job)
             if place is not None:
-                cluster.start(job, place)
+                ledger.start(job, place)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -18,6 +18,7 @@ import pytest
 from batdispatch.core.dispatcher import create
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
@@ -100,7 +101,7 @@ def ours(jobs: list[Row], hosts: int, out: Path, *, split: bool) -> list[float]:
         jobs=[
             Job(
                 id=f"{index:06d}",
-                units=job.units,
+                request=Request(units=job.units),
                 submission=float(job.submission),
                 walltime=float(job.walltime),
                 profile=f"d{job.runtime}",

@@ -29,11 +29,11 @@ LEFT = {"change_state": (1, 2), "err_past_call": (2, 2), "kill_done_job": (0, 3)
 class Watching(Retraced):
     """Counts the decisions, and keeps the cluster."""
 
-    def begin(self, cluster: Ledger) -> None:
-        self.cluster = cluster
+    def begin(self, ledger: Ledger) -> None:
+        self.ledger = ledger
         self.decided = 0
 
-    def look(self, cluster: Ledger) -> None:
+    def look(self, ledger: Ledger) -> None:
         self.decided += 1
 
 
@@ -48,4 +48,4 @@ def test_every_recording(path: Path) -> None:
         return
     retrace(path, watching)
     assert watching.decided > 2
-    assert (len(watching.cluster.queue), len(watching.cluster.running)) == LEFT.get(name, (0, 0))
+    assert (len(watching.ledger.queue), len(watching.ledger.running)) == LEFT.get(name, (0, 0))

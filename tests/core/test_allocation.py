@@ -24,7 +24,6 @@ def test_hosts_and_counts_in_any_order(units: dict[int, int], random: object) ->
     assert allocation.ids == sorted(units)
     assert allocation.size == len(units)
     assert allocation.units == sum(units.values())
-    assert allocation.unit_hosts() == [host for host in sorted(units) for _ in range(units[host])]
     assert allocation.hosts == ProcSet(*hosts)
 
 
@@ -71,7 +70,9 @@ def test_the_mapping_given_to_batsim_puts_each_unit_on_its_host(units: dict[int,
         return
     assert mapping is not None
     assert list(mapping) == list(range(allocation.units))
-    assert [allocation.ids[index] for index in mapping.values()] == allocation.unit_hosts()
+    assert [allocation.ids[index] for index in mapping.values()] == [
+        host for host in sorted(units) for _ in range(units[host])
+    ]
 
 
 def test_a_mapping_that_was_asked_for_is_kept() -> None:

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.ledger import Ledger, spreads_freely
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.job import Job, JobState, Stay
+from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Host, Machine
+from batdispatch.core.profiles import spreads_freely
+from batdispatch.core.request import Request, amounts
 from strategies import jobs, machines
 
 
@@ -24,14 +26,14 @@ def ledger_of(machine: Machine, *, dynamic: bool = False, acknowledged: bool = F
 
 
 def submit(ledger: Ledger, number: int = 1, units: int = 1, **fields: object) -> Job:
-    job = Job(id=f"w0!{number}", units=units, **fields)  # type: ignore[arg-type]
+    job = Job(id=f"w0!{number}", request=Request(units=units), **fields)  # type: ignore[arg-type]
     ledger.apply_submitted(e.JobSubmitted(ledger.now, job))
     assert ledger.why_impossible(job) == ""
     return job
 
 
-def complete(ledger: Ledger, job: Job, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> None:
-    ledger.apply_completed(e.JobCompleted(ledger.now, job.id, state))
+def complete(ledger: Ledger, job: Job, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> Stay:
+    return ledger.apply_completed(e.JobCompleted(ledger.now, job.id, state))
 
 
 def test_a_job_through_its_life() -> None:
@@ -40,17 +42,17 @@ def test_a_job_through_its_life() -> None:
     job = submit(ledger, units=2)
     assert list(ledger.queue.values()) == [job]
     ledger.now = 5.0
-    ledger.start(job, Allocation.parse("1 3"))
-    assert (job.state, job.start, str(job.allocation)) == (JobState.RUNNING, 5.0, "1 3")
+    stay = ledger.start(job, Allocation.parse("1 3"))
+    assert (stay.job, stay.state, stay.start, str(stay.allocation)) == (job, JobState.RUNNING, 5.0, "1 3")
     assert not ledger.queue
-    assert ledger.running == {"w0!1": job}
+    assert ledger.running == {"w0!1": stay}
     assert ledger.free == 0b0101
     assert ledger.take_decisions() == [d.Execute(5.0, "w0!1", Allocation.parse("1 3"))]
     assert ledger.take_decisions() == []
     epoch = ledger.epoch
     ledger.now = 9.0
-    complete(ledger, job, JobState.COMPLETED_WALLTIME_REACHED)
-    assert job.state is JobState.COMPLETED_WALLTIME_REACHED
+    assert complete(ledger, job, JobState.COMPLETED_WALLTIME_REACHED) is stay
+    assert stay.state is JobState.COMPLETED_WALLTIME_REACHED
     assert not ledger.running
     assert ledger.free == 0b1111
     assert ledger.epoch > epoch
@@ -58,22 +60,23 @@ def test_a_job_through_its_life() -> None:
 
 def test_ranks_count_arrivals() -> None:
     ledger = ledger_of(Machine.flat(1))
-    assert [submit(ledger, number).rank for number in (7, 3, 5)] == [0, 1, 2]
+    assert [ledger.rank(submit(ledger, number)) for number in (7, 3, 5)] == [0, 1, 2]
 
 
 def test_a_rejected_job_is_gone_with_its_reason() -> None:
     ledger = ledger_of(Machine.flat(1))
     job = submit(ledger)
     ledger.reject(job, "too late")
-    assert job.state is JobState.REJECTED
     assert not ledger.queue
+    with pytest.raises(ImpossibleDecision, match="it is ended or rejected already"):
+        ledger.start(job, Allocation.parse("0"))
     assert ledger.rejections == [("w0!1", "too late")]
     assert ledger.take_decisions() == [d.Reject(0.0, "w0!1", "too late")]
 
 
 def test_profiles_forwarded_on_submission_are_known() -> None:
     ledger = ledger_of(Machine.flat(1))
-    job = Job(id="w1!a", units=1, profile="p")
+    job = Job(id="w1!a", request=Request(units=1), profile="p")
     ledger.apply_submitted(e.JobSubmitted(0.0, job, {"type": "delay", "delay": 3}))
     assert ledger.profiles == {"w1": {"p": {"type": "delay", "delay": 3}}}
 
@@ -89,7 +92,7 @@ def test_a_job_cannot_be_submitted_twice(what: str) -> None:
         if what == "ended":
             complete(ledger, job)
     with pytest.raises(InputError, match=r"time 7: job w0!1 was submitted twice"):
-        ledger.apply_submitted(e.JobSubmitted(7.0, Job(id="w0!1", units=1)))
+        ledger.apply_submitted(e.JobSubmitted(7.0, Job(id="w0!1", request=Request(units=1))))
 
 
 @pytest.mark.parametrize(
@@ -135,37 +138,42 @@ def test_free_is_the_machine_without_jobs_and_absent_hosts(data: st.DataObject) 
         if action == "start":
             job = data.draw(jobs(machine, f"w0!{number}"))
             ledger.apply_submitted(e.JobSubmitted(0.0, job))
-            allocation = ledger.place(job)
-            assert (allocation is not None) == space.fits(ledger.free, job)
-            if allocation is not None:
-                ledger.start(job, allocation)
+            place = ledger.place(job)
+            assert (place is not None) == space.fits(ledger.free, job)
+            if place is not None:
+                ledger.start(job, place)
         elif action == "end" and ledger.running:
-            complete(ledger, data.draw(st.sampled_from(list(ledger.running.values()))))
+            complete(ledger, data.draw(st.sampled_from(list(ledger.running.values()))).job)
         elif action == "away":
             ledger.apply_unavailable(hosts)
         elif action == "back":
             ledger.apply_available(hosts)
         expected = space.whole()
-        for job in ledger.running.values():
-            assert job.allocation is not None
-            expected = space.take(expected, job, job.allocation)
+        for stay in ledger.running.values():
+            expected = space.take(expected, stay.job, stay.allocation)
         assert space.same(ledger.free, space.only(expected, ~ledger.unavailable))
         assert machine.exclusive or (ledger.free >= 0).all()
 
 
 def test_why_a_job_can_never_run() -> None:
     flat = ledger_of(Machine.flat(3))
-    assert flat.why_impossible(Job(id="w0!1", units=3)) == ""
-    assert flat.why_impossible(Job(id="w0!1", units=4)) == "asks for 4 hosts, the whole machine has room for 3"
+    assert flat.why_impossible(Job(id="w0!1", request=Request(units=3))) == ""
+    assert (
+        flat.why_impossible(Job(id="w0!1", request=Request(units=4)))
+        == "asks for 4 hosts, the whole machine has room for 3"
+    )
     shared = ledger_of(Machine.flat(2, "core=4 gpu=1"))
-    fine = Job(id="w0!1", units=4, demand={"core": 2})
+    fine = Job(id="w0!1", request=Request(units=4, per_unit=amounts({"core": 2})))
     assert shared.why_impossible(fine) == ""
-    assert fine.request == (2, 0)
-    assert shared.why_impossible(Job(id="w0!1", units=3, demand={"core": 1, "gpu": 1})) == (
+    assert shared.space.need(fine).amounts == (2, 0)
+    assert shared.why_impossible(Job(id="w0!1", request=Request(units=3, per_unit=amounts({"core": 1, "gpu": 1})))) == (
         "asks for 3 units of 1 core, 1 gpu, the whole machine has room for 2"
     )
-    assert shared.why_impossible(Job(id="w0!1", units=3)) == "asks for 3 hosts, the whole machine has room for 2"
-    assert shared.why_impossible(Job(id="w0!1", units=1, demand={"mic": 1})) == (
+    assert (
+        shared.why_impossible(Job(id="w0!1", request=Request(units=3)))
+        == "asks for 3 hosts, the whole machine has room for 2"
+    )
+    assert shared.why_impossible(Job(id="w0!1", request=Request(units=1, per_unit=amounts({"mic": 1})))) == (
         "needs resource 'mic', the machine has core, gpu"
     )
     shared.apply_unavailable(Allocation.parse("0-1"))
@@ -174,15 +182,15 @@ def test_why_a_job_can_never_run() -> None:
 
 def test_units_may_be_folded_onto_hosts() -> None:
     ledger = ledger_of(Machine.flat(3))
-    job = Job(id="w0!1", units=4)
+    job = Job(id="w0!1", request=Request(units=4))
     ledger.apply_submitted(e.JobSubmitted(0.0, job))
     ledger.start(job, Allocation.of([0, 1], [2, 2]))
     (execute,) = ledger.take_decisions()
     assert isinstance(execute, d.Execute)
     assert execute.executors() == {0: 0, 1: 0, 2: 1, 3: 1}
-    other = Job(id="w0!2", units=3)
+    other = Job(id="w0!2", request=Request(units=3))
     ledger.apply_submitted(e.JobSubmitted(0.0, other))
-    ledger.start(other, Allocation.parse("2"), mapping={0: 0, 1: 0, 2: 0})
+    ledger.start(other, Place(Allocation.parse("2"), mapping={0: 0, 1: 0, 2: 0}))
     assert ledger.free == 0
 
 
@@ -218,7 +226,7 @@ def test_kills_and_calls_and_the_rest_become_decisions() -> None:
     job = submit(ledger)
     ledger.change_state(job, "RUNNING")
     ledger.set_metadata(job, "early")
-    ledger.start(job, Allocation.parse("0"), storage={"pfs": 1})
+    ledger.start(job, Place(Allocation.parse("0"), storage={"pfs": 1}))
     ledger.set_metadata(job, "late")
     ledger.send_message(job, "hello")
     ledger.kill([job, job])
@@ -260,11 +268,11 @@ def test_a_call_is_at_least_a_microsecond_away() -> None:
 
 def test_a_registered_job_waits_for_its_acknowledgement() -> None:
     ledger = ledger_of(Machine.flat(2), dynamic=True, acknowledged=True)
-    job = Job(id="w0!again", units=2)
+    job = Job(id="w0!again", request=Request(units=2))
     ledger.register_job(job)
     assert not ledger.queue
     assert ledger.take_decisions() == [d.RegisterJob(0.0, job)]
-    copy = Job(id="w0!again", units=2)
+    copy = Job(id="w0!again", request=Request(units=2))
     ledger.apply_submitted(e.JobSubmitted(1.0, copy))
     ledger.start(copy, Allocation.parse("0-1"))
     assert list(ledger.running) == ["w0!again"]
@@ -274,19 +282,19 @@ def test_without_acknowledgements_a_registered_job_waits_at_once() -> None:
     ledger = ledger_of(Machine.flat(2, "core=4"), dynamic=True)
     told: list[Job] = []
     ledger.on_registered = told.append
-    job = Job(id="w0!again", units=3, demand={"core": 2})
+    job = Job(id="w0!again", request=Request(units=3, per_unit=amounts({"core": 2})))
     ledger.register_job(job)
     assert ledger.queue == {"w0!again": job}
     assert told == [job]
-    assert job.request == (2,), "its demand counts as that of any other job"
+    assert ledger.space.need(job).amounts == (2,), "its demand counts as that of any other job"
     ledger.start(job, Allocation.of([0, 1], [2, 1]))
     assert ledger.free.tolist() == [[0], [2]]
 
 
 def test_starts_are_told_to_a_dispatcher_that_asks() -> None:
     ledger = ledger_of(Machine.flat(2))
-    started: list[Job] = []
+    started: list[Stay] = []
     ledger.on_start = started.append
     job = submit(ledger)
-    ledger.start(job, Allocation.parse("1"))
-    assert started == [job]
+    stay = ledger.start(job, Allocation.parse("1"))
+    assert started == [stay]

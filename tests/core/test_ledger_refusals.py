@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from batdispatch.core import decisions as d
 from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, IoJob, Place
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Host, Machine
+from batdispatch.core.request import Request, amounts
+from strategies import make_job
 
 A = Allocation.parse
 
@@ -23,24 +24,24 @@ class Exclusive:
 
     def __init__(self, machine: Machine | None = None, **config: bool) -> None:
         hosts = [Host(id=i, name=f"n{i}", storage=i == 4) for i in range(5)]
-        self.cluster = Ledger(e.SimulationBegins(0.0, machine or Machine(hosts), dict(config)))
+        self.ledger = Ledger(e.SimulationBegins(0.0, machine or Machine(hosts), dict(config)))
         self.w, self.big, self.r, self.old, self.bad = (
             self.submit(name, units) for name, units in (("w", 1), ("big", 3), ("r", 1), ("old", 1), ("bad", 1))
         )
-        self.cluster.start(self.old, A("1"))
-        self.cluster.apply_completed(e.JobCompleted(1.0, "w0!old", JobState.COMPLETED_SUCCESSFULLY))
-        self.cluster.now = 5.25
-        self.cluster.start(self.r, A("0"))
-        self.cluster.reject(self.bad, "")
-        self.cluster.apply_unavailable(A("3"))
-        self.cluster.take_decisions()
-        self.cluster.now = 17.5
-        self.unknown = Job(id="w0!new", units=1)
+        self.ledger.start(self.old, A("1"))
+        self.ledger.apply_completed(e.JobCompleted(1.0, "w0!old", JobState.COMPLETED_SUCCESSFULLY))
+        self.ledger.now = 5.25
+        self.ledger.start(self.r, A("0"))
+        self.ledger.reject(self.bad, "")
+        self.ledger.apply_unavailable(A("3"))
+        self.ledger.take_decisions()
+        self.ledger.now = 17.5
+        self.unknown = Job(id="w0!new", request=Request(units=1))
 
     def submit(self, name: str, units: int, demand: dict[str, int] | None = None) -> Job:
-        job = Job(id=f"w0!{name}", units=units, demand=demand)
-        self.cluster.apply_submitted(e.JobSubmitted(0.0, job))
-        self.cluster.why_impossible(job)
+        job = make_job(f"w0!{name}", units, demand)
+        self.ledger.apply_submitted(e.JobSubmitted(0.0, job))
+        self.ledger.why_impossible(job)
         return job
 
 
@@ -49,9 +50,9 @@ class Dynamic(Exclusive):
 
     def __init__(self) -> None:
         super().__init__(**{"dynamic-jobs-enabled": True, "dynamic-jobs-acknowledged": True})
-        self.cluster.register_job(Job(id="w0!soon", units=1))
-        self.cluster.register_profile("w0", "p", {"type": "delay", "delay": 1})
-        self.cluster.take_decisions()
+        self.ledger.register_job(Job(id="w0!soon", request=Request(units=1)))
+        self.ledger.register_profile("w0", "p", {"type": "delay", "delay": 1})
+        self.ledger.take_decisions()
 
 
 class Shared(Exclusive):
@@ -60,25 +61,25 @@ class Shared(Exclusive):
     def __init__(self) -> None:
         super().__init__(Machine.flat(4, "core=4 gpu=1"))
         running = self.submit("g", 1, {"core": 1, "gpu": 1})
-        self.cluster.start(running, A("1"))
+        self.ledger.start(running, A("1"))
         self.gpu = self.submit("gpu", 1, {"gpu": 1})
         self.cores = self.submit("cores", 4, {"core": 2})
-        self.cluster.take_decisions()
+        self.ledger.take_decisions()
 
 
 Act = Callable[[Exclusive], None]
 
 
 def start(name: str, hosts: str, **others: object) -> Act:
-    return lambda s: s.cluster.start(getattr(s, name), A(hosts), **others)  # type: ignore[arg-type]
+    return lambda s: s.ledger.start(getattr(s, name), Place(A(hosts), **others))  # type: ignore[arg-type]
 
 
 def placed(name: str, hosts: list[int], counts: list[int], **others: object) -> Act:
-    return lambda s: s.cluster.start(getattr(s, name), Allocation.of(hosts, counts), **others)  # type: ignore[arg-type]
+    return lambda s: s.ledger.start(getattr(s, name), Place(Allocation.of(hosts, counts), **others))  # type: ignore[arg-type]
 
 
-def io_job() -> d.IoJob:
-    return d.IoJob(A("4"), "io")
+def io_job() -> IoJob:
+    return IoJob(A("4"), "io")
 
 
 REFUSALS: dict[str, tuple[type[Exclusive], Act, tuple[str, ...]]] = {
@@ -88,7 +89,7 @@ REFUSALS: dict[str, tuple[type[Exclusive], Act, tuple[str, ...]]] = {
     "start an unknown job": (Exclusive, start("unknown", "1"), ("job w0!new cannot start", "unknown")),
     "start a registered job": (
         Dynamic,
-        lambda s: s.cluster.start(Job(id="w0!soon", units=1), A("1")),
+        lambda s: s.ledger.start(Job(id="w0!soon", request=Request(units=1)), A("1")),
         ("job w0!soon cannot start", "registered but not acknowledged yet"),
     ),
     "start nowhere": (Exclusive, start("w", ""), ("job w0!w", "empty allocation")),
@@ -136,92 +137,92 @@ REFUSALS: dict[str, tuple[type[Exclusive], Act, tuple[str, ...]]] = {
     ),
     "reject a running job": (
         Exclusive,
-        lambda s: s.cluster.reject(s.r, ""),
+        lambda s: s.ledger.reject(s.r, ""),
         ("job w0!r cannot be rejected", "running"),
     ),
-    "reject twice": (Exclusive, lambda s: s.cluster.reject(s.bad, ""), ("job w0!bad", "ended or rejected already")),
-    "kill a waiting job": (Exclusive, lambda s: s.cluster.kill([s.r, s.w]), ("job w0!w cannot be killed", "waiting")),
-    "kill an ended job": (Exclusive, lambda s: s.cluster.kill([s.old]), ("job w0!old cannot be killed", "ended")),
-    "a call now": (Exclusive, lambda s: s.cluster.wake_at(17.5), ("17.500000 s", "not later than now")),
-    "a call in the past": (Exclusive, lambda s: s.cluster.wake_at(3.0), ("3.000000 s", "not later than now")),
-    "a call never": (Exclusive, lambda s: s.cluster.wake_at(math.inf), ("call at inf", "not later than now")),
-    "a call at no time": (Exclusive, lambda s: s.cluster.wake_at(math.nan), ("call at nan", "not later than now")),
+    "reject twice": (Exclusive, lambda s: s.ledger.reject(s.bad, ""), ("job w0!bad", "ended or rejected already")),
+    "kill a waiting job": (Exclusive, lambda s: s.ledger.kill([s.r, s.w]), ("job w0!w cannot be killed", "waiting")),
+    "kill an ended job": (Exclusive, lambda s: s.ledger.kill([s.old]), ("job w0!old cannot be killed", "ended")),
+    "a call now": (Exclusive, lambda s: s.ledger.wake_at(17.5), ("17.500000 s", "not later than now")),
+    "a call in the past": (Exclusive, lambda s: s.ledger.wake_at(3.0), ("3.000000 s", "not later than now")),
+    "a call never": (Exclusive, lambda s: s.ledger.wake_at(math.inf), ("call at inf", "not later than now")),
+    "a call at no time": (Exclusive, lambda s: s.ledger.wake_at(math.nan), ("call at nan", "not later than now")),
     "a static profile": (
         Exclusive,
-        lambda s: s.cluster.register_profile("w0", "p", {}),
+        lambda s: s.ledger.register_profile("w0", "p", {}),
         ("registering profiles is not enabled", "--enable-dynamic-jobs"),
     ),
     "a composed profile": (
         Dynamic,
-        lambda s: s.cluster.register_profile("w0", "q", {"type": "composed", "seq": ["p"]}),
+        lambda s: s.ledger.register_profile("w0", "q", {"type": "composed", "seq": ["p"]}),
         ("profile w0!q", "composed", "flatten"),
     ),
     "another profile": (
         Dynamic,
-        lambda s: s.cluster.register_profile("w0", "p", {"type": "delay", "delay": 2}),
+        lambda s: s.ledger.register_profile("w0", "p", {"type": "delay", "delay": 2}),
         ("profile w0!p is registered already and is another",),
     ),
     "a static job": (
         Exclusive,
-        lambda s: s.cluster.register_job(s.unknown),
+        lambda s: s.ledger.register_job(s.unknown),
         ("registering jobs is not enabled", "--enable-dynamic-jobs"),
     ),
     "a job without workload": (
         Dynamic,
-        lambda s: s.cluster.register_job(Job(id="7", units=1)),
+        lambda s: s.ledger.register_job(Job(id="7", request=Request(units=1))),
         ("job 7", "workload!name"),
     ),
-    "a known job": (Dynamic, lambda s: s.cluster.register_job(s.r), ("job w0!r cannot be registered", "running since")),
+    "a known job": (Dynamic, lambda s: s.ledger.register_job(s.r), ("job w0!r cannot be registered", "running since")),
     "a job registered twice": (
         Dynamic,
-        lambda s: s.cluster.register_job(Job(id="w0!soon", units=1)),
+        lambda s: s.ledger.register_job(Job(id="w0!soon", request=Request(units=1))),
         ("job w0!soon cannot be registered", "not acknowledged yet"),
     ),
     "a job of no units": (
         Dynamic,
-        lambda s: s.cluster.register_job(Job(id="w0!x", units=0)),
+        lambda s: s.ledger.register_job(Job(id="w0!x", request=Request(units=0))),
         ("job w0!x cannot be registered", "0 units"),
     ),
     "a job of no time": (
         Dynamic,
-        lambda s: s.cluster.register_job(Job(id="w0!x", units=1, walltime=-1.0)),
+        lambda s: s.ledger.register_job(Job(id="w0!x", request=Request(units=1), walltime=-1.0)),
         ("job w0!x cannot be registered", "walltime of -1 s"),
     ),
     "a job beyond the machine": (
         Dynamic,
-        lambda s: s.cluster.register_job(Job(id="w0!x", units=5)),
+        lambda s: s.ledger.register_job(Job(id="w0!x", request=Request(units=5))),
         ("job w0!x cannot be registered", "asks for 5 hosts", "room for 4"),
     ),
-    "states outside": (Exclusive, lambda s: s.cluster.set_state(A("3-5"), "1"), ("hosts 3-5", "which has 0-4")),
+    "states outside": (Exclusive, lambda s: s.ledger.set_state(A("3-5"), "1"), ("hosts 3-5", "which has 0-4")),
     "metadata of an unknown job": (
         Exclusive,
-        lambda s: s.cluster.set_metadata(s.unknown, "x"),
+        lambda s: s.ledger.set_metadata(s.unknown, "x"),
         ("job w0!new cannot be given metadata", "unknown"),
     ),
     "metadata with quotes": (
         Exclusive,
-        lambda s: s.cluster.set_metadata(s.w, 'say "x"'),
+        lambda s: s.ledger.set_metadata(s.w, 'say "x"'),
         ("job w0!w", "double quotes"),
     ),
     "a message to a waiting job": (
         Exclusive,
-        lambda s: s.cluster.send_message(s.w, "x"),
+        lambda s: s.ledger.send_message(s.w, "x"),
         ("job w0!w cannot be told anything", "waiting"),
     ),
     "an end state": (
         Exclusive,
-        lambda s: s.cluster.change_state(s.w, "COMPLETED_SUCCESSFULLY"),
+        lambda s: s.ledger.change_state(s.w, "COMPLETED_SUCCESSFULLY"),
         ("job w0!w", "'COMPLETED_SUCCESSFULLY'"),
     ),
-    "a running job's state": (Exclusive, lambda s: s.cluster.change_state(s.r, "SUBMITTED"), ("job w0!r", "waiting")),
+    "a running job's state": (Exclusive, lambda s: s.ledger.change_state(s.r, "SUBMITTED"), ("job w0!r", "waiting")),
     "the end of registration": (
         Exclusive,
-        lambda s: s.cluster.finish_registration(),
+        lambda s: s.ledger.finish_registration(),
         ("finishing registration is not enabled", "--enable-dynamic-jobs"),
     ),
     "more registration": (
         Exclusive,
-        lambda s: s.cluster.continue_registration(),
+        lambda s: s.ledger.continue_registration(),
         ("continuing registration is not enabled", "--enable-dynamic-jobs"),
     ),
 }
@@ -231,29 +232,29 @@ REFUSALS: dict[str, tuple[type[Exclusive], Act, tuple[str, ...]]] = {
 def test_refusal(case: str) -> None:
     make, act, parts = REFUSALS[case]
     scene = make()
-    cluster = scene.cluster
-    before = (repr(cluster.free), list(cluster.queue), list(cluster.running), list(cluster.rejections))
+    ledger = scene.ledger
+    before = (repr(ledger.free), list(ledger.queue), list(ledger.running), list(ledger.rejections))
     with pytest.raises(ImpossibleDecision) as caught:
         act(scene)
     message = str(caught.value)
     for part in ("at 17.500000 s: ", *parts):
         assert part in message
-    assert (repr(cluster.free), list(cluster.queue), list(cluster.running), list(cluster.rejections)) == before
-    assert cluster.take_decisions() == []
+    assert (repr(ledger.free), list(ledger.queue), list(ledger.running), list(ledger.rejections)) == before
+    assert ledger.take_decisions() == []
 
 
 def test_the_holders_of_a_crowded_host_are_listed_up_to_five() -> None:
-    cluster = Ledger(e.SimulationBegins(0.0, Machine.flat(1, "core=8")))
+    ledger = Ledger(e.SimulationBegins(0.0, Machine.flat(1, "core=8")))
     small = []
     for number in range(8):
-        job = Job(id=f"w0!{number}", units=1, demand={"core": 1})
-        cluster.apply_submitted(e.JobSubmitted(0.0, job))
-        cluster.why_impossible(job)
+        job = Job(id=f"w0!{number}", request=Request(units=1, per_unit=amounts({"core": 1})))
+        ledger.apply_submitted(e.JobSubmitted(0.0, job))
+        ledger.why_impossible(job)
         small.append(job)
     for job in small[:7]:
-        cluster.start(job, A("0"))
-    big = Job(id="w0!big", units=2, demand={"core": 1})
-    cluster.apply_submitted(e.JobSubmitted(0.0, big))
-    cluster.why_impossible(big)
+        ledger.start(job, A("0"))
+    big = Job(id="w0!big", request=Request(units=2, per_unit=amounts({"core": 1})))
+    ledger.apply_submitted(e.JobSubmitted(0.0, big))
+    ledger.why_impossible(big)
     with pytest.raises(ImpossibleDecision, match=r"held by w0!0, w0!1, w0!2, w0!3, w0!4, \.\.\."):
-        cluster.start(big, Allocation.of([0], [2]))
+        ledger.start(big, Allocation.of([0], [2]))

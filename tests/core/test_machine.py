@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.core.capacity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Host, Machine, parse_capacity
-from strategies import jobs, shared_machines
+from batdispatch.core.need import resolve
+from strategies import jobs, make_job, shared_machines
 
 
 def host(number: int, *, storage: bool = False, **properties: str) -> Host:
@@ -94,11 +96,13 @@ def test_coordinates_of_all_compute_hosts_or_none() -> None:
 
 def test_a_demand_along_the_resource_axis() -> None:
     machine = Machine([host(0, capacity="core=4 gpu=1 memory=8")])
-    assert machine.resolve({"memory": 2, "core": 1, "mic": 0}) == (1, 0, 2)
-    assert machine.resolve(None) is None
-    assert Machine.flat(2).resolve({"core": 4}) is None
+    need = resolve(machine, make_job(demand={"memory": 2, "core": 1, "mic": 0}).request)
+    assert need.amounts == (1, 0, 2)
+    assert not need.whole
+    assert resolve(machine, make_job().request).whole
+    assert resolve(Machine.flat(2), make_job(demand={"core": 4}).request).whole
     with pytest.raises(InputError, match="needs resource 'mic', the machine has core, gpu, memory"):
-        machine.resolve({"mic": 1})
+        resolve(machine, make_job(demand={"mic": 1}).request)
 
 
 @given(st.data())
@@ -109,16 +113,18 @@ def test_room_is_how_often_a_unit_can_be_taken_off(data: st.DataObject) -> None:
     for number in range(len(machine.hosts)):
         for axis in range(len(machine.resources)):
             free[number, axis] = data.draw(st.integers(0, int(machine.capacity[number, axis])))
-    room = machine.room(free, job.request)
+    room = space_of(machine).room(free, job)
+    demand = job.request.demand
     for number, each in enumerate(machine.hosts):
         if each.storage:
             assert room[number] == 0
-        elif job.request is None:
+        elif demand is None:
             assert room[number] == (free[number].tolist() == machine.capacity[number].tolist())
-        elif not any(job.request):
+        elif not any(demand.values()):
             assert (room[number] >= job.units) if free[number].any() else room[number] == 0
         else:
             units = 0
-            while all(free[number, axis] >= amount * (units + 1) for axis, amount in enumerate(job.request)):
+            axes = {machine.resources.index(name): amount for name, amount in demand.items() if amount}
+            while all(free[number, axis] >= amount * (units + 1) for axis, amount in axes.items()):
                 units += 1
             assert room[number] == units

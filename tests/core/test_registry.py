@@ -12,7 +12,7 @@ from batdispatch.core.dispatcher import GROUP, Dispatcher, create, find
 from batdispatch.core.errors import InputError
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.parts.ordering import Ordering, make_ordering
-from batdispatch.parts.placement.base import find_placement
+from batdispatch.parts.placement import make_placement
 
 OWN = '''
 """An author's file."""
@@ -37,7 +37,7 @@ class Mine(Dispatcher):
 
     options_type = MyOptions
 
-    def decide(self, cluster):
+    def decide(self, ledger):
         pass
 
 
@@ -142,7 +142,7 @@ def test_parts_by_name() -> None:
     with pytest.raises(InputError, match="no ordering is called 'sfj': did you mean 'sjf'"):
         make_ordering("sfj")
     with pytest.raises(InputError, match="no placement is called 'firstfit': did you mean 'first-fit'"):
-        find_placement("firstfit")
+        make_placement("firstfit")
     for wrong in ({"ordering": "sfj"}, {"placement": "firstfit"}, {"reservation": "nodes"}):
         with pytest.raises(InputError):
             create("easy", wrong)

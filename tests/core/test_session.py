@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -12,10 +11,11 @@ from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Message
+from batdispatch.core.request import Request, amounts
 from batdispatch.core.session import Session
 
 
@@ -28,38 +28,38 @@ class Scripted(Dispatcher):
         self.heard: list[object] = []
         self.registers_jobs = registers  # type: ignore[misc]
 
-    def begin(self, cluster: Ledger) -> None:
+    def begin(self, ledger: Ledger) -> None:
         self.heard.append("begin")
 
-    def on_submit(self, cluster: Ledger, job: Job) -> None:
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
         self.heard.append(("submit", job.id))
 
-    def on_end(self, cluster: Ledger, job: Job) -> None:
-        self.heard.append(("end", job.id, job.state))
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        self.heard.append(("end", stay.job.id, stay.state))
 
-    def on_killed(self, cluster: Ledger, event: e.JobsKilled) -> None:
+    def on_killed(self, ledger: Ledger, event: e.JobsKilled) -> None:
         self.heard.append(event)
 
-    def on_event(self, cluster: Ledger, event: e.Event) -> None:
+    def on_event(self, ledger: Ledger, event: e.Event) -> None:
         self.heard.append(event)
 
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         self.heard.append("decide")
         if self.acts:
-            self.acts.pop(0)(cluster)
+            self.acts.pop(0)(ledger)
 
 
 class Greedy(Dispatcher):
     """Starts whatever fits in order of arrival."""
 
-    def decide(self, cluster: Ledger) -> None:
-        for job in list(cluster.queue.values()):
-            allocation = cluster.place(job)
-            if allocation is not None:
-                cluster.start(job, allocation)
+    def decide(self, ledger: Ledger) -> None:
+        for job in list(ledger.queue.values()):
+            place = ledger.place(job)
+            if place is not None:
+                ledger.start(job, place)
 
 
-def nothing(cluster: Ledger) -> None:
+def nothing(ledger: Ledger) -> None:
     pass
 
 
@@ -68,7 +68,7 @@ def begins(machine: Machine | None = None, **config: bool) -> e.SimulationBegins
 
 
 def submitted(time: float, name: str, units: int = 1, **fields: object) -> e.JobSubmitted:
-    return e.JobSubmitted(time, Job(id=f"w0!{name}", units=units, submission=time, **fields))  # type: ignore[arg-type]
+    return e.JobSubmitted(time, Job(id=f"w0!{name}", request=Request(units=units), submission=time, **fields))  # type: ignore[arg-type]
 
 
 def completed(time: float, name: str) -> e.JobCompleted:
@@ -79,13 +79,13 @@ def say(session: Session, now: float, *events: e.Event) -> Sequence[d.Decision]:
     return session.handle(Message(now, list(events))).decisions
 
 
-def start_all(cluster: Ledger) -> None:
-    Greedy().decide(cluster)
+def start_all(ledger: Ledger) -> None:
+    Greedy().decide(ledger)
 
 
 def test_a_dispatcher_hears_everything_before_it_decides_once() -> None:
     dispatcher = Scripted(start_all)
-    session = Session(dispatcher)
+    session = Session(dispatcher, clock=ticking(0.0, 1.0, 1.0, 3.0))
     killed = e.JobsKilled(6.0, ["w0!a"], {})
     others = [
         e.RequestedCall(6.0),
@@ -111,7 +111,7 @@ def test_a_dispatcher_hears_everything_before_it_decides_once() -> None:
     ]
     assert session.ledger is not None
     assert session.ledger.static_jobs_done
-    assert len(session.decision_seconds) == 2
+    assert session.decision_seconds == [1.0, 2.0]
 
 
 def test_nothing_is_decided_after_the_end() -> None:
@@ -148,7 +148,9 @@ def test_impossible_jobs_are_rejected_before_a_dispatcher_sees_them() -> None:
 
 
 def test_an_impossible_decision_stops_the_run() -> None:
-    session = Session(Scripted(lambda cluster: cluster.start(Job(id="w0!x", units=1), Allocation.parse("0"))))
+    session = Session(
+        Scripted(lambda ledger: ledger.start(Job(id="w0!x", request=Request(units=1)), Allocation.parse("0")))
+    )
     with pytest.raises(ImpossibleDecision, match="job w0!x cannot start: it is unknown"):
         say(session, 0.0, begins())
 
@@ -194,16 +196,24 @@ def test_without_decision_time_decisions_are_instant_however_long_they_take() ->
     assert session.decision_seconds == [2.5]
 
 
+def test_without_a_clock_decisions_are_not_timed() -> None:
+    session = Session(Scripted(start_all))
+    session.handle(Message(4.0, [begins(), submitted(3.0, "a")]))
+    assert session.decision_seconds == []
+    with pytest.raises(ValueError, match="needs a clock"):
+        Session(Scripted(), decision_time=None)
+
+
 def test_a_clock_that_does_not_advance_costs_nothing() -> None:
     session = Session(Scripted(start_all), decision_time=None, clock=ticking(7.0, 7.0))
     assert session.handle(Message(4.0, [begins()])).now == 4.0
 
 
 def test_a_call_that_was_due_while_deciding_comes_right_after() -> None:
-    def ask(cluster: Ledger) -> None:
-        cluster.wake_at(5.0)
-        cluster.wake_at(6.5)
-        cluster.wake_at(8.0)
+    def ask(ledger: Ledger) -> None:
+        ledger.wake_at(5.0)
+        ledger.wake_at(6.5)
+        ledger.wake_at(8.0)
 
     calls = say(Session(Scripted(ask), decision_time=2.5), 4.0, begins())
     assert [(call.time, call.at) for call in calls if isinstance(call, d.CallMeLater)] == [
@@ -214,9 +224,9 @@ def test_a_call_that_was_due_while_deciding_comes_right_after() -> None:
 
 
 def test_every_kind_of_decision_is_postponed() -> None:
-    def act(cluster: Ledger) -> None:
-        cluster.kill([cluster.running["w0!a"]])
-        cluster.set_metadata(cluster.running["w0!a"], "x")
+    def act(ledger: Ledger) -> None:
+        ledger.kill([ledger.running["w0!a"].job])
+        ledger.set_metadata(ledger.running["w0!a"].job, "x")
 
     session = Session(Scripted(start_all, act), decision_time=0.5)
     say(session, 0.0, begins(), submitted(0.0, "a"))
@@ -244,21 +254,27 @@ def test_registration_ends_once_when_nothing_is_left_to_do() -> None:
 
 @pytest.mark.parametrize("acknowledged", [True, False])
 def test_a_registered_job_is_submitted_to_its_dispatcher_once(acknowledged: bool) -> None:
-    job = Job(id="w0!again", units=2, demand={"core": 1})
-    dispatcher = Scripted(lambda cluster: cluster.register_job(job), registers=True)
+    job = Job(id="w0!again", request=Request(units=2, per_unit=amounts({"core": 1})))
+    dispatcher = Scripted(lambda ledger: ledger.register_job(job), registers=True)
     session = Session(dispatcher)
     machine = Machine.flat(1, "core=4")
     config = {"dynamic-jobs-enabled": True, "dynamic-jobs-acknowledged": acknowledged}
     assert say(session, 0.0, begins(machine, **config)) == [d.RegisterJob(0.0, job)]
     if acknowledged:
-        say(session, 0.0, e.JobSubmitted(0.0, Job(id="w0!again", units=2, demand={"core": 1})))
+        say(
+            session,
+            0.0,
+            e.JobSubmitted(0.0, Job(id="w0!again", request=Request(units=2, per_unit=amounts({"core": 1})))),
+        )
     assert dispatcher.heard.count(("submit", "w0!again")) == 1
     assert session.ledger is not None
-    assert session.ledger.queue["w0!again"].request == (1,)
+    again = session.ledger.queue["w0!again"]
+    assert session.ledger.space.need(again).amounts == (1,)
 
 
-def test_the_state_of_a_job_that_never_started_is_not_a_number() -> None:
+def test_a_job_that_never_started_has_no_stay() -> None:
     session = Session(Scripted())
     say(session, 0.0, begins(), submitted(0.0, "a"))
     assert session.ledger is not None
-    assert math.isnan(session.ledger.queue["w0!a"].start)
+    assert list(session.ledger.queue) == ["w0!a"]
+    assert not session.ledger.running

@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.capacity import space_of
 from batdispatch.core.filling import fill, first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Host, Machine
-from batdispatch.core.space import HostSpace, NodeSpace, PoolSpace, Space, space_of
+from batdispatch.core.need import resolve
+from batdispatch.core.request import Request, amounts
+from batdispatch.core.space import HostSpace, NodeSpace, PoolSpace, Space
 from strategies import jobs, machines, shared_machines
 
 
@@ -47,7 +50,8 @@ def test_give_undoes_take_and_arguments_stay_as_they_were(data: st.DataObject) -
     assert allocation.units == job.units
     assert space.lacking(free, job, allocation) is None
     less = space.take(free, job, allocation)
-    assert not space.same(less, free) or (job.request is not None and not any(job.request))
+    nothing = job.request.demand is not None and not any(job.request.demand.values())
+    assert not space.same(less, free) or nothing
     assert space.same(space.give(less, job, allocation), free)
     assert frozen(free) == before
     assert space.same(space.whole(), space_of(machine).whole())
@@ -55,7 +59,7 @@ def test_give_undoes_take_and_arguments_stay_as_they_were(data: st.DataObject) -
 
 def test_one_allocation_serves_machines_of_other_capacities() -> None:
     # The wire hands out the same object for the same text.
-    allocation, job = Allocation.of([0]), Job(id="w0!1", units=1)
+    allocation, job = Allocation.of([0]), Job(id="w0!1", request=Request(units=1))
     for capacity in ("core=4", "core=9", "core=4 gpu=2"):
         space = NodeSpace(Machine.flat(2, capacity))
         assert space.take(space.whole(), job, allocation)[0].tolist() == [0] * len(space.machine.resources)
@@ -121,7 +125,8 @@ def test_lacking_names_a_host_that_really_lacks(data: st.DataObject) -> None:
     else:
         axis = machine.resources.index(resource)
         assert have == free[number, axis]
-        assert need == (machine.capacity[number, axis] if job.request is None else job.request[axis] * units)
+        demand = job.request.demand
+        assert need == (machine.capacity[number, axis] if demand is None else demand.get(resource, 0) * units)
 
 
 @given(st.data())
@@ -162,7 +167,7 @@ def test_a_pool_cannot_name_hosts() -> None:
     with pytest.raises(TypeError, match="does not know which"):
         pool.only(3, 1)
     with pytest.raises(TypeError, match="does not know which"):
-        pool.lacking(3, Job(id="w0!1", units=1), Allocation(1))
+        pool.lacking(3, Job(id="w0!1", request=Request(units=1)), Allocation(1))
 
 
 def test_the_exact_space_of_a_machine() -> None:
@@ -173,7 +178,8 @@ def test_the_exact_space_of_a_machine() -> None:
 @given(st.lists(st.integers(0, 5), max_size=7), st.integers(1, 20), st.data())
 def test_fill_uses_hosts_in_order_each_as_full_as_it_goes(room: list[int], units: int, data: st.DataObject) -> None:
     order = data.draw(st.none() | st.permutations(range(len(room))))
-    found = fill(np.array(room, dtype=np.int64), units, None if order is None else np.array(order, dtype=np.int64))
+    need = resolve(Machine.flat(1, "core=1"), Request(units=units, per_unit=amounts({"core": 1})))
+    found = fill(np.array(room, dtype=np.int64), need, None if order is None else np.array(order, dtype=np.int64))
     expected: dict[int, int] = {}
     left = units
     for number in range(len(room)) if order is None else order:
@@ -196,7 +202,7 @@ def test_first_fit_takes_no_higher_host_while_a_lower_one_has_room(data: st.Data
     found = first_fit(space, free, job)
     if found is None:
         return
-    room = machine.room(free, job.request)
+    room = space.room(free, job)
     *full, last = found.per_host()
     assert all(count == room[number] for number, count in full)
     assert last[1] <= room[last[0]]
@@ -206,5 +212,5 @@ def test_first_fit_takes_no_higher_host_while_a_lower_one_has_room(data: st.Data
 
 def test_first_fit_on_exclusive_hosts_skips_storage() -> None:
     machine = Machine([Host(id=i, name=f"n{i}", storage=i in (0, 2)) for i in range(5)])
-    found = first_fit(HostSpace(machine), HostSpace(machine).whole(), Job(id="w0!1", units=2))
+    found = first_fit(HostSpace(machine), HostSpace(machine).whole(), Job(id="w0!1", request=Request(units=2)))
     assert str(found) == "1 3"

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.capacity import space_of
 from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
-from batdispatch.core.space import HostSpace, PoolSpace, Space, space_of
+from batdispatch.core.request import Request, amounts
+from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.core.timeline import Timeline, end_of
 from strategies import exclusive_machines, jobs, machines
 
@@ -49,10 +51,11 @@ class Seconds:
 
 
 def chooser(space: Space[Any]) -> Any:
-    def choose(free: Any, job: Job) -> Allocation | None:
+    def choose(free: Any, job: Job, start: float, end: float) -> Place | None:
         if isinstance(space, PoolSpace):
-            return Allocation((1 << job.units) - 1) if space.fits(free, job) else None
-        return first_fit(space, free, job)
+            return Place(Allocation((1 << job.units) - 1)) if space.fits(free, job) else None
+        allocation = first_fit(space, free, job)
+        return None if allocation is None else Place(allocation)
 
     return choose
 
@@ -94,7 +97,7 @@ def test_any_sequence_of_planning_and_cancelling(data: st.DataObject) -> None:
             model.change(space.give, job, allocation, start, end)
             better = model.earliest(job, end - start, now)
             model.change(space.take, job, allocation, start, end)
-            if not timeline.may_move_up(job, (start, end, allocation), now):
+            if not timeline.may_move_up(job, allocation, start, end, now):
                 assert better is None or better[0] >= start
         elif action == "plan":
             job = data.draw(jobs(space.machine, f"w0!{number}"))
@@ -105,9 +108,10 @@ def test_any_sequence_of_planning_and_cancelling(data: st.DataObject) -> None:
             assert (found is None) == (expected is None)
             if found is None or expected is None:
                 continue
-            start, allocation = found
+            start, place = found
+            allocation = place.allocation
             assert start == expected[0]
-            assert allocation == choose(expected[1], job)
+            assert place == choose(expected[1], job, start, start + duration)
             timeline.reserve(job, allocation, start, start + duration)
             model.change(space.take, job, allocation, int(start), start + duration)
             held.append((job, allocation, int(start), start + duration))
@@ -127,8 +131,8 @@ def test_restrict_takes_hosts_away_at_all_times(data: st.DataObject) -> None:
         duration = data.draw(st.integers(1, 6))
         found = timeline.earliest(job, duration, chooser(space))
         assert found is not None
-        timeline.reserve(job, found[1], found[0], found[0] + duration)
-        model.change(space.take, job, found[1], int(found[0]), found[0] + duration)
+        timeline.reserve(job, found[1].allocation, found[0], found[0] + duration)
+        model.change(space.take, job, found[1].allocation, int(found[0]), found[0] + duration)
     kept = data.draw(st.integers(0, 2 ** len(space.machine.hosts) - 1))
     timeline.restrict(kept)
     model.free = [space.only(free, kept) for free in model.free]
@@ -138,23 +142,23 @@ def test_restrict_takes_hosts_away_at_all_times(data: st.DataObject) -> None:
 def test_a_choice_that_finds_nothing_yet_is_asked_again_later() -> None:
     space = HostSpace(Machine.flat(3))
     timeline = Timeline(space, 0.0, 0b101)
-    timeline.release(Job(id="w0!1", units=1), Allocation(0b010), 7.0, math.inf)
+    timeline.release(Job(id="w0!1", request=Request(units=1)), Allocation(0b010), 7.0, math.inf)
 
-    def neighbours(free: int, job: Job) -> Allocation | None:
-        return next((Allocation(0b11 << first) for first in range(2) if free >> first & 3 == 3), None)
+    def neighbours(free: int, job: Job, start: float, end: float) -> Place | None:
+        return next((Place(Allocation(0b11 << first)) for first in range(2) if free >> first & 3 == 3), None)
 
-    pair = Job(id="w0!2", units=2)
-    assert timeline.earliest(pair, 2.0, neighbours) == (7.0, Allocation(0b011))
-    assert timeline.earliest(pair, 2.0, lambda free, job: None) is None
+    pair = Job(id="w0!2", request=Request(units=2))
+    assert timeline.earliest(pair, 2.0, neighbours) == (7.0, Place(Allocation(0b011)))
+    assert timeline.earliest(pair, 2.0, lambda free, job, start, end: None) is None
 
 
 def test_nothing_fits_before_a_job_that_runs_for_ever_ends() -> None:
     space = HostSpace(Machine.flat(2))
     timeline = Timeline(space, 0.0, space.whole())
-    timeline.reserve(Job(id="w0!1", units=1), Allocation(0b01), 0.0, math.inf)
-    timeline.reserve(Job(id="w0!2", units=1), Allocation(0b10), 5.0, math.inf)
-    one = Job(id="w0!3", units=1)
-    assert timeline.earliest(one, 5.0, chooser(space)) == (0.0, Allocation(0b10))
+    timeline.reserve(Job(id="w0!1", request=Request(units=1)), Allocation(0b01), 0.0, math.inf)
+    timeline.reserve(Job(id="w0!2", request=Request(units=1)), Allocation(0b10), 5.0, math.inf)
+    one = Job(id="w0!3", request=Request(units=1))
+    assert timeline.earliest(one, 5.0, chooser(space)) == (0.0, Place(Allocation(0b10)))
     assert timeline.earliest(one, 5.1, chooser(space)) is None
     assert timeline.earliest(one, math.inf, chooser(space)) is None
 
@@ -162,8 +166,8 @@ def test_nothing_fits_before_a_job_that_runs_for_ever_ends() -> None:
 def test_an_empty_interval_changes_nothing() -> None:
     space = HostSpace(Machine.flat(2))
     timeline = Timeline(space, 3.0, space.whole())
-    timeline.reserve(Job(id="w0!1", units=1), Allocation(0b01), 5.0, 5.0)
-    timeline.reserve(Job(id="w0!2", units=1), Allocation(0b01), 0.0, 3.0)
+    timeline.reserve(Job(id="w0!1", request=Request(units=1)), Allocation(0b01), 5.0, 5.0)
+    timeline.reserve(Job(id="w0!2", request=Request(units=1)), Allocation(0b01), 0.0, 3.0)
     assert timeline.times == [3.0]
 
 
@@ -178,7 +182,7 @@ def test_ends_are_whole_microseconds() -> None:
 def test_what_is_free_at_a_time_and_ever_after(time: float) -> None:
     space = PoolSpace(Machine.flat(4))
     timeline = Timeline(space, 0.0, 4)
-    timeline.reserve(Job(id="w0!1", units=3), Allocation(0b111), 1.0, 3.0)
+    timeline.reserve(Job(id="w0!1", request=Request(units=3)), Allocation(0b111), 1.0, 3.0)
     assert timeline.at(time) == 4
     assert timeline.at(2.999) == 1
     assert timeline.at(0.0) == 4
@@ -186,8 +190,7 @@ def test_what_is_free_at_a_time_and_ever_after(time: float) -> None:
 
 def test_free_capacity_handed_in_is_not_modified() -> None:
     machine = Machine.flat(2, "core=4")
-    job = Job(id="w0!1", units=3)
-    job.request = (1,)
+    job = Job(id="w0!1", request=Request(units=3, per_unit=amounts({"core": 1})))
     space = space_of(machine)
     timeline = Timeline(space, 0.0, machine.capacity)
     timeline.reserve(job, Allocation.of([0], [3]), 0.0, 5.0)

@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from batdispatch.core.capacity import space_of
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Host, Machine
-from batdispatch.core.space import space_of
-from batdispatch.dispatchers.stochastic.rate import ArrivalRate, share_of
 from batdispatch.inputs.workloads.stochastic import scenario
+from batdispatch.layers.rate import ArrivalRate, share_of
 from simulating import Task, simulate
+from strategies import make_job
 
 HOSTS = 10
 
@@ -23,7 +24,7 @@ def poisson(rng: np.random.Generator, rate: float, count: int, asked: float) -> 
     units = rng.integers(1, 5, count)
     lengths = rng.exponential(rate * HOSTS / 2.5, count)
     return [
-        (float(t), float(length), Job(id=str(n), units=int(u)), float(length) * asked)
+        (float(t), float(length), make_job(str(n), int(u)), float(length) * asked)
         for n, (t, length, u) in enumerate(zip(times, lengths, units, strict=True))
     ]
 
@@ -55,28 +56,37 @@ def test_nothing_is_known_at_the_beginning() -> None:
     assert measured.at(5.0) == 0.0
     measured.begin(5.0)
     assert measured.at(5.0) == 0.0
-    measured.arrived(Job(id="a", units=1), 0.5, 10.0)
+    measured.arrived(make_job("a"), 0.5, 10.0)
     assert measured.at(15.0) == pytest.approx(0.5)
+
+
+def test_a_job_that_is_rejected_brings_no_work() -> None:
+    measured = ArrivalRate()
+    measured.begin(0.0)
+    measured.arrived(make_job("a"), 0.5, 10.0)
+    measured.arrived(make_job("b"), 0.5, 90.0)
+    measured.withdrawn("b")
+    measured.withdrawn("unknown")
+    assert measured.at(10.0) == pytest.approx(0.5)
 
 
 def test_a_log_that_begins_late_is_counted_from_its_first_job() -> None:
     measured = ArrivalRate()
     measured.begin(1e6)
     measured.begin(2e6)
-    measured.arrived(Job(id="a", units=1), 1.0, 10.0)
+    measured.arrived(make_job("a"), 1.0, 10.0)
     assert measured.at(1e6 + 100) == pytest.approx(0.1)
 
 
 def test_share_of_a_machine() -> None:
     machine = Machine.flat(10)
     space = space_of(machine)
-    assert share_of(space, space.whole(), Job(id="a", units=4)) == pytest.approx(0.4)
+    assert share_of(space, space.whole(), make_job("a", 4)) == pytest.approx(0.4)
     nodes = Machine([Host(id=i, name=f"n{i}", properties={"capacity": "core=4 gpu=1"}) for i in range(2)])
-    job = Job(id="a", units=2, demand={"core": 1, "gpu": 1})
-    job.request = nodes.resolve(job.demand)
+    job = make_job("a", 2, {"core": 1, "gpu": 1})
     space = space_of(nodes)
     assert share_of(space, space.whole(), job) == pytest.approx(1.0)
-    whole = Job(id="b", units=1)
+    whole = make_job("b")
     assert share_of(space, space.whole(), whole) == pytest.approx(0.5)
 
 
@@ -90,7 +100,7 @@ def test_the_dispatcher_measures_the_rate_of_scenario_2() -> None:
     ]
     result = simulate(Machine.flat(10), tasks, "stochastic-easy", options={"requests": "atoptimal"})
     last = max(job.submission for job in made.jobs)
-    measured = result.session.dispatcher._rate.at(last)
+    measured = result.session.dispatcher.rate.at(last)
     work = sum(t.units * t.runtime for t in tasks if "runtime_law" not in t.extra)
     assert measured == pytest.approx(work / (10 * last), rel=1e-9)
     assert measured == pytest.approx(0.3, rel=0.1)

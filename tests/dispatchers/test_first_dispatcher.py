@@ -39,7 +39,7 @@ def test_it_runs_on_nodes_with_several_resources() -> None:
 def test_what_authors_need_is_importable_from_the_package(name: str) -> None:
     found = getattr(batdispatch, name)
     assert found.__name__ == name
-    assert found.__module__.startswith("batdispatch.core.")
+    assert found.__module__.startswith(("batdispatch.core.", "batdispatch.parts."))
 
 
 def test_the_package_knows_no_other_names() -> None:

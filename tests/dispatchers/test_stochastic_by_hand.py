@@ -11,9 +11,8 @@ import pytest
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
-from batdispatch.dispatchers.stochastic.attempts import MARGIN
-from batdispatch.dispatchers.stochastic.runs import MARK
-from batdispatch.dispatchers.stochastic.speculation import gain
+from batdispatch.layers.attempts import MARGIN
+from batdispatch.layers.speculation import gain
 from batdispatch.parts.requests.atoptimal import atoptimal
 from batdispatch.parts.requests.vocabulary import parse_law
 from simulating import Result, Task, simulate
@@ -57,7 +56,7 @@ def spans(result: Result) -> dict[str, tuple[float, float]]:
 def test_a_job_is_tried_again_until_it_succeeds(name: str) -> None:
     result = simulate(Machine.flat(1), [job("0", 1, 12.5, "empirical:4,4,4,4,4,9,20")], name)
     told = spans(result)
-    assert told == {"0": (0, 4), f"0{MARK}2": (4, 13), f"0{MARK}3": (13, 25.5)}
+    assert told == {"0": (0, 4), "0~2": (4, 13), "0~3": (13, 25.5)}
     assert [row.state for row in result.rows.values()] == [
         JobState.COMPLETED_KILLED,
         JobState.COMPLETED_WALLTIME_REACHED,
@@ -74,8 +73,47 @@ def test_parents_are_recorded() -> None:
         if type(decision).__name__ == "RegisterJob"
     ]
     assert [(again.id, again.profile) for again in registered] == [("w0!0~2", "d12.5"), ("w0!0~3", "d12.5")]
-    assert [again.extra["parent"] for again in registered] == ["w0!0", "w0!0"]
+    assert [again.parent for again in registered] == ["w0!0", "w0!0~2"]
     assert [again.walltime for again in registered] == pytest.approx([9 + MARGIN, 20 + MARGIN])
+
+
+def test_every_attempt_belongs_to_the_job_that_was_submitted() -> None:
+    """By its parent, not by its id: a job may be called as an attempt of another one might be."""
+    tasks = [job("0", 1, 12.5, "empirical:4,4,4,4,4,9,20"), job("x~2", 1, 1.0, "empirical:4", 30.0)]
+    result = simulate(Machine.flat(1), tasks, "stochastic-easy")
+    ledger = result.session.ledger
+    assert ledger is not None
+    assert {name: ledger.root(f"w0!{name}") for name in result.rows} == {
+        "0": "w0!0",
+        "0~2": "w0!0",
+        "0~3": "w0!0",
+        "x~2": "w0!x~2",
+    }
+
+
+@pytest.mark.parametrize("name", ["stochastic-batch", "stochastic-easy", "stochastic-conservative"])
+def test_what_the_users_walltime_cut_short_is_known_not_to_suffice(name: str) -> None:
+    """The limit is 20 s, the user's walltime 5 s: the limit has not failed, and is the next one again."""
+    cut = job("0", 1, 12.0, "empirical:2,9,20")._replace(walltime=5.0)
+    result = simulate(Machine.flat(1), [cut], name, options={"requests": "hpc"})
+    assert spans(result) == {"0": (0, 5), "0~2": (5, 17)}
+    report = result.session.dispatcher.report()
+    assert (report["failed_attempts"], report["failed_speculations"]) == (0, 1)
+
+
+@pytest.mark.parametrize(("long", "tried"), [(10.0, False), (14.0, True)])
+def test_a_gap_shorter_than_the_users_walltime_was_is_not_speculated_on(long: float, tried: bool) -> None:
+    """After 6 s without success a gap of 4 s is worth nothing to the job, and one of 8 s is."""
+    tasks = [
+        job("0", 1, 15.0, "empirical:2,3,7,20")._replace(walltime=6.0),
+        Task("1", 0.0, 1, long, long),
+        Task("wide", 1.0, 2, 3.0, 3.0),
+    ]
+    chosen = {"requests": "hpc", "speculate": "true", "ordering": "largest-first"}
+    told = spans(simulate(Machine.flat(2), tasks, "stochastic-easy", options=chosen))
+    assert told["0"] == (0, 6)
+    assert told["wide"] == (long, long + 3)
+    assert told["0~2"] == ((6, 14) if tried else (13, 28))
 
 
 def test_a_run_time_that_equals_the_request_is_enough() -> None:
@@ -107,7 +145,7 @@ def test_a_failed_speculation_keeps_its_place_and_request() -> None:
     ]
     chosen = {"requests": "hpc", "speculate": "true", "ordering": "fcfs"}
     result = simulate(Machine.flat(2), tasks, "stochastic-batch", options=chosen)
-    assert spans(result) == {"a": (0, 8), "c": (0, 10), "b": (10, 18), f"c{MARK}2": (20, 31)}
+    assert spans(result) == {"a": (0, 8), "c": (0, 10), "b": (10, 18), "c~2": (20, 31)}
     assert result.session.dispatcher.report()["failed_speculations"] == 1
     assert result.session.dispatcher.report()["failed_attempts"] == 0
 
@@ -126,11 +164,24 @@ def test_a_speculation_that_succeeds_gives_its_reservation_back() -> None:
     assert told["d"][0] == 20
 
 
+def test_a_job_that_may_not_be_tried_does_not_keep_its_like_from_it() -> None:
+    """When `a` ends early, 8 s are free; `c` begins before they end, `d`, which is alike, does not."""
+    tasks = [
+        job("a", 1, 2.0, "empirical:2,10"),
+        job("b", 1, 6.0, "empirical:6"),
+        job("c", 1, 11.0, "empirical:2,9,12"),
+        job("d", 1, 11.0, "empirical:2,9,12"),
+    ]
+    chosen = {"requests": "hpc", "speculate": "true", "ordering": "fcfs"}
+    told = spans(simulate(Machine.flat(2), tasks, "stochastic-batch", options=chosen))
+    assert told == {"a": (0, 2), "b": (0, 6), "c": (6, 17), "d": (2, 10), "d~2": (10, 21)}
+
+
 def test_history_of_a_job_and_of_those_that_ended() -> None:
     law = "empirical:2,3,4,9"
     tasks = [job("0", 1, 3.0, law), job("1", 1, 2.5, law, 10.0), job("2", 1, 4.0, law, 20.0, history=[1, 2])]
     told = spans(simulate(Machine.flat(1), tasks, "stochastic-easy", options={"requests": "neuroscience"}))
-    assert told == {"0": (0, 3), "1": (10, 12.5), "2": (20, 22), f"2{MARK}2": (22, 25), f"2{MARK}3": (25, 29)}
+    assert told == {"0": (0, 3), "1": (10, 12.5), "2": (20, 22), "2~2": (22, 25), "2~3": (25, 29)}
 
 
 def test_the_rate_is_measured_from_the_small_jobs() -> None:
@@ -149,7 +200,7 @@ def test_a_job_that_failed_goes_on_with_its_sequence_whatever_the_rate_is_by_the
     options = {"requests": "atoptimal"}
     result = simulate(Machine.flat(2), [job("z", 1, 140.0, law), *small], "stochastic-easy", options=options)
     dispatcher = result.session.dispatcher
-    assert dispatcher._rate.at(100.0) > 0.4
+    assert dispatcher.rate.at(100.0) > 0.4
     first = atoptimal(parse_law(law), 0.0)
     lasted = [row.end - row.start for name, row in result.rows.items() if name.startswith("z")]
     assert lasted[:-1] == [reserved(first[0]), reserved(first[1])]

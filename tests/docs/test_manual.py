@@ -97,7 +97,10 @@ def test_files_shown_can_be_read(tmp_path: Path) -> None:
     workload, events = blocks(ROOT / "docs/files.md", "json")
     (tmp_path / "w.json").write_text(workload)
     (tmp_path / "events").write_text(events)
-    assert [job.demand for job in read_workload(tmp_path / "w.json").jobs] == [None, {"core": 2, "memory": 4096}]
+    assert [job.request.demand for job in read_workload(tmp_path / "w.json").jobs] == [
+        None,
+        {"core": 2, "memory": 4096},
+    ]
     assert len(read_external_events(tmp_path / "events", 4)) == 2
 
 

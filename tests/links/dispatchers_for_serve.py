@@ -12,22 +12,22 @@ from batdispatch.core.ledger import Ledger
 class Overlapping(Dispatcher):
     """Starts every job on host 0."""
 
-    def decide(self, cluster: Ledger) -> None:
-        for job in list(cluster.queue.values()):
-            cluster.start(job, Allocation.of([0]))
+    def decide(self, ledger: Ledger) -> None:
+        for job in list(ledger.queue.values()):
+            ledger.start(job, Allocation.of([0]))
 
 
 class Slow(Dispatcher):
     """Takes its time over every decision."""
 
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         time.sleep(1.0)
 
 
 class Stuck(Dispatcher):
     """Never comes to a decision."""
 
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         print("deciding", flush=True)
         while True:
             time.sleep(0.01)

@@ -72,7 +72,6 @@ def test_the_init_string_reaches_the_scheduler(decide: Callable[..., Any], tmp_p
     [
         "--enable-dynamic-jobs",
         "--acknowledge-dynamic-jobs",
-        "--enable-profile-reuse",
         "--forward-profiles-on-submission",
     ],
 )

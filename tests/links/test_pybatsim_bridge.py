@@ -99,34 +99,35 @@ def test_every_decision_reaches_batsim_through_pybatsim(connect: Connect, said: 
 
 
 BUSY = """
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.job import Job
+from batdispatch.core.request import Request
 
 
 class Busy(Dispatcher):
     registers_jobs = True
 
-    def registration_done(self, cluster):
+    def registration_done(self, ledger):
         return False
 
-    def decide(self, cluster):
-        if not cluster.queue:
-            cluster.register_profile("dyn", "p1", {"type": "delay", "delay": 5})
-            cluster.register_job(Job(id="dyn!j1", units=1, profile="p1", extra={"color": "red"}))
-            cluster.wake_at(20.0)
-            cluster.set_state(Allocation.of([2, 3]), "1")
-            cluster.query_energy()
+    def decide(self, ledger):
+        if not ledger.queue:
+            ledger.register_profile("dyn", "p1", {"type": "delay", "delay": 5})
+            ledger.register_job(Job(id="dyn!j1", request=Request(), profile="p1", extra={"color": "red"}))
+            ledger.wake_at(20.0)
+            ledger.set_state(Allocation.of([2, 3]), "1")
+            ledger.query_energy()
             return
-        job, other = cluster.queue["w0!s0"], cluster.queue["dyn!j1"]
-        cluster.set_metadata(job, "hello")
-        cluster.start(job, Allocation.of([1]), mapping={0: 0})
-        cluster.send_message(job, "go")
-        cluster.kill([job])
-        cluster.change_state(other, "RUNNING")
-        cluster.reject(other, "enough")
-        cluster.finish_registration()
-        cluster.continue_registration()
+        job, other = ledger.queue["w0!s0"], ledger.queue["dyn!j1"]
+        ledger.set_metadata(job, "hello")
+        ledger.start(job, Place(Allocation.of([1]), mapping={0: 0}))
+        ledger.send_message(job, "go")
+        ledger.kill([job])
+        ledger.change_state(other, "RUNNING")
+        ledger.reject(other, "enough")
+        ledger.finish_registration()
+        ledger.continue_registration()
 """
 
 

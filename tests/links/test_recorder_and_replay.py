@@ -22,11 +22,11 @@ from batdispatch.links.replay import check_wire, read_recording, replay
 class HighestFirst(Dispatcher):
     """Fills from the last host on."""
 
-    def decide(self, cluster: Ledger) -> None:
-        for job in list(cluster.queue.values()):
-            if cluster.free.bit_count() >= job.units:
-                hosts = Allocation(cluster.free).ids[-job.units :]
-                cluster.start(job, Allocation.of(hosts))
+    def decide(self, ledger: Ledger) -> None:
+        for job in list(ledger.queue.values()):
+            if ledger.free.bit_count() >= job.units:
+                hosts = Allocation(ledger.free).ids[-job.units :]
+                ledger.start(job, Allocation.of(hosts))
 
 
 def session(name: str = "filler") -> Session:

@@ -16,9 +16,7 @@ def run(*arguments: str) -> str:
 
 
 def test_row_of_the_table_as_json() -> None:
-    told = json.loads(
-        run("--law", "tnorm:0,20,8,2", "--unit", "h", "--strategy", "toptimal", "--grid", "200", "--json")
-    )
+    told = json.loads(run("--law", "tnorm:0,20,8,2", "--unit", "h", "--sequence", "toptimal[grid=200]", "--json"))
     assert told["requests"] == pytest.approx([10.8, 13.4, 15.4, 17.1, 18.7, 20.0])
     assert told["expected_cost"] == pytest.approx(11.937461, abs=1e-6)
     assert told["failure_probability"] == pytest.approx(0.0808, abs=5e-5)
@@ -39,7 +37,7 @@ def test_text_for_people() -> None:
 
 
 def test_plans_that_stop_short_go_on_until_surely_enough() -> None:
-    told = json.loads(run("--law", "tnorm:0,20,8,2", "--strategy", "neuroscience", "--history", "6,9,7", "--json"))
+    told = json.loads(run("--law", "tnorm:0,20,8,2", "--sequence", "neuroscience", "--history", "6,9,7", "--json"))
     assert told["requests"] == pytest.approx([9, 13.5, 20.25])
 
 
@@ -48,17 +46,15 @@ def test_plans_that_stop_short_go_on_until_surely_enough() -> None:
     [
         (["--law", "tnorm:0,20,8"], "option --law"),
         (["--law", "beta:2,2", "--zeta", "2"], "option --zeta: 2, expected 0 to 1"),
-        (["--law", "beta:2,2", "--strategy", "topt"], "no reservation strategy is called 'topt': did you mean"),
+        (["--law", "beta:2,2", "--sequence", "topt"], "no request sequence is called 'topt': did you mean"),
         (["--law", "beta:2,2", "--history", "1,x"], "option --history"),
-        (["--law", "beta:2,2", "--factor", "1"], "option --factor"),
-        (["--law", "beta:2,2", "--factor", "1.000000001"], "option --factor: 1, expected 1.01 to 100"),
-        (["--law", "beta:2,2", "--factor", "nan"], "option --factor: nan"),
+        (["--law", "beta:2,2", "--sequence", "hpc[factor=1.000000001]"], "option factor='1.000000001' is not a number"),
         (["--law", "beta:2,2", "--zeta", "nan"], "option --zeta: nan"),
         (["--law", "tnrom:0,20,8,2"], "option --law: law 'tnrom:0,20,8,2': expected NAME:NUMBERS"),
         (["--law", "beta:2,2", "--history", "nan"], "option --history"),
-        (["--law", "beta:2,2", "--grid", "1000000"], "grid of 1000000 points, expected 1 to"),
-        (["--law", "beta:2,2", "--runs", "0"], "option --runs"),
-        (["--law", "beta:2,2", "--grid", "0"], "grid of 0 points"),
+        (["--law", "beta:2,2", "--sequence", "toptimal[grid=1000000]"], "option grid='1000000' is not"),
+        (["--law", "beta:2,2", "--sequence", "neuroscience[runs=0]"], "option runs='0' is not"),
+        (["--law", "beta:2,2", "--sequence", "atoptimal[grid=0]"], "option grid='0' is not"),
     ],
 )
 def test_wrong_options(arguments: list[str], message: str) -> None:

@@ -14,22 +14,35 @@ from batdispatch.core.dispatcher import create
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.parts.ordering import GROUP, make_ordering
 
 NAMES = registry.names(GROUP)
 
 
-def key(name: str, *, units: int = 4, submission: float = 100.0, now: float = 400.0, estimate: float = 50.0) -> float:
-    job = Job(id="w0!1", units=units, submission=submission, walltime=estimate)
-    job.rank = 7
-    return make_ordering(name).key(job, now, estimate)
+def parts(found: float | tuple[float, ...]) -> tuple[float, ...]:
+    """The numbers of a key."""
+    return found if isinstance(found, tuple) else (found,)
+
+
+def key(
+    name: str, *, units: int = 4, submission: float = 100.0, now: float = 400.0, estimate: float = 50.0
+) -> float | tuple[float, ...]:
+    ledger = Ledger(e.SimulationBegins(0.0, Machine.flat(1)))
+    for number in range(8):
+        # Seven jobs arrived before it.
+        job = Job(id=f"w0!{number}", request=Request(units=units), submission=submission, walltime=estimate)
+        ledger.apply_submitted(e.JobSubmitted(submission, job))
+    ordering = make_ordering(name)
+    ordering.begin(ledger)
+    return ordering.key(job, now, estimate)
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("fcfs", 7),
+        ("fcfs", 0),  # All are equal: ties go by arrival.
         ("lcfs", -7),
         ("sjf", 50),
         ("ljf", -50),
@@ -44,9 +57,10 @@ def key(name: str, *, units: int = 4, submission: float = 100.0, now: float = 40
         ("f2", math.sqrt(50) * 4 + 25_600 * 2),
         ("f3", 50 * 4 + 6_860_000 * 2),
         ("f4", 50 * 2 + 530_000 * 2),
+        ("pcp20-priority", (-7, 50, 200)),  # (300 + 50) / 50, then 50, then 50 x 4 x 1
     ],
 )
-def test_keys_by_hand(name: str, expected: float) -> None:
+def test_keys_by_hand(name: str, expected: float | tuple[float, ...]) -> None:
     assert key(name) == pytest.approx(expected, rel=1e-12)
 
 
@@ -76,32 +90,33 @@ def test_learned_orderings_at_the_edge_of_their_logarithms(name: str) -> None:
 def test_keys_are_finite_for_finite_estimates(
     name: str, units: int, submission: float, wait: float, estimate: float
 ) -> None:
-    assert math.isfinite(key(name, units=units, submission=submission, now=submission + wait, estimate=estimate))
+    found = key(name, units=units, submission=submission, now=submission + wait, estimate=estimate)
+    assert all(math.isfinite(part) for part in parts(found))
 
 
 @pytest.mark.parametrize("name", NAMES)
 @given(units=st.integers(1, 10**6), wait=st.floats(0, 1e9))
 def test_jobs_without_a_walltime_can_still_be_compared(name: str, units: int, wait: float) -> None:
     value = key(name, units=units, now=100.0 + wait, estimate=math.inf)
-    assert not math.isnan(value)
+    assert not any(math.isnan(part) for part in parts(value))
 
 
 def served(name: str, jobs: list[Job], now: float = 50.0, **options: object) -> list[str]:
     """Submit jobs in the order given and return the ids in the order in which the queue is served."""
-    cluster = Ledger(e.SimulationBegins(0.0, Machine.flat(64)))
+    ledger = Ledger(e.SimulationBegins(0.0, Machine.flat(64)))
     dispatcher = create("fcfs", {"ordering": name, **options})
     assert isinstance(dispatcher, QueueDispatcher)
-    dispatcher.begin(cluster)
+    dispatcher.begin(ledger)
     for job in jobs:
-        cluster.apply_submitted(e.JobSubmitted(job.submission, job))
-        dispatcher.on_submit(cluster, job)
-    cluster.now = now
-    return [job.id for job in dispatcher.in_order(cluster)]
+        ledger.apply_submitted(e.JobSubmitted(job.submission, job))
+        dispatcher.on_submit(ledger, job)
+    ledger.now = now
+    return [job.id for job in dispatcher.in_order(ledger)]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lcfs"])
 def test_ties_go_by_arrival(name: str) -> None:
-    jobs = [Job(id=f"w0!{n}", units=2, submission=5.0, walltime=10.0) for n in (9, 3, 5, 1)]
+    jobs = [Job(id=f"w0!{n}", request=Request(units=2), submission=5.0, walltime=10.0) for n in (9, 3, 5, 1)]
     assert served(name, jobs) == ["w0!9", "w0!3", "w0!5", "w0!1"]
 
 
@@ -129,18 +144,24 @@ MIXED = [("a", 8, 0.0, 20.0), ("b", 1, 10.0, 100.0), ("c", 4, 20.0, 5.0), ("d", 
     ],
 )
 def test_a_queue_in_each_order(name: str, order: str) -> None:
-    jobs = [Job(id=f"w0!{n}", units=units, submission=s, walltime=w) for n, units, s, w in MIXED]
+    jobs = [Job(id=f"w0!{n}", request=Request(units=units), submission=s, walltime=w) for n, units, s, w in MIXED]
     assert "".join(job_id[-1] for job_id in served(name, jobs)) == order
 
 
 def test_orders_that_depend_on_waiting_change_while_jobs_wait() -> None:
     # At 18.5 s the slowdowns are 1.925 and 1.5; at 39 s they are 2.95 and 22.
-    jobs = [Job(id="w0!long", units=1, walltime=20.0), Job(id="w0!s", units=1, submission=18.0, walltime=1.0)]
+    jobs = [
+        Job(id="w0!long", request=Request(units=1), walltime=20.0),
+        Job(id="w0!s", request=Request(units=1), submission=18.0, walltime=1.0),
+    ]
     assert served("slowdown", jobs, now=18.5) == ["w0!long", "w0!s"]
     assert served("slowdown", jobs, now=39.0) == ["w0!s", "w0!long"]
 
 
 def test_the_default_walltime_stands_in_for_missing_ones() -> None:
-    jobs = [Job(id=f"w0!{name}", units=1, walltime=w) for name, w in (("none", math.inf), ("long", 100.0), ("s", 5.0))]
+    jobs = [
+        Job(id=f"w0!{name}", request=Request(units=1), walltime=w)
+        for name, w in (("none", math.inf), ("long", 100.0), ("s", 5.0))
+    ]
     assert served("sjf", jobs) == ["w0!s", "w0!long", "w0!none"]
     assert served("sjf", jobs, default_walltime="20") == ["w0!s", "w0!none", "w0!long"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,31 +12,45 @@ from hypothesis import strategies as st
 
 from batdispatch.core import events as e
 from batdispatch.core import hostset, registry
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.capacity import space_of
 from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
-from batdispatch.core.space import space_of
+from batdispatch.core.scene import Scene
 from batdispatch.parts.placement import GROUP, make_placement
-from strategies import exclusive_machines, jobs, machines, shared_machines
+from strategies import exclusive_machines, jobs, machines, make_job, shared_machines
 
 NAMES = registry.names(GROUP)
 
 
+def ledger_of(machine: Machine) -> Ledger:
+    return Ledger(e.SimulationBegins(0.0, machine))
+
+
+def choose(name: str, ledger: Ledger, job: Job, free: Any = None) -> Allocation | None:
+    """Where a placement puts a job in what is free in a ledger, or in `free`; no mapping belongs to it."""
+    placement = make_placement(name)
+    placement.begin(ledger.machine)
+    place = placement.place(Scene(ledger, ledger.free if free is None else free), job)
+    assert place is None or place == Place(place.allocation)
+    return None if place is None else place.allocation
+
+
 def crowded(data: st.DataObject, machine: Machine) -> Ledger:
     """A ledger in which a few jobs run on random hosts and some hosts are away."""
-    cluster = Ledger(e.SimulationBegins(0.0, machine))
+    ledger = ledger_of(machine)
     for number in range(data.draw(st.integers(0, 4))):
         job = data.draw(jobs(machine, f"w0!r{number}"))
         among = data.draw(st.integers(0, 2 ** len(machine.hosts) - 1))
-        allocation = first_fit(cluster.space, cluster.space.only(cluster.free, among), job)
+        allocation = first_fit(ledger.space, ledger.space.only(ledger.free, among), job)
         if allocation is not None:
-            cluster.apply_submitted(e.JobSubmitted(0.0, job))
-            cluster.start(job, allocation)
+            ledger.apply_submitted(e.JobSubmitted(0.0, job))
+            ledger.start(job, allocation)
     if data.draw(st.booleans()):
-        cluster.apply_unavailable(Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1))))
-    return cluster
+        ledger.apply_unavailable(Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1))))
+    return ledger
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,51 +58,52 @@ def crowded(data: st.DataObject, machine: Machine) -> Ledger:
 def test_what_is_chosen_can_be_started_and_complete_placements_find_what_there_is(
     name: str, data: st.DataObject
 ) -> None:
-    cluster = crowded(data, data.draw(machines()))
-    placement = make_placement(name, cluster.machine)
-    job = data.draw(jobs(cluster.machine))
-    before = np.array(cluster.free).copy()
-    allocation = placement.choose(cluster.free, job)
-    assert np.array_equal(cluster.free, before)
-    assert allocation == placement.choose(cluster.free, job)
-    if not cluster.space.fits(cluster.free, job):
-        assert allocation is None
+    ledger = crowded(data, data.draw(machines()))
+    placement = make_placement(name)
+    placement.begin(ledger.machine)
+    job = data.draw(jobs(ledger.machine))
+    before = np.array(ledger.free).copy()
+    place = placement.place(Scene(ledger, ledger.free), job)
+    assert np.array_equal(ledger.free, before)
+    assert place == placement.place(Scene(ledger, ledger.free), job)
+    if not ledger.space.fits(ledger.free, job):
+        assert place is None
     elif placement.complete:
-        assert allocation is not None
-    if allocation is not None:
-        cluster.apply_submitted(e.JobSubmitted(0.0, job))
-        cluster.start(job, allocation)
+        assert place is not None
+    if place is not None:
+        ledger.apply_submitted(e.JobSubmitted(0.0, job))
+        ledger.start(job, place)
 
 
 @given(st.data())
 def test_first_fit_on_exclusive_hosts_is_the_smallest_set_in_order_of_ids(data: st.DataObject) -> None:
-    cluster = crowded(data, data.draw(exclusive_machines()))
-    job = data.draw(jobs(cluster.machine))
-    found = make_placement("first-fit", cluster.machine).choose(cluster.free, job)
-    choices = list(combinations(hostset.ids(cluster.free), job.units))
+    ledger = crowded(data, data.draw(exclusive_machines()))
+    job = data.draw(jobs(ledger.machine))
+    found = choose("first-fit", ledger, job)
+    choices = list(combinations(hostset.ids(ledger.free), job.units))
     assert (found is None) == (not choices)
     if found is not None:
         assert tuple(found.ids) == min(choices)
-        assert found == cluster.place(job)
+        assert Place(found) == ledger.place(job)
 
 
 @given(st.data())
 def test_contiguous_on_exclusive_hosts_is_the_lowest_range(data: st.DataObject) -> None:
-    cluster = crowded(data, data.draw(exclusive_machines()))
-    job = data.draw(jobs(cluster.machine))
-    found = make_placement("contiguous", cluster.machine).choose(cluster.free, job)
-    free = set(hostset.ids(cluster.free))
-    ranges = [range(first, first + job.units) for first in range(len(cluster.machine.hosts))]
+    ledger = crowded(data, data.draw(exclusive_machines()))
+    job = data.draw(jobs(ledger.machine))
+    found = choose("contiguous", ledger, job)
+    free = set(hostset.ids(ledger.free))
+    ranges = [range(first, first + job.units) for first in range(len(ledger.machine.hosts))]
     fitting = [each for each in ranges if set(each) <= free]
     assert (None if found is None else found.ids) == (list(fitting[0]) if fitting else None)
 
 
 @given(st.data())
 def test_contiguous_on_shared_nodes_is_the_shortest_range_and_the_lowest_of_those(data: st.DataObject) -> None:
-    cluster = crowded(data, data.draw(shared_machines(6)))
-    job = data.draw(jobs(cluster.machine))
-    found = make_placement("contiguous", cluster.machine).choose(cluster.free, job)
-    room = cluster.machine.room(cluster.free, job.request).clip(max=job.units).tolist()
+    ledger = crowded(data, data.draw(shared_machines(6)))
+    job = data.draw(jobs(ledger.machine))
+    found = choose("contiguous", ledger, job)
+    room = ledger.space.room(ledger.free, job).clip(max=job.units).tolist()
     count = len(room)
     fitting = [
         (last - first, first)
@@ -103,19 +119,19 @@ def test_contiguous_on_shared_nodes_is_the_shortest_range_and_the_lowest_of_thos
 
 @given(st.data())
 def test_best_fit_on_exclusive_hosts_is_the_tightest_run_or_the_fewest_pieces(data: st.DataObject) -> None:
-    cluster = crowded(data, data.draw(exclusive_machines()))
-    job = data.draw(jobs(cluster.machine))
-    found = make_placement("best-fit", cluster.machine).choose(cluster.free, job)
-    choices = list(combinations(hostset.ids(cluster.free), job.units))
+    ledger = crowded(data, data.draw(exclusive_machines()))
+    job = data.draw(jobs(ledger.machine))
+    found = choose("best-fit", ledger, job)
+    choices = list(combinations(hostset.ids(ledger.free), job.units))
     assert (found is None) == (not choices)
     if found is None:
         return
-    runs = [last - first + 1 for first, last in hostset.runs(cluster.free)]
+    runs = [last - first + 1 for first, last in hostset.runs(ledger.free)]
     holding = [length for length in runs if length >= job.units]
     pieces = list(hostset.runs(found.mask))
     if holding:
         ((first, _),) = pieces
-        whole = next((a, b) for a, b in hostset.runs(cluster.free) if a <= first <= b)
+        whole = next((a, b) for a, b in hostset.runs(ledger.free) if a <= first <= b)
         assert whole[1] - whole[0] + 1 == min(holding)
         assert first == whole[0]
     else:
@@ -124,13 +140,13 @@ def test_best_fit_on_exclusive_hosts_is_the_tightest_run_or_the_fewest_pieces(da
 
 @given(st.data())
 def test_best_fit_on_shared_nodes_fills_the_fullest_first(data: st.DataObject) -> None:
-    cluster = crowded(data, data.draw(shared_machines(6)))
-    machine, free = cluster.machine, cluster.free
+    ledger = crowded(data, data.draw(shared_machines(6)))
+    machine, free = ledger.machine, ledger.free
     job = data.draw(jobs(machine))
-    found = make_placement("best-fit", machine).choose(free, job)
+    found = choose("best-fit", ledger, job)
     if found is None:
         return
-    room = machine.room(free, job.request)
+    room = ledger.space.room(free, job)
     largest = machine.capacity.max(axis=0).tolist()
 
     def amount(host: int) -> float:
@@ -162,8 +178,7 @@ def test_best_fit_on_shared_nodes_fills_the_fullest_first(data: st.DataObject) -
     ],
 )
 def test_by_hand(name: str, free: str, units: int, expected: str | None) -> None:
-    placement = make_placement(name, Machine.flat(10))
-    found = placement.choose(hostset.from_text(free), Job(id="w0!1", units=units))
+    found = choose(name, ledger_of(Machine.flat(10)), make_job(units=units), hostset.from_text(free))
     assert (None if found is None else str(found)) == expected
 
 
@@ -183,9 +198,7 @@ def test_by_hand_on_shared_nodes(name: str, units: int, expected: dict[int, int]
     # Cores free: 2, 4, none (a whole-node job), 1.
     machine = Machine.flat(4, "core=4")
     free = np.array([[2], [4], [0], [1]])
-    job = Job(id="w0!1", units=units)
-    job.request = (1,)
-    found = make_placement(name, machine).choose(free, job)
+    found = choose(name, ledger_of(machine), make_job(units=units, demand={"core": 1}), free)
     assert (None if found is None else dict(found.per_host())) == expected
 
 
@@ -193,16 +206,14 @@ def test_equal_nodes_tie_wherever_they_stand() -> None:
     # Sums of thirds and sevenths: equal rows must compare equal at any position, or ties would go at random.
     machine = Machine.flat(101, "a=3 b=7 c=11 d=13 e=17")
     free = np.tile(np.array([[1, 2, 3, 4, 5]]), (101, 1))
-    job = Job(id="w0!1", units=50)
-    job.request = (1, 0, 0, 0, 0)
-    assert str(make_placement("best-fit", machine).choose(free, job)) == "0-49"
+    assert str(choose("best-fit", ledger_of(machine), make_job(units=50, demand={"a": 1}), free)) == "0-49"
 
 
 def test_a_placement_that_is_not_complete_fits_the_space_it_says() -> None:
     machine = Machine.flat(5)
     space = space_of(machine)
-    job = Job(id="w0!1", units=2)
+    job = make_job(units=2)
     scattered = hostset.from_text("0 2 4")
     assert space.fits(scattered, job)
-    assert not make_placement("contiguous", machine).complete
-    assert make_placement("contiguous", machine).choose(scattered, job) is None
+    assert not make_placement("contiguous").complete
+    assert choose("contiguous", ledger_of(machine), job, scattered) is None

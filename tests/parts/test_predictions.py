@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from batdispatch.core import events as e
 from batdispatch.core import registry
+from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
-from batdispatch.parts.prediction import GROUP, Estimates, make_prediction
+from batdispatch.core.request import Request, amounts
+from batdispatch.parts.prediction import GROUP, Predictions, make_prediction
 from batdispatch.parts.prediction.data_driven import Names, common
 from simulating import Task, audit, simulate
 
@@ -26,25 +28,23 @@ def job(
     name: str = "sim", *, user: str = "ann", queue: str = "q", walltime: float = 1000.0, units: int = 1, **demand: int
 ) -> Job:
     extra: dict[str, Any] = {"name": name, "queue": queue}
-    return Job(
-        id=f"w0!{next(numbers)}", units=units, walltime=walltime, user=user, extra=extra, demand=demand or {"core": 1}
-    )
+    request = Request(units=units, per_unit=amounts(demand or {"core": 1}))
+    return Job(id=f"w0!{next(numbers)}", request=request, walltime=walltime, user=user, extra=extra)
 
 
 def ledger(profiles: dict[str, Any] | None = None) -> Ledger:
     return Ledger(e.SimulationBegins(0.0, Machine.flat(4), profiles={"w0": profiles or {}}))
 
 
-def estimates(name: str, default: float = math.inf) -> Estimates:
-    found = Estimates(name, default)
+def estimates(name: str, default: float = math.inf) -> Predictions:
+    found = Predictions(name, default)
     found.begin(ledger())
     return found
 
 
-def end(found: Estimates, done: Job, runtime: float, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> None:
+def end(found: Predictions, done: Job, runtime: float, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> None:
     found.of(done)
-    done.start, done.state = 50.0, state
-    found.ended(done, 50.0 + runtime)
+    found.ended(Stay(job=done, start=50.0, allocation=Allocation(1), state=state), 50.0 + runtime)
 
 
 # ---------------------------------------------------------------------- all of them
@@ -140,7 +140,7 @@ def test_last_two_as_published_code_averages_what_was_expected() -> None:
 
 
 def test_oracle_reads_the_profile() -> None:
-    found = Estimates("oracle")
+    found = Predictions("oracle")
     found.begin(
         ledger(
             {
@@ -152,7 +152,7 @@ def test_oracle_reads_the_profile() -> None:
     )
     expected = {"short": 12.5, "twice": 25.0, "mpi": 60.0, "unheard": 60.0}
     for profile, seconds in expected.items():
-        assert found.of(Job(id=f"w0!{profile}", units=1, walltime=60.0, profile=profile)) == seconds
+        assert found.of(Job(id=f"w0!{profile}", request=Request(units=1), walltime=60.0, profile=profile)) == seconds
 
 
 # ---------------------------------------------------------------------- data-driven: the six rules

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core import registry
 from batdispatch.core.errors import InputError
-from batdispatch.parts.requests import GROUP, Settings, find_requests, request
+from batdispatch.parts.requests import GROUP, make_sequence
 from batdispatch.parts.requests.atoptimal import atoptimal, atoptimal_on_grid
 from batdispatch.parts.requests.cost import (
     Price,
@@ -254,28 +254,49 @@ def test_closed_form_is_the_mean_over_draws(text: str, zeta: float, shares: list
         assert expected_cost(law, requests.tolist()) == pytest.approx(expected_makespan(law, requests.tolist(), 0.0))
 
 
-# ------------------------------------------------------------------ strategies by name
+# ------------------------------------------------------------------ request sequences by name
 
 
-def test_strategies_are_registered() -> None:
+def test_sequences_are_registered() -> None:
     assert registry.names(GROUP) == ["atoptimal", "factor", "hpc", "neuroscience", "toptimal"]
 
 
 def test_baselines() -> None:
-    assert find_requests("hpc")().sequence(TABLE) == (20.0,)
-    assert find_requests("factor")().sequence(TABLE) == pytest.approx((8.000268,))
-    neuroscience = find_requests("neuroscience")(Settings(runs=3))
-    assert neuroscience.sequence(TABLE, history=[19, 6, 9, 7]) == (9,)
-    assert neuroscience.sequence(TABLE) == (20.0,)
+    assert make_sequence("hpc").limits(TABLE) == (20.0,)
+    assert make_sequence("factor").limits(TABLE) == pytest.approx((8.000268,))
+    neuroscience = make_sequence("neuroscience[runs=3]")
+    assert neuroscience.limits(TABLE, history=[19, 6, 9, 7]) == (9,)
+    assert neuroscience.limits(TABLE) == (20.0,)
 
 
-def test_requests_grow_beyond_the_plan() -> None:
-    assert [request((4.0, 6.0), attempt, 1.5) for attempt in range(4)] == [4.0, 6.0, 9.0, 13.5]
+@pytest.mark.parametrize("name", registry.names(GROUP))
+def test_limits_grow_beyond_the_sequence(name: str) -> None:
+    made = make_sequence(f"{name}[factor=2]")
+    assert [made.limit((4.0, 6.0), attempt) for attempt in range(4)] == [4.0, 6.0, 12.0, 24.0]
+    assert make_sequence(name).limit((4.0,), 1) == 6.0
 
 
-def test_grid_of_the_settings() -> None:
-    assert find_requests("toptimal")(Settings(grid=200)).sequence(TABLE) == toptimal_on_grid(TABLE, 200)
-    assert find_requests("atoptimal")(Settings(grid=46)).sequence(TABLE, 0.5) == atoptimal_on_grid(TABLE, 0.5, 46)
+def test_sequences_on_a_grid() -> None:
+    assert make_sequence("toptimal[grid=200]").limits(TABLE) == toptimal_on_grid(TABLE, 200)
+    assert make_sequence("atoptimal[grid=46]").limits(TABLE, 0.5) == atoptimal_on_grid(TABLE, 0.5, 46)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("topt", "no request sequence is called 'topt': did you mean 'toptimal'"),
+        ("hpc[grid=9]", "request sequence hpc has no option 'grid'"),
+        ("toptimal[grid=0]", "request sequence toptimal: option grid='0' is not a whole number at least 1 at most"),
+        ("atoptimal[grid=1000]", "option grid='1000' is not"),
+        ("neuroscience[runs=0]", "option runs='0' is not"),
+        ("factor[factor=1]", "option factor='1' is not a number at least 1.01 at most 100"),
+        ("factor[factor=nan]", "option factor='nan' is not"),
+    ],
+)
+def test_wrong_options(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_sequence(text)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("call", [lambda: toptimal_on_grid(TABLE, 0), lambda: atoptimal_on_grid(TABLE, 0.1, 1000)])

@@ -15,6 +15,7 @@ from batdispatch.core import registry
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
+from batdispatch.core.need import resolve
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts import ordering, placement
 from simulating import Task, audit, micro, simulate
@@ -61,7 +62,9 @@ def absences(draw: st.DrawFn, machine: Machine) -> list[e.Event]:
 
 def impossible(machine: Machine, task: Task) -> bool:
     """The strategy makes impossible tasks ask for a hundred times the hosts."""
-    return task.units >= 100 * len(machine.hosts) and machine.resolve(task.demand) != (0,) * len(machine.resources)
+    need = resolve(machine, task.request())
+    nothing = not need.whole and not any(need.amounts)
+    return task.units >= 100 * len(machine.hosts) and not nothing
 
 
 def rejections_are_right(machine: Machine, tasks: list[Task], result: Any, chosen: dict[str, Any]) -> None:

@@ -14,13 +14,15 @@ from hypothesis import strategies as st
 
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.capacity import space_of
+from batdispatch.core.hostset import mask_of
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
 from batdispatch.results.explain.records import Explanation, Phase
 from batdispatch.results.explain.waiting import explain
 from recording import record
 from simulating import Result, Task, micro, simulate
-from strategies import machines, workloads
+from strategies import exclusive_machines, machines, make_job, workloads
 
 DISPATCHERS = ["fcfs", "filler", "easy", "conservative", "hcp19", "pcp20"]
 
@@ -35,12 +37,13 @@ def explained(result: Result, tasks: list[Task]) -> dict[str, Explanation]:
 def free_at(machine: Machine, tasks: list[Task], result: Result, moment: int) -> np.ndarray:
     """What the output files leave free at a time in microseconds, int64 [host, resource]."""
     free = machine.capacity.copy()
-    demands = {task.id: task.demand for task in tasks}
+    demands = {task.id: task.request().per_unit for task in tasks}
     for row in result.rows.values():
         if row.state is not JobState.REJECTED and row.start <= moment < row.end:
-            request = machine.resolve(demands[row.id])
+            demand = None if machine.exclusive else demands[row.id]
             for host, count in row.units.items():
-                free[host] -= machine.capacity[host] if request is None else count * np.array(request)
+                each = [count * dict(demand or ()).get(name, 0) for name in machine.resources]
+                free[host] -= machine.capacity[host] if demand is None else np.array(each)
     return free
 
 
@@ -50,13 +53,13 @@ def check_cover(phases: list[Phase], start: float, end: float) -> None:
     assert edges[-1] == end
     assert all(phase.end > phase.start for phase in phases)
     for one, next_one in pairwise(phases):
-        assert (one.kind, one.short, one.line) != (next_one.kind, next_one.short, next_one.line)
+        assert (one.kind, one.short, one.by, one.line) != (next_one.kind, next_one.short, next_one.by, next_one.line)
 
 
-def check_amounts(explanation: Explanation) -> None:
+def check_amounts(explanation: Explanation, holders: int = 2) -> None:
     """Free, held and away make up the machine, in the mean over each phase."""
     for phase in explanation.phases:
-        assert len(phase.holders) <= 2
+        assert len(phase.holders) <= holders
         for name, total in explanation.capacity.items():
             held = sum(holder.amounts.get(name, 0) * holder.seconds for holder in phase.holders) / phase.seconds
             parts = (phase.free[name].mean, held, phase.others_held[name], phase.away[name])
@@ -67,13 +70,14 @@ def check_amounts(explanation: Explanation) -> None:
 
 def check_kinds(machine: Machine, tasks: list[Task], result: Result, task: Task, explanation: Explanation) -> None:
     """At every moment of a phase the output files say the same of the job's chances as its kind does."""
-    request = machine.resolve(task.demand)
+    space, job = space_of(machine), make_job(units=task.units, demand=task.demand)
     events = {row.start for row in result.rows.values()} | {row.end for row in result.rows.values()}
     for phase in explanation.phases:
         begin, end = micro(phase.start), micro(phase.end)
         for moment in {begin, *(time for time in events if begin <= time < end)}:
             free = free_at(machine, tasks, result, moment)
-            room = min(int(machine.room(free, request).sum()), task.units)
+            nodes = mask_of(np.flatnonzero(free[:, 0]).tolist()) if machine.exclusive else free
+            room = min(int(space.room(nodes, job).sum()), task.units)
             assert (room == task.units) == (phase.kind == "room")
             assert phase.room[0] <= room <= phase.room[1]
             for axis, name in enumerate(machine.resources):
@@ -136,3 +140,30 @@ def test_phases_cover_the_wait_when_deciding_takes_time_and_hosts_go_away(
         check_cover(explanation.phases, explanation.submission, explanation.until)
         assert (micro(explanation.submission), micro(explanation.until)) == (micro(task.submission), row.start)
         assert micro(explanation.seconds("deciding")) >= micro(decision_time)
+
+
+def has_range(free: np.ndarray, count: int) -> bool:
+    """Whether as many consecutive hosts are free."""
+    return "1" * count in "".join("1" if amount else "0" for amount in free[:, 0])
+
+
+@settings(max_examples=60)
+@given(data=st.data(), name=st.sampled_from(["fcfs", "easy", "conservative"]))
+def test_a_placement_is_blamed_where_and_only_where_it_finds_no_place(data: st.DataObject, name: str) -> None:
+    machine = data.draw(exclusive_machines())
+    tasks = data.draw(workloads(machine))
+    result = simulate(machine, tasks, name, options={"placement": "contiguous"})
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(result, Path(folder) / "decisions.jsonl")
+        found = explain(path, [task.id for task in tasks], placement="contiguous")
+    events = {row.start for row in result.rows.values()} | {row.end for row in result.rows.values()}
+    for task, explanation in zip(tasks, found, strict=True):
+        check_amounts(explanation, holders=5)
+        check_cover(explanation.phases, explanation.submission, explanation.until)
+        for phase in explanation.phases:
+            begin, end = micro(phase.start), micro(phase.end)
+            for moment in {begin, *(time for time in events if begin <= time < end)}:
+                free = free_at(machine, tasks, result, moment)
+                free[[host.id for host in machine.hosts if host.storage]] = 0
+                kind = "room" if has_range(free, task.units) else "placement" if free.sum() >= task.units else "short"
+                assert phase.kind == kind

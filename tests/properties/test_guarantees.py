@@ -40,62 +40,62 @@ def expected_run(job: Job, default: float) -> float:
 class Naive(QueueDispatcher):
     """Decides from the ledger alone, from scratch each time: slow and obvious. The default walltime is infinite."""
 
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         jobs = sorted(
-            cluster.queue.values(), key=lambda job: (self.ordering.key(job, cluster.now, job.walltime), job.rank)
+            ledger.queue.values(), key=lambda job: (self.ordering.key(job, ledger.now, job.walltime), ledger.rank(job))
         )
-        self.serve(cluster, jobs)
+        self.serve(ledger, jobs)
 
-    def serve(self, cluster: Ledger, jobs: list[Job]) -> None:
+    def serve(self, ledger: Ledger, jobs: list[Job]) -> None:
         raise NotImplementedError
 
-    def try_start(self, cluster: Ledger, job: Job) -> bool:
-        allocation = self.choose(cluster.free, job)
-        if allocation is not None:
-            cluster.start(job, allocation)
-        return allocation is not None
+    def try_start(self, ledger: Ledger, job: Job) -> bool:
+        place = self.choose(ledger.free, job)
+        if place is not None:
+            ledger.start(job, place)
+        return place is not None
 
 
 class NaiveFcfs(Naive):
-    def serve(self, cluster: Ledger, jobs: list[Job]) -> None:
+    def serve(self, ledger: Ledger, jobs: list[Job]) -> None:
         for job in jobs:
-            if not self.try_start(cluster, job):
+            if not self.try_start(ledger, job):
                 break
 
 
 class NaiveFiller(Naive):
-    def serve(self, cluster: Ledger, jobs: list[Job]) -> None:
+    def serve(self, ledger: Ledger, jobs: list[Job]) -> None:
         for job in jobs:
-            self.try_start(cluster, job)
+            self.try_start(ledger, job)
 
 
 class NaiveEasy(Naive):
     """Starts a job ahead of the head only if the head's earliest start stays as it was."""
 
-    def serve(self, cluster: Ledger, jobs: list[Job]) -> None:
-        while jobs and self.try_start(cluster, jobs[0]):
+    def serve(self, ledger: Ledger, jobs: list[Job]) -> None:
+        while jobs and self.try_start(ledger, jobs[0]):
             jobs.pop(0)
         for job in jobs[1:]:
-            shadow = shadow_of(cluster, jobs[0], self.choose)
-            allocation = self.choose(cluster.free, job)
-            if allocation is None:
+            shadow = shadow_of(ledger, jobs[0], self.choose)
+            place = self.choose(ledger.free, job)
+            if place is None:
                 continue
-            end = round(cluster.now + job.walltime, 6)
-            without = cluster.space.take(cluster.free, job, allocation)
-            extra = (end, job, allocation)
-            if shadow_of(cluster, jobs[0], self.choose, free=without, extra=extra) <= shadow:
-                cluster.start(job, allocation)
+            end = round(ledger.now + job.walltime, 6)
+            without = ledger.space.take(ledger.free, job, place.allocation)
+            extra = (end, job, place.allocation)
+            if shadow_of(ledger, jobs[0], self.choose, free=without, extra=extra) <= shadow:
+                ledger.start(job, place)
 
 
-def shadow_of(cluster: Ledger, head: Job, choose: Any, *, free: Any = None, extra: Any = None) -> float:
+def shadow_of(ledger: Ledger, head: Job, choose: Any, *, free: Any = None, extra: Any = None) -> float:
     """Return when the head can start at the latest, if nothing else starts; infinite if that is unknown."""
-    free = cluster.free if free is None else free
-    ends = [(round(job.start + job.walltime, 6), job, job.allocation) for job in cluster.running.values()]
+    free = ledger.free if free is None else free
+    ends = [(round(stay.start + stay.job.walltime, 6), stay.job, stay.allocation) for stay in ledger.running.values()]
     ends = sorted([*ends, *([extra] if extra else [])], key=lambda entry: entry[0])
     for index, (end, job, allocation) in enumerate(ends):
-        free = cluster.space.give(free, job, allocation)
+        free = ledger.space.give(free, job, allocation)
         if end < math.inf and (index + 1 == len(ends) or ends[index + 1][0] > end) and choose(free, head) is not None:
-            return max(end, cluster.now)
+            return max(end, ledger.now)
     return math.inf
 
 
@@ -152,9 +152,9 @@ def test_fcfs_is_never_overtaken(data: st.DataObject) -> None:
 @given(data=st.data())
 def test_filler_leaves_no_job_waiting_that_fits(data: st.DataObject) -> None:
     class Watched(Filler):
-        def decide(self, cluster: Ledger) -> None:
-            super().decide(cluster)
-            assert all(self.choose(cluster.free, job) is None for job in cluster.queue.values())
+        def decide(self, ledger: Ledger) -> None:
+            super().decide(ledger)
+            assert all(self.choose(ledger.free, job) is None for job in ledger.queue.values())
 
     machine = data.draw(machines())
     tasks = data.draw(workloads(machine))
@@ -166,14 +166,14 @@ def check_easy(data: st.DataObject) -> None:
     promised: dict[str, float] = {}
 
     class Watched(Easy):
-        def decide(self, cluster: Ledger) -> None:
-            super().decide(cluster)
-            if cluster.queue:
+        def decide(self, ledger: Ledger) -> None:
+            super().decide(ledger)
+            if ledger.queue:
                 head = min(
-                    cluster.queue.values(), key=lambda job: (self.ordering.key(job, 0.0, job.walltime), job.rank)
+                    ledger.queue.values(), key=lambda job: (self.ordering.key(job, 0.0, job.walltime), ledger.rank(job))
                 )
-                assert self.choose(cluster.free, head) is None, "the head fits and waits"
-                shadow = shadow_of(cluster, head, self.choose)
+                assert self.choose(ledger.free, head) is None, "the head fits and waits"
+                shadow = shadow_of(ledger, head, self.choose)
                 assert shadow <= promised.get(head.id, math.inf), "the head was delayed"
                 promised[head.id] = shadow
 
@@ -207,12 +207,12 @@ def check_conservative(data: st.DataObject) -> None:
     promised: dict[str, float] = {}
 
     class Watched(Conservative):
-        def decide(self, cluster: Ledger) -> None:
-            super().decide(cluster)
-            for job in cluster.queue.values():
-                if job.id in self._plan:
-                    start = self._plan[job.id][0]
-                    assert start >= cluster.now or micro(start) == micro(cluster.now)
+        def decide(self, ledger: Ledger) -> None:
+            super().decide(ledger)
+            for job in ledger.queue.values():
+                if job.id in self.plan.planned:
+                    start = self.plan.planned[job.id].start
+                    assert start >= ledger.now or micro(start) == micro(ledger.now)
                     assert start <= promised.get(job.id, math.inf), "a later job pushed it back"
                     promised[job.id] = start
 
@@ -256,13 +256,13 @@ def test_with_one_host_and_equal_jobs_all_agree(data: st.DataObject) -> None:
 def test_counting_is_as_good_as_listing_when_any_host_will_do(data: st.DataObject) -> None:
     # EASY counts on exclusive hosts; forced to look at the hosts themselves it decides the same.
     class Listed(Easy):
-        def begin(self, cluster: Ledger) -> None:
-            super().begin(cluster)
-            self._pooled, self._space = False, cluster.space
+        def begin(self, ledger: Ledger) -> None:
+            super().begin(ledger)
+            self._pooled, self._space = False, ledger.space
 
     machine = data.draw(machines().filter(lambda machine: machine.exclusive))
     tasks = data.draw(workloads(machine))
     ordered = data.draw(st.sampled_from(STATIC))
     files = simulate(machine, tasks, build(Listed, ordering=ordered)).files
     assert files == simulate(machine, tasks, build(Easy, ordering=ordered)).files
-    assert make_placement("first-fit", machine).complete
+    assert make_placement("first-fit").complete

@@ -11,19 +11,20 @@ from hypothesis import strategies as st
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import JobState
-from batdispatch.dispatchers.stochastic.attempts import MARGIN
 from batdispatch.engines.records import EngineOptions
+from batdispatch.layers.attempts import MARGIN
 from batdispatch.parts.requests.vocabulary import parse_law
 from simulating import simulate
-from stochastic import NAMES, attempts_of, check, quick, reserved, stochastic_workloads
+from stochastic import NAMES, attempts_of, check, quick, reserved, stochastic_workloads, with_options
 from strategies import machines
 
 
 @st.composite
 def options(draw: st.DrawFn, name: str) -> dict[str, Any]:
     given: dict[str, Any] = {
-        "requests": draw(st.sampled_from(["hpc", "toptimal", "atoptimal", "neuroscience", "factor"])),
-        "grid": "12",
+        "requests": with_options(
+            draw(st.sampled_from(["hpc", "toptimal", "atoptimal", "neuroscience", "factor"])), grid=12
+        ),
         "ordering": draw(st.sampled_from(["fcfs", "sjf", "largest-area", "wfp3"])),
     }
     if draw(st.booleans()):

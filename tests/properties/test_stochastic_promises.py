@@ -13,37 +13,38 @@ from hypothesis import strategies as st
 
 from batdispatch.core import registry
 from batdispatch.core.dispatcher import find
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
 from batdispatch.core.options import parse_options
-from batdispatch.dispatchers.stochastic.attempts import MARGIN
-from batdispatch.dispatchers.stochastic.batch import StochasticBatch
+from batdispatch.dispatchers.stochastic.batch import BatchPlanner, StochasticBatch
+from batdispatch.layers.attempts import MARGIN
 from batdispatch.parts.ordering import GROUP as ORDERINGS
 from batdispatch.parts.requests import GROUP as SEQUENCES
-from batdispatch.parts.requests import Settings, find_requests, request
+from batdispatch.parts.requests import make_sequence
 from batdispatch.parts.requests.vocabulary import parse_law
 from simulating import Result, Task, simulate
-from stochastic import KILLED, LAWS, NAMES, attempts_of, check, quick, reserved, stochastic_workloads
+from stochastic import KILLED, LAWS, NAMES, attempts_of, check, quick, reserved, stochastic_workloads, with_options
 from strategies import machines
 
 
 class Watched(StochasticBatch):
     """Notes each start that is planned, and whether it was kept."""
 
-    def begin(self, cluster: Ledger) -> None:
-        super().begin(cluster)
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
         self.promised: dict[str, float] = {}
         self.kept = 0
 
-    def decide(self, cluster: Ledger) -> None:
-        super().decide(cluster)
-        planned = {key: place[0] for key, place in self._plan.planned.items()}
-        running = {self._root(job): job for job in cluster.running.values()}
+    def decide(self, ledger: Ledger) -> None:
+        super().decide(ledger)
+        assert isinstance(self.inner, BatchPlanner)
+        planned = {key: kept.start for key, kept in self.inner.plan.planned.items()}
+        running = {self.first(stay.job): stay for stay in ledger.running.values()}
         for key, start in self.promised.items():
             if key in planned:
                 assert planned[key] == start, f"{key} was planned for {start}, then for {planned[key]}"
-                assert start >= cluster.now or key in running, f"{key} was not started at {start}"
+                assert start >= ledger.now or key in running, f"{key} was not started at {start}"
             elif key in running:
                 assert running[key].start == pytest.approx(start, abs=1e-6)
                 self.kept += 1
@@ -64,11 +65,10 @@ def test_a_rigid_plan_keeps_each_start(data: st.DataObject) -> None:
     ]
     chosen = {
         "speculate": data.draw(st.sampled_from(["true", "false"])),
-        "requests": data.draw(st.sampled_from(["hpc", "toptimal", "neuroscience", "factor"])),
+        "requests": with_options(data.draw(st.sampled_from(["hpc", "toptimal", "neuroscience", "factor"])), grid=12),
         "ordering": data.draw(st.sampled_from(["largest-area", "fcfs", "sjf", "wfp3"])),
         "placement": data.draw(st.sampled_from(["first-fit", "best-fit", "contiguous"])),
         "batch": data.draw(st.sampled_from(["1", "2", "100"])),
-        "grid": "12",
     }
     watched = Watched(parse_options(StochasticBatch.options_type, chosen, "test"))
     check(machine, tasks, simulate(machine, tasks, watched))
@@ -88,30 +88,36 @@ def speculative(name: str) -> type[Any]:
     class Compared(find(name)):  # type: ignore[misc]
         failed = 0
 
-        def begin(self, cluster: Ledger) -> None:
-            super().begin(cluster)
+        def begin(self, ledger: Ledger) -> None:
+            super().begin(ledger)
             self.before: dict[str, tuple[Any, ...]] = {}
 
-        def on_end(self, cluster: Ledger, job: Job) -> None:
-            run = self.runs.get(job.id)
-            cut = run is not None and run.limit < self.request_of(run)
-            if run is not None:
-                self.before[run.job.id] = (run.sequence, run.index, job.submission, job.rank, job.units, job.request)
-                limit = run.limit
-            super().on_end(cluster, job)
-            if cut and job.state in KILLED and run is not None:
+        def on_end(self, ledger: Ledger, stay: Stay) -> None:
+            job = stay.job
+            course = self.courses.get(job.id)
+            if course is None:
+                super().on_end(ledger, stay)
+                return
+            cut = job.walltime < self.limit_of(course)
+            reached = min(job.walltime - MARGIN, course.enforced)
+            self.before[course.job.id] = (course.limits, course.index, *course.position, job.submission, job.request)
+            super().on_end(ledger, stay)
+            if cut and stay.state in KILLED:
                 self.failed += 1
-                assert run.floor >= min(limit - MARGIN, job.walltime) - 1e-9, "nothing was learnt"
-            elif run is not None:
-                del self.before[run.job.id]
+                assert course.floor >= reached - 1e-9, "nothing was learnt"
+            else:
+                del self.before[course.job.id]
 
-        def on_submit(self, cluster: Ledger, job: Job) -> None:
-            super().on_submit(cluster, job)
-            run = self.runs.get(job.id)
-            known = None if run is None else self.before.pop(run.job.id, None)
-            if run is not None and known is not None:
-                assert (run.sequence, run.index, job.submission, job.rank, job.units, job.request) == known
-                assert run.limit == math.inf
+        def on_submit(self, ledger: Ledger, job: Job) -> None:
+            super().on_submit(ledger, job)
+            course = self.courses.get(job.id)
+            known = None if course is None else self.before.pop(course.job.id, None)
+            if course is not None and known is not None:
+                now = ledger.queue[job.id]
+                rank = ledger.rank(now)
+                assert (course.limits, course.index, *course.position, now.submission, now.request) == known
+                assert course.position == (now.submission, rank)
+                assert now.walltime == self.walltime_of(course)
 
     return Compared
 
@@ -120,34 +126,34 @@ def speculative(name: str) -> type[Any]:
 @quick
 @given(data=st.data())
 def test_a_failed_speculation_costs_nothing(name: str, data: st.DataObject) -> None:
-    """The job is where it was, and goes through the same requests as if it had never been tried."""
+    """The job is where it was, and goes through the same limits as if it had never been tried."""
     machine = data.draw(machines(), label="machine")
     tasks = [
         task._replace(walltime=math.inf) if "runtime_law" in task.extra else task
         for task in data.draw(stochastic_workloads(machine), label="tasks")
     ]
-    requests = data.draw(st.sampled_from(["hpc", "toptimal", "factor"]))
+    requests = with_options(data.draw(st.sampled_from(["hpc", "toptimal", "factor"])), grid=9)
     made = speculative(name)
-    options = {"requests": requests, "speculate": "true", "grid": "9"}
+    options = {"requests": requests, "speculate": "true"}
     result = simulate(machine, tasks, made(parse_options(made.options_type, options, "test")))
     check(machine, tasks, result)
-    requests_are_those_of_the_strategy(tasks, result, requests)
+    limits_are_those_of_the_sequence(tasks, result, requests)
 
 
-def requests_are_those_of_the_strategy(tasks: list[Task], result: Result, requests: str) -> None:
-    strategy = find_requests(requests)(Settings(grid=9))
+def limits_are_those_of_the_sequence(tasks: list[Task], result: Result, requests: str) -> None:
+    sequence = make_sequence(requests)
     attempts = attempts_of(result)
     for task in tasks:
         rows = attempts[task.id]
         if "runtime_law" not in task.extra or rows[0].state is JobState.REJECTED:
             continue
-        sequence = strategy.sequence(parse_law(task.extra["runtime_law"]))
+        limits = sequence.limits(parse_law(task.extra["runtime_law"]))
         index = 0
         for row in rows[:-1]:
-            asked = reserved(request(sequence, index, 1.5))
+            asked = reserved(sequence.limit(limits, index))
             lasted = row.end - row.start
             assert lasted <= asked + 2
-            # Stopped earlier: a speculation, after which the same request is the next one.
+            # Stopped earlier: a speculation, after which the same limit is the next one.
             index += lasted >= asked - 2
 
 
@@ -194,7 +200,8 @@ def test_any_sequence_with_any_dispatcher_and_ordering(name: str, requests: str)
     seen = set()
     for ordering in registry.names(ORDERINGS):
         for speculate in ("false", "true"):
-            options = {"requests": requests, "ordering": ordering, "speculate": speculate, "grid": "20"}
+            told = with_options(requests, grid=20)
+            options = {"requests": told, "ordering": ordering, "speculate": speculate}
             result = simulate(machine, tasks, name, options=options)
             check(machine, tasks, result)
             seen.add(result.files["jobs.csv"])

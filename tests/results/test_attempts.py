@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
-from batdispatch.results.metrics.attempts import attempt_metrics, parents
+from batdispatch.results.lineage import Lineage, read_lineage, write_lineage
+from batdispatch.results.metrics.attempts import attempt_metrics
 
 
 def rows(*listed: tuple[str, str, float, int, str, float, float]) -> pd.DataFrame:
@@ -13,10 +17,15 @@ def rows(*listed: tuple[str, str, float, int, str, float, float]) -> pd.DataFram
     return pd.DataFrame(listed, columns=[*names, "starting_time", "finish_time"]).assign(workload_name="w0")
 
 
+def joined(frame: pd.DataFrame, parents: Mapping[str, str], folder: Path) -> Lineage:
+    write_lineage(parents, folder / "lineage.csv")
+    return read_lineage(folder / "lineage.csv", frame)
+
+
 DONE, KILLED, LATE = "COMPLETED_SUCCESSFULLY", "COMPLETED_KILLED", "COMPLETED_WALLTIME_REACHED"
 
 
-def test_attempts_are_joined() -> None:
+def test_attempts_are_joined(tmp_path: Path) -> None:
     frame = rows(
         ("7", "a", 5.0, 2, KILLED, 10.0, 14.0),
         ("8", "b", 0.0, 1, DONE, 0.0, 9.0),
@@ -24,7 +33,8 @@ def test_attempts_are_joined() -> None:
         ("7~3", "a", 29.0, 2, DONE, 30.0, 42.0),
         ("9", "b", 1.0, 1, "REJECTED", float("nan"), float("nan")),
     )
-    assert attempt_metrics(frame, hosts=4) == {
+    lineage = joined(frame, {"w0!7~2": "w0!7", "w0!7~3": "w0!7~2"}, tmp_path)
+    assert attempt_metrics(frame, hosts=4, lineage=lineage) == {
         "jobs": 2,
         "jobs_succeeded": 2,
         "useful_work": pytest.approx(2 * 12 + 9),
@@ -35,14 +45,14 @@ def test_attempts_are_joined() -> None:
     }
 
 
-def test_an_id_that_only_looks_like_an_attempt_is_a_job() -> None:
+def test_an_id_that_only_looks_like_an_attempt_is_a_job(tmp_path: Path) -> None:
     frame = rows(
         ("7", "a", 0.0, 1, DONE, 0.0, 1.0),
-        ("7~2", "other profile", 0.0, 1, DONE, 0.0, 1.0),
+        ("7~2", "a", 0.0, 1, DONE, 0.0, 1.0),
         ("5~2", "a", 0.0, 1, DONE, 0.0, 1.0),
     )
-    assert parents(frame).tolist() == ["7", "7~2", "5~2"]
     assert attempt_metrics(frame)["jobs"] == 3
+    assert joined(frame, {}, tmp_path).root.tolist() == [0, 1, 2]
 
 
 def test_a_run_without_a_job_that_ran() -> None:

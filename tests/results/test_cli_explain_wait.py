@@ -110,13 +110,13 @@ def damage(runs: Path) -> None:
 class Picky(Dispatcher):
     """Rejects jobs of more than a unit, for a reason."""
 
-    def decide(self, cluster: Ledger) -> None:
-        for job in list(cluster.queue.values()):
-            place = cluster.place(job)
+    def decide(self, ledger: Ledger) -> None:
+        for job in list(ledger.queue.values()):
+            place = ledger.place(job)
             if job.units > 1:
-                cluster.reject(job, "too wide for my taste")
+                ledger.reject(job, "too wide for my taste")
             elif place is not None:
-                cluster.start(job, place)
+                ledger.start(job, place)
 
 
 def test_the_reason_of_a_rejection_comes_from_the_result(tmp_path: Path, call: Call) -> None:

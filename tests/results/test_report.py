@@ -8,7 +8,8 @@ from lxml import html
 
 from batdispatch.core.errors import InputError
 from batdispatch.results.metrics.compute import METRICS
-from batdispatch.results.report.comparison import duration_unit, inputs, metric_row, number, warnings
+from batdispatch.results.numbers import duration_unit, number
+from batdispatch.results.report.comparison import inputs, metric_row, warnings
 from batdispatch.results.report.page import _formula, render, write_report
 from batdispatch.results.runs import find_runs, read_run, read_runs
 
@@ -135,6 +136,7 @@ def test_attempts_of_jobs_have_rows_of_their_own(write_jobs):
     tried = write_jobs(
         {"a": killed, "a~2": {"submission": 4.0, "start": 4.0, "finish": 14.0}, "b": {"units": 2}}, "tried"
     )
+    (tried / "lineage.csv").write_text("job_id,workload_name,parent\na~2,w0,a\n")
     once = write_jobs({"a": {}, "b": {"units": 2}}, "once")
     for folder in (tried, once):
         result(folder, batdispatch="1", platform={"path": "p.xml", "sha256": "1", "hosts": 3})
@@ -145,7 +147,7 @@ def test_attempts_of_jobs_have_rows_of_their_own(write_jobs):
     for heading, texts in (
         ("effective utilisation %", ["71.4", "100"]),
         ("mean response time s", ["12", "10"]),
-        ("failures a job", ["0.500", "0"]),
+        ("failures per job", ["0.500", "0"]),
         ("wasted work unit h", ["0.00111", "0"]),
     ):
         assert [cell.text_content() for cell in cells(page, "metrics", heading)[1:]] == [

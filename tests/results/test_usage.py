@@ -6,6 +6,7 @@ import pytest
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request, amounts
 from batdispatch.results.frame import read_jobs
 from batdispatch.results.hostsets import parse_many
 from batdispatch.results.runs import metrics_of
@@ -28,7 +29,11 @@ def units_file(folder, *lines):
     return folder / "units.csv"
 
 
-JOBS = [Job(id="a", units=3, demand={"core": 2, "gpu": 0}, user="ann"), Job(id="w0!b", units=1), Job(id="r", units=1)]
+JOBS = [
+    Job(id="a", request=Request(units=3, per_unit=amounts({"core": 2, "gpu": 0})), user="ann"),
+    Job(id="w0!b", request=Request(units=1)),
+    Job(id="r", request=Request(units=1)),
+]
 
 
 def test_units_times_demand_or_the_whole_node(run):
@@ -80,6 +85,6 @@ def test_a_units_file_with_other_columns(run):
 
 def test_a_resource_that_the_machine_lacks(run):
     _, frame, intervals = run
-    facts = job_facts(frame, [Job(id="a", units=3, demand={"tpu": 1})])
+    facts = job_facts(frame, [Job(id="a", request=Request(units=3, per_unit=amounts({"tpu": 1})))])
     with pytest.raises(InputError, match=r"job 'a'.*'tpu'"):
         slots_of(intervals, np.ones(4, dtype=np.int64), MACHINE, facts.jobs)

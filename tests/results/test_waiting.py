@@ -162,12 +162,12 @@ def test_a_job_killed_at_its_walltime(path: Path) -> None:
 class Refuses(Dispatcher):
     """Rejects what has waited for ten seconds."""
 
-    def decide(self, cluster: Ledger) -> None:
-        for job in list(cluster.queue.values()):
-            if cluster.now >= job.submission + 10:
-                cluster.reject(job, "too late")
-            elif (place := cluster.place(job)) is not None:
-                cluster.start(job, place)
+    def decide(self, ledger: Ledger) -> None:
+        for job in list(ledger.queue.values()):
+            if ledger.now >= job.submission + 10:
+                ledger.reject(job, "too late")
+            elif (place := ledger.place(job)) is not None:
+                ledger.start(job, place)
 
 
 def test_a_job_that_was_rejected_after_a_wait(path: Path) -> None:

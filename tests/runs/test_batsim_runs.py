@@ -26,7 +26,7 @@ RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
 FOUR, DELAYS = RECORDINGS / "platforms" / "four.xml", RECORDINGS / "workloads" / "delay.json"
 ENGINES = ["batsim4", "batsim5"]
 REGISTERING = '''
-from batdispatch import Dispatcher, Job
+from batdispatch import Dispatcher, Job, Request
 
 
 class Registering(Dispatcher):
@@ -35,15 +35,15 @@ class Registering(Dispatcher):
     registers_jobs = True
     registered = False
 
-    def decide(self, cluster):
+    def decide(self, ledger):
         if not self.registered:
             self.registered = True
-            cluster.register_profile("mine", "p", {"type": "delay", "delay": 7.25})
-            cluster.register_job(Job(id="mine!a", units=1, submission=cluster.now, walltime=100.0, profile="p"))
-        for job in list(cluster.queue.values()):
-            place = cluster.place(job)
+            ledger.register_profile("mine", "p", {"type": "delay", "delay": 7.25})
+            ledger.register_job(Job(id="mine!a", request=Request(), submission=ledger.now, walltime=100.0, profile="p"))
+        for job in list(ledger.queue.values()):
+            place = ledger.place(job)
             if place is not None:
-                cluster.start(job, place)
+                ledger.start(job, place)
 '''
 
 

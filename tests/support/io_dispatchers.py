@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from batdispatch import Dispatcher, Ledger
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.decisions import IoJob
+from batdispatch.core.allocation import Allocation, IoJob, Place
 
 
 class Writer(Dispatcher):
@@ -15,12 +14,13 @@ class Writer(Dispatcher):
         com = [1e8 if column == hosts - 1 and row != column else 0.0 for row in range(hosts) for column in range(hosts)]
         return {"type": "parallel", "cpu": [0.0] * hosts, "com": com}
 
-    def decide(self, cluster: Ledger) -> None:
-        for job in list(cluster.queue.values()):
-            allocation = cluster.place(job)
-            if allocation is not None:
-                hosts = Allocation(allocation.mask | 1 << cluster.machine.storage[0].id)
-                cluster.start(job, allocation, io_job=IoJob(hosts, "write", self.profile(hosts.size)))
+    def decide(self, ledger: Ledger) -> None:
+        for job in list(ledger.queue.values()):
+            place = ledger.place(job)
+            if place is not None:
+                hosts = Allocation(place.allocation.mask | 1 << ledger.machine.storage[0].id)
+                traffic = IoJob(hosts, "write", self.profile(hosts.size))
+                ledger.start(job, Place(place.allocation, io_job=traffic))
 
 
 class Careless(Writer):

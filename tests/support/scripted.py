@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from batdispatch.core import decisions as d
+from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.request import Request
 
 
 class Scripted(Dispatcher):
@@ -20,24 +22,23 @@ class Scripted(Dispatcher):
         super().__init__()
         self.replies = iter(replies)
 
-    def registration_done(self, cluster: Ledger) -> bool:
+    def registration_done(self, ledger: Ledger) -> bool:
         return False
 
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         for decision in next(self.replies):
-            if not (isinstance(decision, d.Reject) and decision.job_id not in cluster.queue):
-                TAKE[type(decision)](cluster, decision)
+            if not (isinstance(decision, d.Reject) and decision.job_id not in ledger.queue):
+                TAKE[type(decision)](ledger, decision)
 
 
-def job(cluster: Ledger, job_id: str) -> Any:
+def job(ledger: Ledger, job_id: str) -> Any:
     # A job that has ended is no longer in the ledger; any object with its id says what is meant.
-    return cluster.queue.get(job_id) or cluster.running.get(job_id) or Job(id=job_id, units=1)
+    stay = ledger.running.get(job_id)
+    return stay.job if stay else ledger.queue.get(job_id) or Job(id=job_id, request=Request())
 
 
 TAKE: dict[type, Callable[[Ledger, Any], None]] = {
-    d.Execute: lambda c, x: c.start(
-        job(c, x.job_id), x.allocation, mapping=x.mapping, storage=x.storage, io_job=x.io_job
-    ),
+    d.Execute: lambda c, x: c.start(job(c, x.job_id), Place(x.allocation, x.mapping, x.storage, x.io_job)),
     d.Reject: lambda c, x: c.reject(job(c, x.job_id), "as recorded"),
     d.Kill: lambda c, x: c.kill([job(c, job_id) for job_id in x.job_ids]),
     d.CallMeLater: lambda c, x: c.wake_at(x.at),

@@ -7,14 +7,17 @@ import math
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from batdispatch.core import events as e
 from batdispatch.core import hostset
 from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.job import Job, JobState
+from batdispatch.core.jobfields import read_request
 from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Message, Reply
+from batdispatch.core.request import Request
 from batdispatch.core.session import DecisionTime, Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
@@ -34,6 +37,14 @@ class Task(NamedTuple):
     user: str = ""
     #: Further fields of the job.
     extra: dict[str, Any] = {}
+
+    def fields(self) -> dict[str, Any]:
+        """The job's fields beyond Batsim's own."""
+        return self.extra if self.demand is None else {"demand": self.demand, **self.extra}
+
+    def request(self) -> Request:
+        """What the job asks for."""
+        return read_request(self.units, self.fields())
 
     @property
     def lasts(self) -> float:
@@ -108,20 +119,19 @@ def simulate(
         jobs=[
             Job(
                 id=task.id,
-                units=task.units,
+                request=task.request(),
                 submission=task.submission,
                 walltime=task.walltime,
                 profile=f"d{task.runtime}",
-                demand=task.demand,
                 user=task.user,
-                extra=task.extra,
+                extra=task.fields(),
             )
             for task in tasks
         ],
         profiles={f"d{task.runtime}": {"type": "delay", "delay": task.runtime} for task in tasks},
     )
     chosen = create(dispatcher, options) if isinstance(dispatcher, str) else dispatcher
-    session = Session(chosen, decision_time=decision_time)
+    session = Session(chosen, decision_time=decision_time, clock=perf_counter)
     if engine is None and chosen.registers_jobs:
         engine = EngineOptions(dynamic_jobs=True)
     peer = _Recorded(session)

@@ -6,12 +6,13 @@ import math
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
-from batdispatch.dispatchers.stochastic.runs import MARK
+from batdispatch.parts.requests import make_sequence
 from simulating import Result, Row, Task, audit, micro
 from strategies import workloads
 
@@ -41,18 +42,32 @@ def stochastic_workloads(draw: st.DrawFn, machine: Machine) -> list[Task]:
     return tasks
 
 
-def reserved(request: float) -> int:
-    """Microseconds that are reserved for a request: whole milliseconds, one more than it takes."""
-    return (math.ceil(round(request * 1000, 3)) + 1) * 1000
+def with_options(requests: str, **options: Any) -> str:
+    """A request sequence with those of some options that it has: ``toptimal[grid=9]``."""
+    known = {field.name for field in msgspec.structs.fields(make_sequence(requests).options_type)}
+    told = ",".join(f"{name}={value}" for name, value in options.items() if name in known)
+    return f"{requests}[{told}]" if told else requests
+
+
+def reserved(limit: float) -> int:
+    """Microseconds that are reserved for a limit: whole milliseconds, one more than it takes."""
+    return (math.ceil(round(limit * 1000, 3)) + 1) * 1000
 
 
 def attempts_of(result: Result) -> dict[str, list[Row]]:
-    """The rows of each submitted job, in order of attempts."""
+    """The rows of each submitted job, in order of attempts, by the parents that the ledger knows."""
+    ledger = result.session.ledger
+    assert ledger is not None
     found: dict[str, list[tuple[int, Row]]] = {}
     for row in result.rows.values():
-        root, _, number = row.id.partition(MARK)
-        found.setdefault(root, []).append((int(number or 1), row))
-    return {root: [row for _, row in sorted(rows)] for root, rows in found.items()}
+        name, before = f"w0!{row.id}", 0
+        while name in ledger.parents:
+            name, before = ledger.parents[name], before + 1
+        found.setdefault(name.removeprefix("w0!"), []).append((before, row))
+    attempts = {root: sorted(rows) for root, rows in found.items()}
+    for rows in attempts.values():
+        assert [before for before, _ in rows] == list(range(len(rows))), "an attempt continues another one's parent"
+    return {root: [row for _, row in rows] for root, rows in attempts.items()}
 
 
 def check(machine: Machine, tasks: list[Task], result: Result) -> None:

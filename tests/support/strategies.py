@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from hypothesis import strategies as st
 
+from batdispatch.core.capacity import space_of
 from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_request
 from batdispatch.core.machine import Host, Machine
 from simulating import Task
 
@@ -49,19 +52,28 @@ def machines() -> st.SearchStrategy[Machine]:
 @st.composite
 def jobs(draw: st.DrawFn, machine: Machine, name: str = "w0!1") -> Job:
     """A job whose request is resolved and that the idle machine can run."""
-    job = Job(id=name, units=1)
+    demand, most = None, machine.size
     if not machine.exclusive:
         usable = [None] + [d for d in DEMANDS if set(d) <= set(machine.resources)]
-        job.demand = draw(st.sampled_from(usable))
-        job.request = machine.resolve(job.demand)
-        most = int(machine.room(machine.capacity, job.request).clip(max=6).sum())
+        demand = draw(st.sampled_from(usable))
+        space = space_of(machine)
+        most = int(space.room(space.whole(), make_job(demand=demand)).clip(max=6).sum())
         if not most:
-            job.demand = job.request = None
-            most = machine.size
-    else:
-        most = machine.size
-    job.units = draw(st.integers(1, most))
-    return job
+            demand, most = None, machine.size
+    return make_job(name, draw(st.integers(1, most)), demand)
+
+
+def make_job(
+    name: str = "w0!1",
+    units: int = 1,
+    demand: dict[str, int] | None = None,
+    *,
+    walltime: float = math.inf,
+    **fields: Any,
+) -> Job:
+    """A job as it would be read from a workload; `fields` are those of `core.request`."""
+    extra = fields if demand is None else {"demand": demand, **fields}
+    return Job(id=name, request=read_request(units, extra), walltime=walltime, extra=extra)
 
 
 def _seconds(low: int, high: int) -> st.SearchStrategy[float]:
@@ -98,7 +110,7 @@ def workloads(
         units = job.units
         if impossible and draw(st.integers(0, 15)) == 0:
             units = 100 * len(machine.hosts)
-        demand = None if job.demand is None else dict(job.demand)
+        demand = job.request.demand
         user = draw(st.sampled_from(["", "ann", "ben"]))
         submission = draw(st.one_of(st.just(0.0), _seconds(0, 20)))
         tasks.append(Task(str(number), submission, units, runtime, walltime, demand, user))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from batdispatch.batsim.problems import FieldError, field_error
+from batdispatch.batsim.problems import field_error
+from batdispatch.core.errors import FieldError
 
 Read = TypeVar("Read")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import FieldError, InputError
 
 #: What decoding hostile bytes may raise: malformed JSON, wrong types, bytes that are no UTF-8, nesting without end.
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -17,16 +17,6 @@ _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|\[\.\.\.\]")
 _EVENT = re.compile(r"^\.events\[(\d+)\]\.?")
 _MISSING = re.compile(r"missing required field (\S+)")
 _LONGEST_QUOTE = 60
-
-
-class FieldError(Exception):
-    """A field of an event is wrong; the frame's reader adds which event it was."""
-
-    def __init__(self, field: str, found: object, expected: str) -> None:
-        super().__init__(field)
-        self.field = field
-        self.found = found
-        self.expected = expected
 
 
 def quote(value: object) -> str:

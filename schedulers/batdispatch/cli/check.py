@@ -39,9 +39,11 @@ def command(
     """Audit the jobs file of each run against its workload and platform.
 
     DIR is a run's folder (jobs.csv, with or without result.json) or one that holds several. The audit shares no code
-    with what keeps the books during a run: every job is there once, no host carries more than it can at any time,
-    no job starts before its submission or outlives its walltime, allocations have the size asked for, and times
-    agree with each other and with the profiles. Times count as equal within 2 microseconds, run times within 0.1 ms.
+    with what keeps the books during a run. Every job is there once. No host carries more than it can at any time, and
+    no licence is in use more often than the machine has it. No job starts before its submission, before the jobs that
+    it depends on have succeeded or before the job that it continues has ended, and none outlives its walltime.
+    Allocations have the size asked for and lie on nodes that the job may use, in the form it asked for. Times agree
+    with each other and with the profiles. Times count as equal within 2 microseconds, run times within 0.1 ms.
 
     Exit status: 0 when nothing is wrong, 1 when something is, 2 when a file cannot be read.
 

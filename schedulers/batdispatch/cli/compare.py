@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     required=True,
     help="Names with options in brackets: fcfs,easy,easy[ordering=sjf,reservation=hosts].",
 )
-@setup_options("An option for every dispatcher.")
+@setup_options("An option for every dispatcher that knows it.")
 @decision_clock_option
 @click.option(
     "--out",
@@ -83,7 +83,7 @@ def command(
     """
     from batdispatch.results.report.page import write_report
     from batdispatch.runs.compare import compare
-    from batdispatch.runs.run import RunSpec, parse_dispatchers
+    from batdispatch.runs.run import RunSpec, parse_dispatchers, with_common
 
     common = parse_settings(settings)
     specs = [
@@ -91,7 +91,7 @@ def command(
             platform=platform,
             workload=workload,
             dispatcher=name,
-            options={**common, **options},
+            options=options,
             decision_time=parse_decision_time(decision_time),
             decision_clock=decision_clock,
             seed=seed,
@@ -101,7 +101,7 @@ def command(
             simgrid=simgrid,
             record=record,
         )
-        for name, options in parse_dispatchers(dispatchers)
+        for name, options in with_common(parse_dispatchers(dispatchers), common)
     ]
     folder = checked_folder(out)
     with progress_bar("simulating") as bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ import click
 from batdispatch.core import registry
 from batdispatch.core.dispatcher import GROUP, create
 from batdispatch.core.errors import InputError
+from batdispatch.core.options import parse_named
 from batdispatch.core.session import DecisionTime, Session
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,7 +63,7 @@ def dispatcher_options(*, required: bool = True) -> Callable[[F], F]:
         metavar="NAME",
         required=required,
         shell_complete=_complete,
-        help="Registered name, module:Class, or path/to/file.py:Class.",
+        help="Registered name, module:Class, or path/to/file.py:Class; options may follow in brackets.",
     )
     setup = setup_options()
     return lambda command: which(setup(command))
@@ -89,6 +91,20 @@ def parse_settings(settings: Sequence[str]) -> dict[str, str]:
     return values
 
 
+def named_with(dispatcher: str, settings: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return a dispatcher's name, and the options in its brackets together with those of ``--set``.
+
+    Raises:
+        InputError: the text has another form, or an option is given twice.
+    """
+    name, options = parse_named(dispatcher, "option --dispatcher")
+    for key, value in settings.items():
+        if key in options:
+            raise InputError(f"{key!r} stands in brackets and in --set", source="option --dispatcher")
+        options[key] = value
+    return name, options
+
+
 def parse_decision_time(text: str) -> DecisionTime:
     """Read ``--decision-time``: seconds, or None for the measured time.
 
@@ -114,4 +130,5 @@ def build_session(dispatcher: str, settings: Mapping[str, str], seed: int, decis
     Raises:
         InputError: an option is wrong.
     """
-    return Session(create(dispatcher, settings, seed), decision_time=parse_decision_time(decision_time))
+    made = create(dispatcher, settings, seed)
+    return Session(made, decision_time=parse_decision_time(decision_time), clock=time.perf_counter)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 )
 @click.option("--enable-dynamic-jobs", is_flag=True, help="Let the scheduler register jobs.")
 @click.option("--acknowledge-dynamic-jobs", is_flag=True, help="Tell it of the jobs that it registered.")
-@click.option("--enable-profile-reuse", is_flag=True, help="Accepted for Batsim's sake: profiles are always kept.")
 @click.option("--enable-compute-sharing", is_flag=True, help="Let jobs share hosts.")
 @click.option("--forward-profiles-on-submission", is_flag=True, help="Send each job's profile along.")
 @click.option("--forward-unknown-events", is_flag=True, help="Send external events of any type.")
@@ -56,7 +55,6 @@ def command(
     out: Path,
     enable_dynamic_jobs: bool,
     acknowledge_dynamic_jobs: bool,
-    enable_profile_reuse: bool,
     enable_compute_sharing: bool,
     forward_profiles_on_submission: bool,
     forward_unknown_events: bool,
@@ -89,7 +87,6 @@ def command(
         "options": {
             "dynamic_jobs": enable_dynamic_jobs,
             "acknowledge_dynamic_jobs": acknowledge_dynamic_jobs,
-            "profile_reuse": enable_profile_reuse,
             "forward_profiles": forward_profiles_on_submission,
             "compute_sharing": True if enable_compute_sharing else None,
             "forward_unknown_events": forward_unknown_events,
@@ -117,7 +114,6 @@ def command(
 _ASKED_FOR = {
     "dynamic_jobs": "--enable-dynamic-jobs",
     "acknowledge_dynamic_jobs": "--acknowledge-dynamic-jobs",
-    "profile_reuse": "--enable-profile-reuse",
     "forward_profiles": "--forward-profiles-on-submission",
 }
 
@@ -155,7 +151,6 @@ def _simulate(task: dict[str, Any], site: Platform, jobs: Workload, timer: Platf
             options |= {
                 "dynamic_jobs": asked.dynamic_registration,
                 "acknowledge_dynamic_jobs": asked.acknowledge_dynamic_jobs,
-                "profile_reuse": asked.profile_reuse,
                 "forward_profiles": asked.forward_profiles_on_job_submission,
                 # Batsim 5 forwards every external event.
                 "forward_unknown_events": True,

@@ -11,13 +11,13 @@ from batdispatch.cli.list_parts import KINDS
 from batdispatch.core import registry
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import describe_type, did_you_mean
+from batdispatch.core.options import Part, describe_type, did_you_mean
 
 
 @click.command()
 @click.argument("name")
 def command(name: str) -> None:
-    """Explain a dispatcher, ordering or placement: what it does, its source, its guarantee, its options.
+    """Explain a dispatcher or a part of one: what it does, its source, its guarantee, its options.
 
     \b
     Examples:
@@ -35,15 +35,14 @@ def command(name: str) -> None:
     for kind, cls in found:
         click.secho(f"{name} ({kind})", bold=True)
         click.echo(inspect.cleandoc(cls.__doc__ or "") + "\n")
-        if issubclass(cls, Dispatcher):
-            _explain_options(cls)
+        _explain_options(cls, f"--set {kind}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
 
 
-def _explain_options(cls: type[Dispatcher]) -> None:
+def _explain_options(cls: type[Dispatcher | Part], how: str) -> None:
     fields = msgspec.structs.fields(cls.options_type)
     if not fields:
         return
-    click.echo("Options (--set NAME=VALUE):")
+    click.echo(f"Options ({how}):")
     for field in fields:
         click.echo(f"  {field.name} = {field.default}    {describe_type(field.type)}")
     texts = [base.__doc__ for base in cls.options_type.__mro__ if base.__doc__ and "Options of" in base.__doc__]

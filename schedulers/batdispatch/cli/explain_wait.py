@@ -11,31 +11,44 @@ import msgspec
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("job", metavar="JOB")
-@click.option("--limit", type=click.IntRange(1), default=8, show_default=True, help="Most phases and later jobs.")
-@click.option("--holders", type=click.IntRange(0), default=4, show_default=True, help="Most running jobs a phase.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON, every phase and overtaking job.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Most phases, and most later jobs, that are shown.",
+)
+@click.option(
+    "--holders", type=click.IntRange(0), default=4, show_default=True, help="Most running jobs named for each phase."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print everything as JSON: every phase and every job that overtook."
+)
 def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> None:
     """Say what held a job while it waited, from the recorded decisions of whatever dispatcher.
 
     RUN is a run's folder with decisions.jsonl, JOB an id such as w0!17, or 17 where only one workload has it. The wait
-    falls into phases: which resources were short and which running jobs held them, or that there was room and the
-    dispatcher did not start the job, and whether it would then have delayed the first in line. Then come the jobs that
-    were submitted later and started earlier.
+    falls into phases: which resources or licences were short and which running jobs held them, that there was room but
+    not where the job may run or where the run's placement would put it, that the job waited for others it depends on,
+    or that there was room and the dispatcher did not start the job, and whether it would then have delayed the first in
+    line. Then come the jobs that were submitted later and started earlier.
 
     \b
     Examples:
       batdispatch explain-wait comparison/easy 17
       batdispatch explain-wait results 'w0!17~2' --json
     """
+    from batdispatch.results.explain.placing import placement_of
     from batdispatch.results.explain.waiting import explain, find_recording
     from batdispatch.results.explain.words import in_words
     from batdispatch.results.runs import read_result
 
     recording = find_recording(run)
-    (explanation,) = explain(recording, [job], holders=holders)
+    result = read_result(run)
+    (explanation,) = explain(recording, [job], holders=holders, placement=placement_of(result))
     if explanation.outcome == "rejected":
         # Batsim's protocols have no field for a dispatcher's reason.
-        known = {rejection.job: rejection.reason for rejection in read_result(run).rejected}
+        known = {rejection.job: rejection.reason for rejection in result.rejected}
         reason = known.get(explanation.job) or explanation.reason
         explanation = msgspec.structs.replace(explanation, reason=reason)
     if as_json:

@@ -15,32 +15,65 @@ if TYPE_CHECKING:
 
 @click.command()
 @output_options
-@click.option("--scenario", "which", type=click.IntRange(1, 4), default=1, show_default=True, help="See below.")
-@click.option("--jobs", type=int, default=100, show_default=True, help="Stochastic jobs, in scenarios 1 to 3.")
-@click.option("--hosts", type=int, help="Of the machine. Default: 10, and 80 in scenario 4.")
-@click.option("--law", metavar="LAW", help="Of the large jobs, in hours. Default: the paper's.")
+@click.option(
+    "--scenario",
+    "which",
+    type=click.IntRange(1, 4),
+    default=1,
+    show_default=True,
+    help="Scenario of the paper, see below.",
+)
+@click.option("--jobs", type=int, default=100, show_default=True, help="Number of stochastic jobs (scenarios 1 to 3).")
+@click.option("--hosts", type=int, help="Hosts of the machine. Default: 10, and 80 in scenario 4.")
+@click.option("--law", metavar="LAW", help="Law of the large jobs, in hours. Default: the paper's.")
 @click.option(
     "--widths",
     type=click.Choice(["beta", "all", "half", "normal", "powers"]),
     default="beta",
     show_default=True,
-    help="How many hosts a job wants.",
+    help="How the numbers of hosts that jobs want are drawn.",
 )
-@click.option("--rate", type=float, help="Work of small jobs, as a share of the machine. Default: 0.1, and 0.21 in 4.")
-@click.option("--share", type=float, default=0.3, show_default=True, help="Of small stochastic jobs, in scenario 3.")
-@click.option("--small-units", type=int, default=1, show_default=True, help="Of each small job, in scenarios 2 and 4.")
+@click.option(
+    "--rate", type=float, help="Work of small jobs, as a share of the machine. Default: 0.1, and 0.21 in scenario 4."
+)
+@click.option(
+    "--share",
+    type=float,
+    default=0.3,
+    show_default=True,
+    help="Share of small jobs among the stochastic ones (scenario 3).",
+)
+@click.option(
+    "--small-units", type=int, default=1, show_default=True, help="Units of each small job (scenarios 2 and 4)."
+)
 @click.option(
     "--arrivals",
     type=click.Choice(["uniform", "start"]),
     default="uniform",
     show_default=True,
-    help="Of scenario 4's applications: over its two weeks, or at their start.",
+    help="When scenario 4's applications arrive: all over its two weeks, or all at their start.",
 )
-@click.option("--from", "log", metavar="W.json", type=click.Path(path_type=Path), help="Fit laws to a log instead.")
 @click.option(
-    "--fit", type=click.Choice(["lognormal", "empirical"]), default="lognormal", show_default=True, help="With --from."
+    "--from",
+    "log",
+    metavar="W.json",
+    type=click.Path(path_type=Path),
+    help="Take the jobs of a log and fit laws to their run times.",
 )
-@click.option("--least", type=int, default=20, show_default=True, help="Jobs of a user and size that make a group.")
+@click.option(
+    "--fit",
+    type=click.Choice(["lognormal", "empirical"]),
+    default="lognormal",
+    show_default=True,
+    help="How to fit the laws (only with --from).",
+)
+@click.option(
+    "--least",
+    type=int,
+    default=20,
+    show_default=True,
+    help="A user needs this many jobs of one size for a law (only with --from).",
+)
 def command(
     output: Path,
     seed: int,
@@ -58,7 +91,7 @@ def command(
     fit: Literal["lognormal", "empirical"],
     least: int,
 ) -> None:
-    """Jobs that state the law of their run time (Gainaru, Pallez, Sun and Raghavan, ICPP 2019).
+    """Generate jobs that state the law of their run time (Gainaru, Pallez, Sun and Raghavan, ICPP 2019).
 
     \b
     Scenarios: 1  stochastic jobs at time 0

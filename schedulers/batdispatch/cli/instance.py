@@ -11,8 +11,8 @@ import msgspec
 from batdispatch.cli.inputs import Seconds
 from batdispatch.core.errors import InputError
 
-#: Models that ``solve`` knows; the first two need no solver.
-MODELS = ("search-rule", "pcp20", "pcp20-paper", "pcp20-counts", "pcp19", "hcp19")
+#: What ``solve`` knows; the first two need no solver, the others are formulations of a model.
+MODELS = ("search-rule", "best-list", "positions", "counts", "node-wise", "pooled")
 
 
 @click.group()
@@ -51,7 +51,9 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
 
 @command.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--models", default="search-rule,pcp20,pcp20-paper,pcp19,hcp19", show_default=True, help="Which models.")
+@click.option(
+    "--models", default="search-rule,best-list,positions,node-wise,pooled", show_default=True, help="Which models."
+)
 @click.option("--work", type=Seconds(0, min_open=True), default=1.0, show_default=True, help="Deterministic seconds.")
 @click.option("--wall", type=Seconds(0, min_open=True), default=16.0, show_default=True, help="Safety net, seconds.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the solver.")
@@ -59,16 +61,16 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
 def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json: bool) -> None:
     """Solve every instance of FILE with every model, and compare sizes, times and objectives.
 
-    search-rule: PCP'20's rule, first solution only. pcp20: the default, without a solver. pcp20-paper: boxes and
-    positions. pcp20-counts: unit counts. pcp19: node-wise. hcp19: pooled, whose objective no placement may reach.
-    Variables are counted the paper's way, and as the solver has them.
+    search-rule: PCP'20's rule, first solution only. best-list: the best of five list schedules. positions: PCP'20's
+    boxes in time and positions. counts: ours, units of each job on each node. node-wise: PCP'19. pooled: HCP'19, whose
+    objective no placement may reach. Variables are counted the paper's way, and as the solver has them.
 
     \b
     Examples:
       batdispatch instance solve instances.jsonl
-      batdispatch instance solve instances.jsonl --models pcp20-paper,pcp19 --work 5 --json > solved.jsonl
+      batdispatch instance solve instances.jsonl --models positions,node-wise --work 5 --json > solved.jsonl
     """
-    from batdispatch.dispatchers.constraint.saved import read
+    from batdispatch.inputs.instances import read_instances
     from batdispatch.runs.collecting import solve_with
 
     chosen = [name.strip() for name in models.split(",")]
@@ -76,7 +78,7 @@ def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json:
         if name not in MODELS:
             raise InputError(f"found {name!r}, expected some of {', '.join(MODELS)}", source="option --models")
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in chosen}
-    for line, instance in read(file):
+    for line, instance in read_instances(file):
         for name in chosen:
             facts = {"line": line, "model": name, **solve_with(name, instance, work=work, wall=wall, seed=seed)}
             rows[name].append(facts)

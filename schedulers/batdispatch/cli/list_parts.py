@@ -15,7 +15,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "dispatchers": (dispatcher.GROUP, dispatcher.Dispatcher),
     "orderings": (ordering.GROUP, ordering.Ordering),
     "placements": (placement.GROUP, placement.Placement),
-    "requests": (requests.GROUP, requests.Requests),
+    "requests": (requests.GROUP, requests.RequestSequence),
     "predictions": (prediction.GROUP, prediction.Prediction),
 }
 

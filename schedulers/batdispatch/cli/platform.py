@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +154,29 @@ def torus(
 
 
 @generate.command()
+@click.option("--dims", callback=_sizes, metavar="N,N,..", required=True, help="Size of each dimension.")
+@click.option("--hosts-per-router", metavar="N", type=int, default=1, show_default=True, help="Nodes on a router.")
+@click.option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the mesh.")
+@_capacity
+@_link_options()
+def mesh(
+    dims: tuple[int, ...],
+    hosts_per_router: int,
+    io: int,
+    capacity: str | None,
+    speed: str,
+    bw: str,
+    lat: str,
+    output: str,
+) -> None:
+    """A grid without wrap-around, such as --dims 4,4,2; at most 128 hosts, since every route is written out."""
+    from batdispatch.inputs.platforms import generate as kinds
+
+    links = kinds.Links(speed=speed, bw=bw, lat=lat)
+    _write(output, kinds.mesh(dims, hosts_per_router=hosts_per_router, io=io, capacity=capacity, links=links))
+
+
+@generate.command()
 @click.option(
     "--down",
     callback=_sizes,
@@ -213,6 +236,22 @@ def dragonfly(
     _write(output, kinds.dragonfly(groups, chassis, routers, nodes, capacity=capacity, links=links))
 
 
+def parse_roles(roles: Sequence[str]) -> dict[str, str]:
+    """Read ``--role`` options: host -> role.
+
+    Raises:
+        click.BadParameter: one is not HOST:ROLE, or a host is given twice.
+    """
+    given: dict[str, str] = {}
+    for text in roles:
+        # A host name may hold colons, a role does not.
+        name, colon, role = text.rpartition(":")
+        if not colon or not name or name in given:
+            raise click.BadParameter(f"{text!r} is not HOST:ROLE, each host once", param_hint="--role")
+        given[name] = role
+    return given
+
+
 @command.command()
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
 @click.option("--master-host", metavar="NAME", help="Host that carries Batsim. Default: master_host, if there is one.")
@@ -240,14 +279,7 @@ def show(
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.platforms.summary import as_text, summarise
 
-    given: dict[str, str] = {}
-    for text in roles:
-        # A host name may hold colons, a role does not.
-        name, colon, role = text.rpartition(":")
-        if not colon or not name or name in given:
-            raise click.BadParameter(f"{text!r} is not HOST:ROLE, each host once", param_hint="--role")
-        given[name] = role
-    platform = read_platform(path, master=master_host, roles=given, batsim=5 if batsim == "5" else 4)
+    platform = read_platform(path, master=master_host, roles=parse_roles(roles), batsim=5 if batsim == "5" else 4)
     if batsim_arguments:
         click.echo(shlex.join(platform.batsim_arguments()))
         return

@@ -9,7 +9,9 @@ import msgspec
 
 from batdispatch.batsim import PROTOCOLS, protocol
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
+from batdispatch.cli.informing import informed, platform_options
 from batdispatch.core.errors import InputError
+from batdispatch.core.messages import Peer
 from batdispatch.links.pybatsim_peer import PybatsimPeer
 from batdispatch.links.replay import Replayed, check_wire, told_by
 from batdispatch.links.replay import replay as run_replay
@@ -29,6 +31,7 @@ EXCHANGE = "decisions.jsonl"
     type=click.Choice(list(PROTOCOLS)),
     help="Batsim's. Default: the recording's own.",
 )
+@platform_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def command(
@@ -41,6 +44,9 @@ def command(
     pybatsim: str | None,
     times: bool,
     version: str | None,
+    platform: Path | None,
+    master_host: str | None,
+    roles: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Rerun a recorded exchange (a file, or the folder of a run) and compare the decisions.
@@ -53,16 +59,20 @@ def command(
       batdispatch replay exchange.jsonl
     """
     path = recording / EXCHANGE if recording.is_dir() else recording
-    wire = protocol(version or told_by(path))
+    version = version or told_by(path)
+    wire = protocol(version)
     if pybatsim is not None and dispatcher is not None:
         raise InputError("--dispatcher and --pybatsim exclude each other")
     if pybatsim is not None:
-        result = run_replay(path, PybatsimPeer(pybatsim, parse_settings(settings)), wire, times=times)
+        answering: Peer = PybatsimPeer(pybatsim, parse_settings(settings))
+        answering = informed(answering, platform, master_host, roles, version)
+        result = run_replay(path, answering, wire, times=times)
     elif dispatcher is not None:
         session = build_session(dispatcher, parse_settings(settings), seed, decision_time)
-        result = run_replay(path, session, wire, times=times)
-    elif settings or times:
-        raise InputError("--set and --times need --dispatcher or --pybatsim")
+        answering = informed(session, platform, master_host, roles, version)
+        result = run_replay(path, answering, wire, times=times)
+    elif settings or times or platform is not None:
+        raise InputError("--set, --times and --platform need --dispatcher or --pybatsim")
     else:
         result = check_wire(path, wire)
     if as_json:

@@ -1,4 +1,4 @@
-"""``batdispatch requests``: a reservation sequence, with what it costs."""
+"""``batdispatch requests``: a request sequence, with what it costs."""
 
 from __future__ import annotations
 
@@ -12,27 +12,21 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 @click.command()
-@click.option("--law", "text", metavar="LAW", required=True, help="Of the run time, such as tnorm:0,20,8,2.")
-@click.option("--unit", type=click.Choice(list(UNITS)), default="h", show_default=True, help="Of the law's numbers.")
+@click.option("--law", "text", metavar="LAW", required=True, help="Law of the run time, such as tnorm:0,20,8,2.")
+@click.option("--unit", type=click.Choice(list(UNITS)), default="h", show_default=True, help="Unit of the law's times.")
 @click.option("--to", "to", type=click.Choice(list(UNITS)), help="Unit of the answer. Default: that of the law.")
 @click.option("--zeta", type=float, default=0.0, show_default=True, help="Backfilling rate of the job, 0 to 1.")
-@click.option("--strategy", metavar="NAME", default="atoptimal", show_default=True, help="`batdispatch list requests`.")
-@click.option("--grid", type=int, help="Optimise on a grid of this many points. Default: the continuous optimum.")
+@click.option(
+    "--sequence",
+    metavar="NAME[...]",
+    default="atoptimal",
+    show_default=True,
+    help="Request sequence, with its options in brackets (`batdispatch list requests`).",
+)
 @click.option("--history", metavar="T1,T2,...", help="Run times of previous jobs, in the law's unit.")
-@click.option("--runs", type=int, default=5, show_default=True, help="Previous runs that count.")
-@click.option("--factor", type=float, default=1.5, show_default=True, help="Growth after a failure beyond the plan.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(
-    text: str,
-    unit: str,
-    to: str | None,
-    zeta: float,
-    strategy: str,
-    grid: int | None,
-    history: str | None,
-    runs: int,
-    factor: float,
-    as_json: bool,
+    text: str, unit: str, to: str | None, zeta: float, sequence: str, history: str | None, as_json: bool
 ) -> None:
     """Print how long to ask for, attempt after attempt, when the run time is a random variable.
 
@@ -43,10 +37,10 @@ def command(
     \b
     Examples:
       batdispatch requests --law tnorm:0,20,8,2 --unit h --zeta 0.1
-      batdispatch requests --law tnorm:0,20,8,2 --strategy toptimal --grid 200 --json
-      batdispatch requests --law pareto:1,20,2.1 --strategy neuroscience --history 1.2,4,2.5
+      batdispatch requests --law tnorm:0,20,8,2 --sequence toptimal[grid=200] --json
+      batdispatch requests --law pareto:1,20,2.1 --sequence neuroscience --history 1.2,4,2.5
     """
-    answer = _answer(text, unit, to or unit, zeta, strategy, grid, history, runs, factor)
+    answer = _answer(text, unit, to or unit, zeta, sequence, history)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
         return
@@ -56,57 +50,43 @@ def command(
     )
     cost = f"{answer['expected_cost']:.6g} {unit}"
     click.echo("expected cost        " + (cost if zeta < 1 else f"{cost}, times 1 - zeta"))
-    click.echo(f"failure probability  {answer['failure_probability']:.4f}, of the first request")
-    click.echo(f"failures a job       {answer['failures_per_job']:.4f}")
+    click.echo(f"failure probability  {answer['failure_probability']:.4f}, of the first attempt")
+    click.echo(f"failures per job     {answer['failures_per_job']:.4f}")
 
 
-def _answer(
-    text: str,
-    unit: str,
-    to: str,
-    zeta: float,
-    strategy: str,
-    grid: int | None,
-    history: str | None,
-    runs: int,
-    factor: float,
-) -> dict[str, Any]:
+def _answer(text: str, unit: str, to: str, zeta: float, sequence: str, history: str | None) -> dict[str, Any]:
     """Return the answer as JSON holds it.
 
     Raises:
         InputError: an option is wrong.
     """
     from batdispatch.core.errors import InputError
-    from batdispatch.parts.requests.base import Settings, find_requests, request
+    from batdispatch.parts.requests.base import make_sequence
     from batdispatch.parts.requests.cost import expected_makespan, failure_probability, failures_per_job
     from batdispatch.parts.requests.laws import Empirical
     from batdispatch.parts.requests.vocabulary import parse_law
 
-    chosen = find_requests(strategy)
+    chosen = make_sequence(sequence)
     law = parse_law(text, source="option --law")
     if not 0 <= zeta <= 1:
         raise InputError(f"{zeta:g}, expected 0 to 1", source="option --zeta")
-    if not 1.01 <= factor <= 100:
-        raise InputError(f"{factor:.9g}, expected 1.01 to 100", source="option --factor")
-    if runs < 1:
-        raise InputError(f"{runs}, expected at least 1", source="option --runs")
     known: list[float] = []
     if history is not None:
         past = parse_law(f"empirical:{history}", source="option --history")
         assert isinstance(past, Empirical)
         # The law is sorted, the order of the runs matters.
         known = [float(part) for part in history.split(",")]
-    sequence = list(chosen(Settings(grid=grid, runs=runs, factor=factor)).sequence(law, zeta, known))
-    while sequence[-1] < law.upper:
-        sequence.append(request(sequence, len(sequence), factor))
+    limits = list(chosen.limits(law, zeta, known))
+    while limits[-1] < law.upper:
+        limits.append(chosen.limit(limits, len(limits)))
     scale = UNITS[unit] / UNITS[to]
     return {
-        "strategy": strategy,
+        "sequence": sequence,
         "law": text,
         "unit": to,
         "zeta": zeta,
-        "requests": [t * scale for t in sequence],
-        "expected_cost": expected_makespan(law, sequence, zeta) * scale,
-        "failure_probability": failure_probability(law, sequence),
-        "failures_per_job": failures_per_job(law, sequence),
+        "requests": [t * scale for t in limits],
+        "expected_cost": expected_makespan(law, limits, zeta) * scale,
+        "failure_probability": failure_probability(law, limits),
+        "failures_per_job": failures_per_job(law, limits),
     }

@@ -11,6 +11,7 @@ import msgspec
 from batdispatch.cli.dispatching import (
     decision_clock_option,
     dispatcher_options,
+    named_with,
     parse_decision_time,
     parse_settings,
     record_option,
@@ -76,11 +77,12 @@ def command(
 
     if batsim is not None and engine == "embedded":
         raise InputError("needs --engine batsim4 or batsim5", source="option --batsim")
+    name, options = named_with(dispatcher, parse_settings(settings))
     spec = RunSpec(
         platform=platform,
         workload=workload,
-        dispatcher=dispatcher,
-        options=parse_settings(settings),
+        dispatcher=name,
+        options=options,
         decision_time=parse_decision_time(decision_time),
         decision_clock=decision_clock,
         seed=seed,

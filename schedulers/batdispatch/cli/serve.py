@@ -9,6 +9,7 @@ import click
 
 from batdispatch.batsim import features_for, protocol
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
+from batdispatch.cli.informing import informed, platform_options
 from batdispatch.cli.inputs import protocol_option, timeout_option
 from batdispatch.links import serve as link
 from batdispatch.links.recorder import Recorder
@@ -26,6 +27,7 @@ from batdispatch.links.signals import StopSignals
     help="Where to listen (tcp://ADDRESS:PORT, port * for a free one, or ipc://PATH); Batsim connects to it.",
 )
 @protocol_option
+@platform_options
 @timeout_option(
     "Give up after so long without a message; 0: never. A Batsim that died is noticed at once.",
     default=link.TIMEOUT,
@@ -55,6 +57,9 @@ def command(
     decision_time: str,
     endpoint: str,
     version: str,
+    platform: Path | None,
+    master_host: str | None,
+    roles: tuple[str, ...],
     timeout: float,
     max_message: int,
     allow_remote: bool,
@@ -69,16 +74,18 @@ def command(
       batdispatch serve --dispatcher easy
       batdispatch serve --dispatcher easy --set reservation=hosts --record exchange.jsonl
       batsim -p platform.xml -w workload.json -s tcp://127.0.0.1:28000     (in another terminal)
+      batdispatch serve --dispatcher easy --platform platform.xml          (knows where each host stands)
       batdispatch serve --dispatcher easy --protocol 5
       batsim -p platform.xml -w workload5.json -s tcp://127.0.0.1:28000 ""   (Batsim 5, in another terminal)
     """
     peer = build_session(dispatcher, parse_settings(settings), seed, decision_time)
+    answering = informed(peer, platform, master_host, roles, version)
     wire = protocol(version)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignals())
         recorder = None if record is None else stack.enter_context(Recorder(record, wire))
         served = link.serve(
-            peer,
+            answering,
             endpoint,
             wire,
             features=features_for(registers_jobs=peer.dispatcher.registers_jobs),

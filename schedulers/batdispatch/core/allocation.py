@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import repeat
 from typing import Any
 
+import msgspec
 from procset import ProcSet
 
 from batdispatch.core import hostset
@@ -26,7 +27,7 @@ class Allocation:
         self.mask = mask
         self.counts = counts
         self._ids: list[int] | None = None
-        #: What a node space worked out for this allocation: (request, machine, hosts, used); planning asks often.
+        #: What a node space worked out for this allocation: (need, space, hosts, used); planning asks often.
         self.share: Any = None
 
     @classmethod
@@ -85,10 +86,6 @@ class Allocation:
         """Return ``(host id, units on it)`` in ascending order of host id."""
         return list(zip(self.ids, repeat(1) if self.counts is None else self.counts, strict=False))
 
-    def unit_hosts(self) -> list[int]:
-        """Return the host of each unit, in unit order (units are numbered along ascending host ids)."""
-        return [host for host, count in self.per_host() for _ in range(count)]
-
     def __str__(self) -> str:
         return hostset.to_text(self.mask)
 
@@ -100,3 +97,22 @@ class Allocation:
 
     def __hash__(self) -> int:
         return hash((self.mask, self.counts))
+
+
+class IoJob(msgspec.Struct, frozen=True):
+    """I/O traffic that runs along with a job (Batsim 4 only): a profile over hosts of any role."""
+
+    allocation: Allocation
+    profile_name: str
+    profile: dict[str, Any] | None = None
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a job goes, the whole answer of a placement. Batsim accepts at most one of the last three."""
+
+    allocation: Allocation
+    #: Executor number -> index within the allocation; None: executors along ascending host ids.
+    mapping: Mapping[int, int] | None = None
+    #: Storage label of the job's profile -> host id.
+    storage: Mapping[str, int] | None = None
+    io_job: IoJob | None = None

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, IoJob
 from batdispatch.core.job import Job
 
 
@@ -15,14 +15,6 @@ class Decision(msgspec.Struct, frozen=True):
     """Base of all decisions."""
 
     time: float
-
-
-class IoJob(msgspec.Struct, frozen=True):
-    """I/O traffic that runs along with a job (Batsim 4 only): a profile over hosts of any role."""
-
-    allocation: Allocation
-    profile_name: str
-    profile: dict[str, Any] | None = None
 
 
 class Execute(Decision, frozen=True):

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from batdispatch.core import registry
+from batdispatch.core.allocation import Place
 from batdispatch.core.blame import blame, file_of
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.events import Event, JobsKilled
-from batdispatch.core.job import Job
+from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options, parse_options
+from batdispatch.core.options import Options, parse_named, parse_options
+from batdispatch.core.space import Space
+
+
+class Gap(NamedTuple):
+    """Capacity `free`, a value of `space`, that is free from now on and for `length` seconds."""
+
+    space: Space[Any]
+    free: Any
+    length: float
+
 
 #: Entry-point group in which a package announces its dispatchers.
 GROUP = "batdispatch.dispatchers"
@@ -39,29 +50,55 @@ class Dispatcher(ABC):
         self.options: Any = self.options_type() if options is None else options
         #: The only source of randomness.
         self.rng = np.random.default_rng(seed)
+        #: Seconds of some clock, handed in by the session: for accounts of what took how long, never for decisions.
+        self.clock: Callable[[], float] = lambda: 0.0
 
-    def begin(self, cluster: Ledger) -> None:
+    def begin(self, ledger: Ledger) -> None:
         """Prepare for a machine; called once, before any job."""
 
-    def on_submit(self, cluster: Ledger, job: Job) -> None:
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
         """Learn of a job that entered the queue."""
 
-    def on_end(self, cluster: Ledger, job: Job) -> None:
-        """Learn of a job that ended; `job.state` says how, `job.start` when it had begun."""
+    def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        """Learn of a job that was started, by this dispatcher or by a layer around it."""
 
-    def on_killed(self, cluster: Ledger, event: JobsKilled) -> None:
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        """Learn of a job that ended; `stay.state` says how, `stay.start` when it had begun."""
+
+    def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
         """Learn of the progress of killed jobs."""
 
-    def on_event(self, cluster: Ledger, event: Event) -> None:
+    def on_event(self, ledger: Ledger, event: Event) -> None:
         """Learn of any other event: availability, messages, calls, states, external events."""
 
     @abstractmethod
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         """Look at the cluster and act."""
 
-    def registration_done(self, cluster: Ledger) -> bool:
+    def gaps(self, ledger: Ledger) -> Iterable[Gap] | None:
+        """Return the capacity that this dispatcher leaves free from now on and until when, for layers that may use it.
+
+        In the order in which they are to be filled. None: it cannot tell.
+        """
+        return None
+
+    def may_lend(self, ledger: Ledger, job: Job, gap: Gap) -> bool:
+        """Say whether a layer may start a waiting job in a gap; not if the job has better to expect before its end."""
+        return True
+
+    def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
+        """Learn that a layer is about to start a waiting job in a gap, to be stopped at its end.
+
+        A dispatcher that keeps a list or a plan of its own takes the job out of it here.
+        """
+
+    def innermost(self) -> Dispatcher:
+        """Return the dispatcher inside all layers: this one, unless it is a layer."""
+        return self
+
+    def registration_done(self, ledger: Ledger) -> bool:
         """Say whether no further job will be registered (asked after each decision if `registers_jobs`)."""
-        return cluster.static_jobs_done and not cluster.queue and not cluster.running
+        return ledger.static_jobs_done and not (ledger.queue or ledger.running or ledger.blocked)
 
     def report(self) -> dict[str, Any]:
         """Return facts about the run for result.json, such as counters of a solver."""
@@ -82,11 +119,16 @@ def find(name: str) -> type[Dispatcher]:
 
 
 def create(name: str, options: Mapping[str, Any] | None = None, seed: int = 0) -> Dispatcher:
-    """Build a dispatcher by name with options given as texts or values.
+    """Build a dispatcher by name with options given as texts or values, or in brackets behind the name.
 
     Raises:
         InputError: the name or an option is wrong, or the class cannot be set up.
     """
+    name, inside = parse_named(name, "dispatcher")
+    twice = [key for key in inside if key in (options or {})]
+    if twice:
+        raise InputError(f"dispatcher {name}: option {twice[0]} is given twice")
+    options = {**inside, **(options or {})}
     cls = find(name)
     if not (isinstance(cls.options_type, type) and issubclass(cls.options_type, Options)):
         raise InputError(f"dispatcher {name}: its options_type is {cls.options_type!r}, expected a subclass of Options")

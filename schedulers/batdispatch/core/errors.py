@@ -24,3 +24,13 @@ class ImpossibleDecision(BatdispatchError):
 
 class SimulationError(BatdispatchError):
     """A simulation cannot go on, for instance because jobs wait and nothing is left to happen (exit status 1)."""
+
+
+class FieldError(Exception):
+    """A field of something from outside is wrong; whoever reads the whole adds where the field stands."""
+
+    def __init__(self, field: str, found: object, expected: str) -> None:
+        super().__init__(field)
+        self.field = field
+        self.found = found
+        self.expected = expected

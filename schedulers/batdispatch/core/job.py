@@ -1,15 +1,15 @@
-"""Jobs, what one unit of a job needs, and the states a job goes through."""
+"""Jobs as they were submitted, and the states a job goes through."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.request import Request
 
 
 class JobState(StrEnum):
@@ -29,41 +29,45 @@ class JobState(StrEnum):
         return self not in (JobState.SUBMITTED, JobState.RUNNING)
 
 
-class Job(msgspec.Struct, eq=False, kw_only=True):
-    """A job as a dispatcher sees it: what was asked for, and what the ledger knows about it now.
-
-    A job is made of `units` equal units. On a machine of exclusive hosts a unit is a host. On a machine whose nodes
-    have several resources a unit needs `demand` on one node, several units may share a node, and a job without a
-    demand takes whole nodes.
-    """
+class Job(msgspec.Struct, eq=False, frozen=True, kw_only=True):
+    """A job as it was submitted; it never changes. What happens to it is the ledger's to know."""
 
     #: ``workload!number`` as Batsim writes it.
     id: str
-    #: Number of units (Batsim's ``res``), at least 1.
-    units: int
+    request: Request
     #: Seconds.
     submission: float = 0.0
     #: Longest run time allowed, in seconds; infinite when none was asked for.
     walltime: float = math.inf
     #: Name of the profile inside the job's workload.
     profile: str = ""
-    #: Amount of each named resource that one unit needs on one node; None: a whole host.
-    demand: Mapping[str, int] | None = None
     #: Name of the user, empty when unknown.
     user: str = ""
-    #: The job's fields beyond Batsim's own (id, subtime, res, walltime, profile), as they were written; `user` and
-    #: `demand` are read from here.
+    #: Id of the job that this one continues (a further attempt, a resized rest, a restart); empty for most jobs. Jobs
+    #: joined by it are one logical job, see `Ledger.root`.
+    parent: str = ""
+    #: The job's fields beyond Batsim's own (id, subtime, res, walltime, profile), as they were written. Those that this
+    #: package knows (`core.request`, ``user``, ``parent``) are read from here at the door.
     extra: dict[str, Any] = {}
 
-    # Kept by the ledger.
-    state: JobState = JobState.SUBMITTED
-    #: `demand` along the machine's resource axis; None: whole hosts.
-    request: tuple[int, ...] | None = None
-    #: Position in the order of arrival, for ties.
-    rank: int = 0
-    #: Start time in seconds; NaN while waiting.
-    start: float = math.nan
-    allocation: Allocation | None = None
+    @property
+    def units(self) -> int:
+        """Number of units asked for."""
+        return self.request.units
 
     def __repr__(self) -> str:
-        return f"Job({self.id!r}, units={self.units}, walltime={self.walltime:g}, {self.state})"
+        return f"Job({self.id!r}, units={self.units}, walltime={self.walltime:g})"
+
+
+class Stay(msgspec.Struct, eq=False, kw_only=True):
+    """A job on its hosts, from its start on; kept by the ledger, and changed by nobody else."""
+
+    job: Job
+    #: Start time in seconds.
+    start: float
+    allocation: Allocation
+    #: RUNNING, or how the job ended.
+    state: JobState = JobState.RUNNING
+
+    def __repr__(self) -> str:
+        return f"Stay({self.job.id!r}, start={self.start:g}, allocation={str(self.allocation)!r}, {self.state})"

@@ -1,7 +1,16 @@
 """Who holds what now, and what a dispatcher may do about it.
 
 The ledger applies what the simulator tells, takes decisions through its methods, and refuses the impossible ones with
-the job, the host, the resource and the time.
+the job, the host, the resource and the time. Methods named `apply_...` are the session's. Methods that decide (`start`,
+`reject`, `kill`, `hold`, ...) change the ledger and append to the decisions; all others only look.
+
+Invariants, which `Ledger.check` verifies:
+
+1. A job is in exactly one of: not known yet, registered, blocked, queued, running, over.
+2. `free` is the machine's capacity less what running jobs use and what holds keep, and nothing on hosts that are away.
+3. No host and no licence is used beyond its capacity.
+4. Each hold belongs to a job that runs, or that has ended and whose successor has not started yet.
+5. Jobs joined by `parent` form chains without circles.
 """
 
 from __future__ import annotations
@@ -11,18 +20,40 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.capacity import space_of
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.machine import Machine
-from batdispatch.core.space import Space, space_of
+from batdispatch.core.profiles import spreads_freely
+from batdispatch.core.space import Space
 
 #: Resolution of a simulator's clock, in seconds.
 TICK = 1e-6
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """Hosts kept for the job that will continue another one, each with as many units as that one has there."""
+
+    #: The job that is continued.
+    job: Job
+    #: Hosts of its own: free for nobody else once it has ended. None: none of them.
+    own: Allocation | None
+    #: Further hosts, free for nobody else from the decision on. None: none.
+    more: Allocation | None
+
+    @property
+    def beyond(self) -> Job:
+        """What is taken of the further hosts: as `job`, whose licences are kept once, with its own hosts."""
+        if not self.job.request.licences:
+            return self.job
+        return msgspec.structs.replace(self.job, request=msgspec.structs.replace(self.job.request, licences=()))
 
 
 class Ledger:
@@ -30,13 +61,17 @@ class Ledger:
 
     Attributes:
         machine: the machine.
-        space: how its free capacity is represented.
+        space: how its capacity is counted.
         now: simulated time of the current message, in seconds.
         queue: waiting jobs by id, in order of arrival.
         running: running jobs by id, in order of start.
-        free: what is neither allocated nor unavailable (a value of `space`).
+        blocked: jobs that wait for jobs they depend on, by id; they enter the queue when those have succeeded.
+        holds: capacity kept for jobs that will continue others, by the id of the job that is continued.
+        free: what is neither used, held nor unavailable (a value of `space`).
         unavailable: mask of the hosts that are away.
         epoch: counts the events that changed capacity, starts excepted; a plan made at an equal count still holds.
+        plain: True as long as every job submitted has a plain request, so that counting hosts suffices.
+        parents: id of a job -> id of the job that it continues.
         config: Batsim's configuration, see SimulationBegins.
         profiles: workload -> profile name -> profile, as far as the simulator told.
         static_jobs_done: True when no job will come any more but by registration.
@@ -47,129 +82,276 @@ class Ledger:
         self.space: Space[Any] = space_of(begins.machine)
         self.now = begins.time
         self.queue: dict[str, Job] = {}
-        self.running: dict[str, Job] = {}
+        self.running: dict[str, Stay] = {}
+        self.blocked: dict[str, Job] = {}
+        self.holds: dict[str, Hold] = {}
         self.free: Any = self.space.whole()
         self.unavailable = 0
         self.epoch = 0
+        self.plain = True
+        self.parents: dict[str, str] = {}
         self.config = begins.config
         self.profiles = begins.profiles
         self.static_jobs_done = False
         #: (job id, reason) of every rejected job.
         self.rejections: list[tuple[str, str]] = []
-        #: Called as `on_start(job)` after each start, for dispatchers that keep a plan.
-        self.on_start: Callable[[Job], None] | None = None
+        #: Called as `on_start(stay)` after each start; set by the session for dispatchers that want to know.
+        self.on_start: Callable[[Stay], None] | None = None
         #: Called as `on_registered(job)` when a job enters the queue that the simulator will not announce.
         self.on_registered: Callable[[Job], None] | None = None
         #: Decisions taken since the last call of `take_decisions`.
         self._decisions: list[d.Decision] = []
         self._idle: Any = self.free
-        self._rank = 0
+        #: Position of each job that is not over in the order of arrival.
+        self._ranks: dict[str, int] = {}
+        self._arrived = 0
         #: Jobs registered by the dispatcher that the simulator has yet to acknowledge.
-        self._registered: set[str] = set()
-        self._ended: set[str] = set()
+        self._registered: dict[str, Job] = {}
+        #: Whether a blocked job may have lost what it waits for since `reject_hopeless` looked.
+        self._doubt = False
+        #: Jobs that continue another one and were not registered by the dispatcher.
+        self._announced: set[str] = set()
+        #: Final state of the jobs that are over.
+        self._ended: dict[str, JobState] = {}
 
     # ------------------------------------------------------------------ what the simulator tells
 
     def apply_submitted(self, event: e.JobSubmitted) -> Job:
-        """Put a job into the queue and return it.
+        """Put a job into the queue, or among the blocked if it depends on others, and return it.
 
         Raises:
             InputError: the job is known already.
         """
         job = event.job
-        if job.id in self.queue or job.id in self.running or job.id in self._ended:
+        if job.id in self._ranks or job.id in self._ended:
             raise InputError(f"job {job.id} was submitted twice", place=f"time {event.time:g}")
         if event.profile is not None:
             workload = job.id.partition("!")[0]
             self.profiles.setdefault(workload, {})[job.profile] = event.profile
-        job.rank = self._rank
-        self._rank += 1
-        job.state = JobState.SUBMITTED
-        self.queue[job.id] = job
-        self._registered.discard(job.id)
+        self._ranks[job.id] = self._arrived
+        self._arrived += 1
+        if not job.request.plain:
+            self.plain = False
+        if job.parent and self._known(self._full(job, job.parent)):
+            # What is continued came before: chains have no circles.
+            self.parents[job.id] = self._full(job, job.parent)
+            if job.id not in self._registered:
+                self._announced.add(job.id)
+        if (job.parent or job.request.dependencies) and self.waits_for(job):
+            self.blocked[job.id] = job
+            self._doubt = True
+        else:
+            self.queue[job.id] = job
+        self._registered.pop(job.id, None)
         return job
 
     def why_impossible(self, job: Job) -> str:
-        """Return why a job can never run on this machine, or an empty text; resolves the job's request.
-
-        Called for every job before a dispatcher may place it.
-        """
+        """Return why a job can never run on this machine, or an empty text."""
+        if job.parent and not self._known(self._full(job, job.parent)):
+            return f"continues job {job.parent}, which is unknown"
+        space = self.space
         try:
-            job.request = self.machine.resolve(job.demand)
+            need = space.need(job)
         except InputError as problem:
             return str(problem)
-        if not self.space.fits(self.space.whole(), job):
-            what, most = "hosts", self.machine.size
-            if job.request is not None:
-                amounts = zip(self.machine.resources, job.request, strict=True)
-                what = "units of " + ", ".join(f"{amount} {name}" for name, amount in amounts if amount)
-                most = int(self.machine.room(self.space.whole(), job.request).sum())
-            return f"asks for {job.units} {what}, the whole machine has room for {most}"
-        return ""
+        whole = space.whole()
+        if space.fits(whole, job):
+            return ""
+        for (name, there), asked in zip(self.machine.licences, need.licences, strict=True):
+            if asked > there:
+                return f"asks for {asked} {name}, the whole machine has {there}"
+        what, request = "hosts", job.request
+        most = int(space.room(whole, job).sum())
+        if not self.machine.exclusive and request.per_unit is not None:
+            what = "units of " + ", ".join(f"{amount} {name}" for name, amount in self._named(need.amounts) if amount)
+        if need.once is not None:
+            what += " with " + ", ".join(f"{amount} {name}" for name, amount in self._named(need.once) if amount)
+            what += " on each node"
+        if most >= request.units:
+            # There is room for all units, but not in the form asked for.
+            form = "consecutive nodes" if request.contiguous else f"{need.least} to {need.most} nodes"
+            return f"asks for {request.units} {what} on {form}, which the whole machine does not have"
+        return f"asks for {request.units} {what}, the whole machine has room for {most}"
 
-    def apply_completed(self, event: e.JobCompleted) -> Job:
-        """Free what a job held and return it.
+    def _named(self, along: Iterable[int]) -> list[tuple[str, int]]:
+        return list(zip(self.machine.resources, along, strict=True))
+
+    def apply_completed(self, event: e.JobCompleted) -> Stay:
+        """Free what a job held, apart from what is kept for its successor, and return its stay.
+
+        A job that ended by itself has no successor: what was to be kept for one is free again.
 
         Raises:
             InputError: the job is not running.
         """
-        job = self.running.pop(event.job_id, None)
-        if job is None:
+        stay = self.running.pop(event.job_id, None)
+        if stay is None:
             state = self._state_of(event.job_id)
             raise InputError(f"job {event.job_id} was reported complete but is {state}", place=f"time {event.time:g}")
-        assert job.allocation is not None
-        job.state = event.state
-        self._ended.add(job.id)
-        self._idle = self.space.give(self._idle, job, job.allocation)
-        self._refresh()
-        self.epoch += 1
-        return job
+        job = stay.job
+        stay.state = event.state
+        self._ended[job.id] = event.state
+        if job.id in self.parents and event.state is JobState.COMPLETED_SUCCESSFULLY:
+            # The success of a further attempt, or of a rest, is the logical job's.
+            self._ended[self.root(job.id)] = event.state
+        self._doubt = self._doubt or event.state is not JobState.COMPLETED_SUCCESSFULLY
+        del self._ranks[job.id]
+        self._idle = self.space.give(self._idle, job, stay.allocation)
+        hold = self.holds.get(job.id)
+        if hold is not None:
+            if event.state is not JobState.COMPLETED_KILLED:
+                self._drop(self.holds.pop(job.id), own=False)
+            elif hold.own is not None:
+                self._idle = self.space.take(self._idle, job, hold.own)
+        self._changed()
+        return stay
+
+    def apply_static_jobs_done(self) -> None:
+        """Note that no job will come any more but by registration."""
+        self.static_jobs_done = self._doubt = True
 
     def apply_unavailable(self, hosts: Allocation) -> None:
         """Take hosts away: nothing new may start there; what runs there goes on."""
         self.unavailable |= hosts.mask
-        self._refresh()
-        self.epoch += 1
+        self._changed()
 
     def apply_available(self, hosts: Allocation) -> None:
         """Bring hosts back."""
         self.unavailable &= ~hosts.mask
+        self._changed()
+
+    def _changed(self) -> None:
+        """Capacity came or went otherwise than by a start."""
         self._refresh()
         self.epoch += 1
 
     def _refresh(self) -> None:
         self.free = self._idle if not self.unavailable else self.space.only(self._idle, ~self.unavailable)
 
+    # ------------------------------------------------------------------ jobs that depend on others, jobs that continue
+
+    def root(self, job_id: str) -> str:
+        """Return the id of the logical job that a job belongs to: the first one of the chain of parents."""
+        while job_id in self.parents:
+            job_id = self.parents[job_id]
+        return job_id
+
+    @staticmethod
+    def _full(job: Job, name: str) -> str:
+        """Return a job's id with the workload of the job that names it, if it has none."""
+        return name if "!" in name else f"{job.id.partition('!')[0]}!{name}"
+
+    def _known(self, job_id: str) -> bool:
+        return job_id in self._ranks or job_id in self._ended or job_id in self._registered
+
+    def waits_for(self, job: Job) -> list[str]:
+        """Return the jobs that a job waits for: those that it depends on, and the one that it continues.
+
+        What a dispatcher registers to continue a job is its own affair, and waits for nothing.
+        """
+        names = [self._full(job, name) for name in job.request.dependencies]
+        unmet = [name for name in names if self._ended.get(name) is not JobState.COMPLETED_SUCCESSFULLY]
+        parent = self.parents[job.id] if job.id in self._announced else ""
+        return [*unmet, parent] if parent in self._ranks else unmet
+
+    def unblock(self) -> list[Job]:
+        """Let the jobs into the queue that have nothing to wait for any more, and return them, in order of arrival."""
+        if not self.blocked:
+            return []
+        ready = [job for job in self.blocked.values() if not self.waits_for(job)]
+        for job in ready:
+            self.queue[job.id] = self.blocked.pop(job.id)
+        return ready
+
+    def reject_hopeless(self) -> list[Job]:
+        """Reject the blocked jobs that can never start, since what they wait for cannot succeed, and return them.
+
+        Time: linear in the blocked jobs and what they wait for, if a job failed or began to wait since the last call.
+        """
+        rejected: list[Job] = []
+        while self._doubt and self.blocked:
+            self._doubt = False
+            going_on = {self.root(name) for name in (*self.queue, *self.running, *self._registered)}
+            hopeful: set[str] = set()
+            again = True
+            while again:
+                again = False
+                for job in self.blocked.values():
+                    if job.id not in hopeful and all(
+                        name in going_on or self.root(name) in going_on or name in hopeful or self._may_come(name)
+                        for name in self.waits_for(job)
+                    ):
+                        hopeful.add(job.id)
+                        again = True
+            hopeless = [job for job in self.blocked.values() if job.id not in hopeful]
+            # Those with a cause first: the others then wait for what was rejected, or for each other.
+            for job in [job for job in hopeless if self._why_hopeless(job)] or hopeless[:1]:
+                reason = (
+                    self._why_hopeless(job) or f"depends on job {self.waits_for(job)[0]}, which depends on it in turn"
+                )
+                self.queue[job.id] = self.blocked.pop(job.id)
+                self.reject(job, reason)
+                rejected.append(job)
+        return rejected
+
+    def _may_come(self, job_id: str) -> bool:
+        return not self._known(job_id) and not self.static_jobs_done
+
+    def _why_hopeless(self, job: Job) -> str:
+        for name in self.waits_for(job):
+            if name in self._ended:
+                return f"depends on job {name}, which ended {self._ended[name].value}"
+            if not self._known(name) and self.static_jobs_done:
+                return f"depends on job {name}, which was never submitted"
+        return ""
+
+    # ------------------------------------------------------------------ questions
+
+    def knows(self, job_id: str) -> bool:
+        """Return whether a job of this id waits, runs, is registered, or is over."""
+        return self._known(job_id)
+
+    def rank(self, job: Job) -> int:
+        """Return a job's position in the order of arrival, for ties; it counts jobs that are not over."""
+        return self._ranks[job.id]
+
+    def place(self, job: Job) -> Place | None:
+        """Return the lowest hosts on which a job fits right now, or None."""
+        allocation = first_fit(self.space, self.free, job)
+        return None if allocation is None else Place(allocation)
+
+    def held_for(self, job: Job) -> Allocation | None:
+        """Return the hosts that are kept for a job because it continues another one, or None."""
+        hold = self.holds.get(self.parents.get(job.id, ""))
+        if hold is None or hold.job.id in self.running:
+            return None
+        parts = [part.per_host() for part in (hold.own, hold.more) if part is not None]
+        return _allocation([entry for part in parts for entry in part])
+
     def _state_of(self, job_id: str) -> str:
         if job_id in self.queue:
             return "waiting"
         if job_id in self.running:
             return f"running since {self.running[job_id].start:g} s"
+        if job_id in self.blocked:
+            return f"waiting for {', '.join(self.waits_for(self.blocked[job_id]))}"
         if job_id in self._registered:
             return "registered but not acknowledged yet"
         return "ended or rejected already" if job_id in self._ended else "unknown"
 
     # ------------------------------------------------------------------ what a dispatcher decides
 
-    def place(self, job: Job) -> Allocation | None:
-        """Return the lowest hosts on which a job fits right now, or None."""
-        return first_fit(self.space, self.free, job)
+    def start(self, job: Job, where: Place | Allocation) -> Stay:
+        """Start a waiting job at a place (or on an allocation, where nothing else needs saying).
 
-    def start(
-        self,
-        job: Job,
-        allocation: Allocation,
-        *,
-        mapping: Mapping[int, int] | None = None,
-        storage: Mapping[str, int] | None = None,
-        io_job: d.IoJob | None = None,
-    ) -> None:
-        """Start a waiting job on an allocation.
+        A job that continues another may also use what is held for it; what it does not use of that is free again.
 
         Raises:
-            ImpossibleDecision: the job does not wait, a host does not exist, is away or lacks what the job needs, or
-                the number of units is not the job's.
+            ImpossibleDecision: the job does not wait, a host does not exist, is away or lacks what the job needs, the
+                number of units is not the job's, or the allocation is not what its request asks for.
         """
+        place = Place(where) if isinstance(where, Allocation) else where
+        allocation = place.allocation
         if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot start: it is {self._state_of(job.id)}")
         if allocation.mask & ~self.machine.compute or not allocation.mask:
@@ -177,38 +359,83 @@ class Ledger:
         if allocation.mask & self.unavailable:
             host = hostset.ids(allocation.mask & self.unavailable)[0]
             raise self._refusal(f"job {job.id} cannot start on {allocation}: {self._host(host)} is unavailable")
-        if (mapping is not None or allocation.units != job.units) and not self._units_agree(job, allocation, mapping):
+        mapping = place.mapping
+        if (mapping is not None or allocation.units != job.request.units) and not self._units_agree(
+            job, allocation, mapping
+        ):
             raise self._refusal(
                 f"job {job.id} cannot start on {allocation}: it has {job.units} units, the allocation places "
                 f"{allocation.units if mapping is None else len(mapping)}"
             )
-        if mapping is not None and job.request is not None:
+        if not job.request.plain and (wrong := self.space.mismatch(job, allocation)):
+            raise self._refusal(f"job {job.id} cannot start on {allocation}: {wrong}")
+        if mapping is not None or place.storage is not None or place.io_job is not None:
+            self._check_extras(job, place)
+        idle = self._idle
+        hold = self.holds.get(self.parents.get(job.id, "")) if self.holds else None
+        if hold is not None:
+            if hold.job.id in self.running:
+                raise self._refusal(f"job {job.id} cannot start: job {hold.job.id}, which it continues, is running")
+            idle = self._given_back(hold, own=True)
+        lacking = self.space.lacking(idle, job, allocation)
+        if lacking is not None:
+            raise self._over_capacity(job, allocation, *lacking)
+        if hold is not None:
+            del self.holds[hold.job.id]
+        del self.queue[job.id]
+        stay = self.running[job.id] = Stay(job=job, start=self.now, allocation=allocation)
+        self._idle = self.space.take(idle, job, allocation)
+        if hold is not None:
+            self._changed()
+        else:
+            self._refresh()
+        self._decisions.append(d.Execute(self.now, job.id, allocation, mapping, place.storage, place.io_job))
+        if self.on_start is not None:
+            self.on_start(stay)
+        return stay
+
+    def _check_extras(self, job: Job, place: Place) -> None:
+        """Check what a place says beyond its allocation.
+
+        Raises:
+            ImpossibleDecision: Batsim would refuse it.
+        """
+        allocation, mapping = place.allocation, place.mapping
+        if mapping is not None and not self.machine.exclusive and job.request.per_unit is not None:
             placed = Counter(mapping.values())
             if [count for _, count in allocation.per_host()] != [placed[index] for index in range(allocation.size)]:
                 raise self._refusal(
                     f"job {job.id} cannot start on {allocation}: the mapping does not put as many units on each host "
                     "as the allocation counts"
                 )
-        if (mapping is not None or allocation.counts is not None) + (storage is not None) + (io_job is not None) > 1:
+        mapped = mapping is not None or allocation.counts is not None
+        if mapped + (place.storage is not None) + (place.io_job is not None) > 1:
             raise self._refusal(f"job {job.id}: Batsim accepts only one of mapping, storage mapping and I/O job")
-        for label, host in (storage or {}).items():
+        for label, host in (place.storage or {}).items():
             if not any(disk.id == host for disk in self.machine.storage):
                 raise self._refusal(
                     f"job {job.id}: storage {label!r} is mapped to host {host}, which is no storage host"
                 )
-        lacking = self.space.lacking(self._idle, job, allocation)
-        if lacking is not None:
-            raise self._over_capacity(job, allocation, *lacking)
-        del self.queue[job.id]
-        self.running[job.id] = job
-        job.state = JobState.RUNNING
-        job.start = self.now
-        job.allocation = allocation
-        self._idle = self.space.take(self._idle, job, allocation)
-        self._refresh()
-        self._decisions.append(d.Execute(self.now, job.id, allocation, mapping, storage, io_job))
-        if self.on_start is not None:
-            self.on_start(job)
+
+    def amend(
+        self, job: Job, *, walltime: float | None = None, submission: float | None = None, rank: int | None = None
+    ) -> Job:
+        """Put a waiting job with another walltime, submission time or rank in the place of a job, and return it.
+
+        For layers: what is planned with may differ from what the simulator enforces, and a further attempt may keep the
+        place in the queue that the job had. The job that was submitted stays as it is.
+        """
+        if self.queue.get(job.id) is not job:
+            raise self._refusal(f"job {job.id} cannot be amended: it is {self._state_of(job.id)}")
+        if rank is not None:
+            self._ranks[job.id] = rank
+        changed = msgspec.structs.replace(
+            job,
+            walltime=job.walltime if walltime is None else walltime,
+            submission=job.submission if submission is None else submission,
+        )
+        self.queue[job.id] = changed
+        return changed
 
     def reject(self, job: Job, reason: str) -> None:
         """Refuse a waiting job for good."""
@@ -217,8 +444,9 @@ class Ledger:
         if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot be rejected: it is {self._state_of(job.id)}")
         del self.queue[job.id]
-        job.state = JobState.REJECTED
-        self._ended.add(job.id)
+        del self._ranks[job.id]
+        self._ended[job.id] = JobState.REJECTED
+        self._doubt = True
         self.rejections.append((job.id, reason))
         self._decisions.append(d.Reject(self.now, job.id, reason))
 
@@ -231,6 +459,69 @@ class Ledger:
         if listed:
             self._decisions.append(d.Kill(self.now, listed))
 
+    # ------------------------------------------------------------------ holds
+
+    def hold(self, job: Job, hosts: Allocation) -> None:
+        """Keep hosts for the job that will continue a running one; a second call takes the place of the first.
+
+        Hosts of the job's own are kept from its end on, others from now on; on shared nodes, as many units of the job
+        as `hosts` counts. If the job ends by itself (not killed), it has no successor and nothing is kept. Otherwise
+        the hold lasts until a job whose `parent` this one is starts, or until `release`.
+
+        Raises:
+            ImpossibleDecision: the job does not run, or a host is not its own and not free.
+        """
+        stay = self.running.get(job.id)
+        if stay is None:
+            raise self._refusal(f"job {job.id} can have no successor: it is {self._state_of(job.id)}")
+        its = dict(stay.allocation.per_host())
+        listed = hosts.per_host()
+        own = [(host, count) for host, count in listed if host in its]
+        for host, count in own:
+            if count > its[host]:
+                raise self._refusal(
+                    f"{count} units cannot be kept on {self._host(host)} for the successor of job {job.id}: it has "
+                    f"{its[host]} there"
+                )
+        hold = Hold(job, _allocation(own), _allocation([entry for entry in listed if entry[0] not in its]))
+        before = self.holds.get(job.id)
+        idle = self._idle if before is None else self._given_back(before, own=False)
+        if hold.more is not None:
+            kept = f"hosts {hold.more} cannot be kept for the successor of job {job.id}"
+            if hold.more.mask & (~self.machine.compute | self.unavailable):
+                raise self._refusal(f"{kept}: not all of them are there and run jobs")
+            lacking = self.space.lacking(idle, hold.beyond, hold.more)
+            if lacking is not None:
+                host, resource, free, needed = lacking
+                raise self._refusal(f"{kept}: {self._host(host)} has {free} {resource} free, {needed} are to be kept")
+            idle = self.space.take(idle, hold.beyond, hold.more)
+        self._idle = idle
+        self.holds[job.id] = hold
+        if before is None:
+            self._refresh()
+        else:
+            self._changed()
+
+    def release(self, job_id: str) -> None:
+        """Give up what is held for the successor of a job; nothing happens if nothing is."""
+        hold = self.holds.pop(job_id, None)
+        if hold is not None:
+            self._drop(hold, own=job_id not in self.running)
+            self._changed()
+
+    def _drop(self, hold: Hold, *, own: bool) -> None:
+        self._idle = self._given_back(hold, own=own)
+
+    def _given_back(self, hold: Hold, *, own: bool) -> Any:
+        """Return what is idle with what a hold keeps; `own`: also of the job's own hosts, which it no longer uses."""
+        idle = self._idle
+        if own and hold.own is not None:
+            idle = self.space.give(idle, hold.job, hold.own)
+        if hold.more is not None:
+            idle = self.space.give(idle, hold.beyond, hold.more)
+        return idle
+
+    # ------------------------------------------------------------------ calls, registrations, messages
     def wake_at(self, time: float) -> None:
         """Ask to be called at `time`, in seconds, later than now; simulators count microseconds."""
         if not self.now < time < math.inf:
@@ -256,7 +547,8 @@ class Ledger:
         It enters the queue when the simulator acknowledges it or, where it does not, at once.
 
         Raises:
-            ImpossibleDecision: registration is not enabled, the id is taken or malformed, or the job can never run.
+            ImpossibleDecision: registration is not enabled, the id is taken or malformed, the job that it continues is
+                unknown, or the job can never run.
         """
         self._need("dynamic-jobs-enabled", "registering jobs", "--enable-dynamic-jobs")
         if "!" not in job.id:
@@ -272,9 +564,8 @@ class Ledger:
         if reason:
             raise self._refusal(f"job {job.id} cannot be registered: it {reason}")
         self._decisions.append(d.RegisterJob(self.now, job))
-        if self.config.get("dynamic-jobs-acknowledged"):
-            self._registered.add(job.id)
-        else:
+        self._registered[job.id] = job
+        if not self.config.get("dynamic-jobs-acknowledged"):
             self.apply_submitted(e.JobSubmitted(self.now, job))
             if self.on_registered is not None:
                 self.on_registered(job)
@@ -327,6 +618,35 @@ class Ledger:
         self._decisions = []
         return taken
 
+    # ------------------------------------------------------------------ invariants
+
+    def check(self) -> None:
+        """Verify the invariants that this file opens with; for tests, linear in jobs times hosts.
+
+        Raises:
+            AssertionError: one does not hold.
+        """
+        ids = [*self.queue, *self.running, *self.blocked, *self._registered, *self._ended]
+        assert len(ids) == len(set(ids)), "a job is in two places"
+        assert set(self._ranks) == {*self.queue, *self.running, *self.blocked}, "ranks are kept of other jobs"
+        space, idle = self.space, self.space.whole()
+        for stay in self.running.values():
+            assert space.lacking(idle, stay.job, stay.allocation) is None, f"{stay} is beyond capacity"
+            idle = space.take(idle, stay.job, stay.allocation)
+        for job_id, hold in self.holds.items():
+            assert job_id in self.running or self._ended.get(job_id) is JobState.COMPLETED_KILLED, f"stale hold {hold}"
+            for job, part in ((hold.job, None if job_id in self.running else hold.own), (hold.beyond, hold.more)):
+                if part is not None:
+                    assert space.lacking(idle, job, part) is None, f"{hold} is beyond capacity"
+                    idle = space.take(idle, job, part)
+        assert space.same(idle, self._idle), "what is idle does not add up"
+        assert space.same(self.free, space.only(idle, ~self.unavailable)), "what is free does not add up"
+        for job_id in self.parents:
+            seen = {job_id}
+            while (job_id := self.parents.get(job_id, "")) and job_id not in seen:
+                seen.add(job_id)
+            assert not job_id, "a job continues itself"
+
     # ------------------------------------------------------------------ refusals
 
     def _need(self, key: str, what: str, option: str) -> None:
@@ -354,8 +674,16 @@ class Ledger:
     def _over_capacity(
         self, job: Job, allocation: Allocation, host: int, resource: str, free: int, needed: int
     ) -> ImpossibleDecision:
-        holders = [
-            other.id for other in self.running.values() if other.allocation and other.allocation.mask >> host & 1
+        if host < 0:
+            return self._refusal(
+                f"job {job.id} cannot start: the machine has {free} {resource} free, the job needs {needed}"
+            )
+        holders = [other.job.id for other in self.running.values() if other.allocation.mask >> host & 1]
+        holders += [
+            f"the successor of {hold.job.id}"
+            for hold in self.holds.values()
+            for part in (hold.own, hold.more)
+            if part is not None and part.mask >> host & 1 and hold.job.id not in holders
         ]
         shown = ", ".join(holders[:5]) + (", ..." if len(holders) > 5 else "")
         return self._refusal(
@@ -370,12 +698,5 @@ class Ledger:
         return ImpossibleDecision(f"at {self.now:.6f} s: {text}")
 
 
-def spreads_freely(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]], depth: int = 20) -> bool:
-    """Return whether Batsim lets a job with this profile run on any number of hosts.
-
-    True for parallel_homogeneous_total and for sequences of only those.
-    """
-    if profile.get("type") == "composed" and depth:
-        parts = profile.get("seq") or ()
-        return bool(parts) and all(spreads_freely(profiles.get(name, {}), profiles, depth - 1) for name in parts)
-    return profile.get("type") == "parallel_homogeneous_total"
+def _allocation(counts: list[tuple[int, int]]) -> Allocation | None:
+    return Allocation.of([host for host, _ in counts], [count for _, count in counts]) if counts else None

@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 
 from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
+from batdispatch.core.topology import Topology
 
 #: Host property that states what a node offers, such as ``core=16 gpu=2 memory=16384``.
 CAPACITY_PROPERTY = "capacity"
 #: Host property with a node's place in the topology, such as ``0,3,1``.
 COORDINATES_PROPERTY = "coordinates"
+#: Host or zone property with what exists once for the whole machine, such as ``matlab=10``; equal wherever it is
+#: stated.
+LICENCES_PROPERTY = "licences"
 #: Largest machine-wide amount of a resource, so that sums stay exact in 64 bits.
 MAX_TOTAL = 2**62
 #: The only resource of a machine whose hosts state no capacity.
@@ -34,8 +38,8 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     speed: float = 0.0
 
 
-def parse_capacity(text: str, host: str) -> dict[str, int]:
-    """Read a capacity property, ``core=16 gpu=2``: names with non-negative whole amounts.
+def parse_capacity(text: str, host: str, what: str = CAPACITY_PROPERTY) -> dict[str, int]:
+    """Read a capacity or licences property, ``core=16 gpu=2``: names with non-negative whole amounts.
 
     Raises:
         InputError: the text does not have that form.
@@ -45,11 +49,11 @@ def parse_capacity(text: str, host: str) -> dict[str, int]:
         name, equals, amount = part.partition("=")
         if not equals or not name or name in amounts or not (amount.isascii() and amount.isdigit()) or len(amount) > 18:
             raise InputError(
-                f"host {host}: capacity {text!r}: {part!r} is not name=amount with a whole amount, each name once"
+                f"host {host}: {what} {text!r}: {part!r} is not name=amount with a whole amount, each name once"
             )
         amounts[name] = int(amount)
     if not any(amounts.values()):
-        raise InputError(f"host {host}: its capacity {text!r} is empty, expected for instance 'core=16 gpu=2'")
+        raise InputError(f"host {host}: its {what} {text!r} is empty, expected for instance 'core=16 gpu=2'")
     return amounts
 
 
@@ -65,10 +69,11 @@ class Machine:
         classes: int64 [host], equal for hosts of equal capacity; -1 for storage hosts.
         class_capacity: int64 [class, resource].
         coordinates: int64 [host, dimension], or None when not every compute host states them.
+        topology: the network that joins the hosts, or None when it is not known.
         storage: the I/O and storage hosts, in order of id.
     """
 
-    def __init__(self, hosts: Sequence[Host]) -> None:
+    def __init__(self, hosts: Sequence[Host], topology: Topology | None = None) -> None:
         """Number of hosts and their capacities are taken from `hosts`, whose ids must be 0..n-1.
 
         Raises:
@@ -105,7 +110,23 @@ class Machine:
         )
         self.classes: NDArray[np.int64] = np.full(len(self.hosts), -1, dtype=np.int64)
         self.classes[[host.id for host in compute]] = classes.ravel()
+        #: (name, amount) of what exists once for the whole machine, sorted by name.
+        self.licences = self._read_licences()
+        #: Host name -> id.
+        self.by_name: Mapping[str, int] = {host.name: host.id for host in self.hosts}
         self.coordinates = self._read_coordinates(compute)
+        if topology is not None and len(topology.router_of) != len(self.hosts):
+            raise InputError(f"the topology is of {len(topology.router_of)} hosts, the machine has {len(self.hosts)}")
+        self.topology = topology
+
+    def _read_licences(self) -> tuple[tuple[str, int], ...]:
+        stated = {host.properties[LICENCES_PROPERTY] for host in self.hosts if LICENCES_PROPERTY in host.properties}
+        if not stated:
+            return ()
+        if len(stated) > 1:
+            raise InputError(f"hosts state different licences: {' and '.join(sorted(map(repr, stated)))}")
+        host = next(host.name for host in self.hosts if LICENCES_PROPERTY in host.properties)
+        return tuple(sorted(parse_capacity(stated.pop(), host, LICENCES_PROPERTY).items()))
 
     def _read_coordinates(self, compute: Sequence[Host]) -> NDArray[np.int64] | None:
         rows: dict[int, list[int]] = {}
@@ -142,41 +163,3 @@ class Machine:
     def total(self) -> NDArray[np.int64]:
         """Return the machine-wide capacity, int64 [resource]."""
         return np.asarray(self.capacity.sum(axis=0), dtype=np.int64)
-
-    def resolve(self, demand: Mapping[str, int] | None) -> tuple[int, ...] | None:
-        """Return a unit's demand along the resource axis, or None for a whole host.
-
-        Raises:
-            InputError: the demand names a resource that the machine does not have.
-        """
-        if demand is None or self.exclusive:
-            # On exclusive hosts a unit is a host whatever it would use of it.
-            return None
-        for name, amount in demand.items():
-            if amount and name not in self.resources:
-                raise InputError(f"needs resource {name!r}, the machine has {', '.join(self.resources)}")
-        return tuple(demand.get(name, 0) for name in self.resources)
-
-    def room(self, free: NDArray[np.int64], request: tuple[int, ...] | None) -> NDArray[np.int64]:
-        """Return how many units of a request each host can take, int64 [..., host], not to be modified.
-
-        Whole hosts count 0 or 1.
-
-        Args:
-            free: int64 [..., host, resource].
-            request: amounts along the resource axis, or None for whole hosts.
-        """
-        if request is None:
-            whole = (free == self.capacity).all(axis=-1) & (self.classes >= 0)
-            return np.asarray(whole, dtype=np.int64)
-        room: NDArray[np.int64] | None = None
-        for axis, amount in enumerate(request):
-            if amount:
-                # A division costs five times as much as all the rest.
-                units = free[..., axis] if amount == 1 else free[..., axis] // amount
-                room = units if room is None else np.minimum(room, units)
-        if room is None:
-            # A unit that needs nothing fits any number of times (one job's units never exceed this) on a host with
-            # anything free, which an unavailable host has not.
-            room = np.where(free.any(axis=-1), np.int64(2**31), np.int64(0))
-        return room

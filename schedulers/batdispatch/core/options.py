@@ -17,6 +17,65 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Base of option structs: one field an option, with its type and default. The class docstring describes them."""
 
 
+class Part:
+    """Base of what dispatchers are assembled from: orderings, placements, predictions, request sequences.
+
+    A part is named in an option, with options of its own in brackets: ``placement=contiguous[wrap=true]``.
+    """
+
+    #: The option struct; its class docstring says what each option does.
+    options_type: typing.ClassVar[type[Options]] = Options
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options: Any = self.options_type() if options is None else options
+
+
+def split_list(text: str) -> list[str]:
+    """Split a list at the commas that stand in no brackets: ``a,b[c=1,d=2]`` -> ``a``, ``b[c=1,d=2]``."""
+    parts, depth, begin = [], 0, 0
+    for index, mark in enumerate(text):
+        if mark == "[":
+            depth += 1
+        elif mark == "]":
+            depth -= 1
+        elif mark == "," and depth == 0:
+            parts.append(text[begin:index])
+            begin = index + 1
+    return [*parts, text[begin:]]
+
+
+def parse_named(text: str, source: str = "") -> tuple[str, dict[str, str]]:
+    """Read ``NAME`` or ``NAME[key=value,...]``; a value may have brackets itself: ``easy[placement=local[io=2]]``.
+
+    Raises:
+        InputError: it has another form, or a key stands twice; `source` says where the text is from.
+    """
+    text = text.strip()
+    name, bracket, rest = text.partition("[")
+    if not name.strip() or any(mark in name for mark in "],= \t\n") or not _closed(bracket + rest):
+        raise InputError(f"found {text[:80]!r}, expected NAME or NAME[key=value,...]", source=source)
+    options: dict[str, str] = {}
+    for pair in filter(str.strip, split_list(rest[:-1]) if bracket else []):
+        key, equals, value = pair.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise InputError(f"found {pair.strip()[:80]!r} in {text[:80]!r}, expected key=value", source=source)
+        if key in options:
+            raise InputError(f"{key!r} stands twice in {text[:80]!r}", source=source)
+        options[key] = value.strip()
+    return name, options
+
+
+def _closed(text: str) -> bool:
+    """Return whether a text is empty, or one pair of brackets with whatever is balanced inside."""
+    depth = 0
+    for index, mark in enumerate(text):
+        depth += (mark == "[") - (mark == "]")
+        if depth == 0 and index + 1 < len(text):
+            return False
+    return depth == 0
+
+
 O = TypeVar("O", bound=Options)  # noqa: E741
 
 

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.profile_versions import BATSIM5_TYPES
 
 #: Deepest nesting of composed profiles accepted; consumers may recurse that far.
 MAX_NESTING = 64
@@ -148,20 +149,6 @@ _RENAMED = {
     "msg_par_hg_pfs_tiers": "parallel_homogeneous_pfs",
 }
 
-_BATSIM5 = frozenset(
-    {
-        "DelayProfile",
-        "ParallelTaskProfile",
-        "ParallelTaskHomogeneousProfile",
-        "SequentialCompositionProfile",
-        "ParallelTaskOnStorageHomogeneousProfile",
-        "ParallelTaskDataStagingBetweenStoragesProfile",
-        "ForkJoinCompositionProfile",
-        "ParallelTaskMergeCompositionProfile",
-        "TraceReplayProfile",
-    }
-)
-
 
 def check_profile(name: str, profile: Mapping[str, Any], *, source: str = "") -> Profile:
     """Return a profile as its typed form; references to other profiles are not followed.
@@ -173,7 +160,7 @@ def check_profile(name: str, profile: Mapping[str, Any], *, source: str = "") ->
     kind = profile.get("type")
     if not isinstance(kind, str):
         raise InputError(f"has no 'type', expected one of {', '.join(_KINDS)}", source=source, place=place)
-    if kind in _BATSIM5:
+    if kind in BATSIM5_TYPES:
         raise InputError(
             f"type {kind!r} is one of Batsim 5, expected one of {', '.join(_KINDS)}",
             source=source,
@@ -311,3 +298,27 @@ def runtime_of(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, A
 
     outcome = walk(profile)
     return None if outcome is None else outcome[0]
+
+
+def spreads_freely(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether a job with this profile may run on any number of hosts, because its work is shared among them.
+
+    Batsim then ignores the number of hosts asked for. This holds for parallel_homogeneous_total and for sequences of
+    only those. The profiles need not have been checked: what is not there, empty or circular does not spread.
+    """
+    known: dict[str, bool] = {}
+
+    def walk(current: Mapping[str, Any], depth: int) -> bool:
+        if current.get("type") != "composed":
+            return bool(current.get("type") == "parallel_homogeneous_total")
+        parts = current.get("seq") or ()
+        for name in parts:
+            if name not in known:
+                # Until its parts are known, a profile that contains itself finds this answer.
+                known[name] = False
+                known[name] = depth < MAX_NESTING and walk(profiles.get(name, {}), depth + 1)
+            if not known[name]:
+                return False
+        return bool(parts)
+
+    return walk(profile, 1)

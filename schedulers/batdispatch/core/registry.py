@@ -11,16 +11,34 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from batdispatch.core.blame import blame
-from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
+from batdispatch.core.blame import blame, file_of
+from batdispatch.core.errors import BatdispatchError, InputError
+from batdispatch.core.options import Part, did_you_mean, parse_named, parse_options
 
 T = TypeVar("T")
+P = TypeVar("P", bound=Part)
 
 
 def names(group: str) -> list[str]:
     """Return the names registered in an entry-point group, sorted."""
     return sorted({point.name for point in entry_points(group=group)})
+
+
+def make(group: str, text: str, base: Callable[..., P], kind: str) -> P:
+    """Build the part that a text such as ``contiguous[wrap=true]`` names.
+
+    Raises:
+        InputError: there is no such part, one of its options is wrong, or it cannot be set up.
+    """
+    name, given = parse_named(text, kind)
+    cls = find(group, name, base, kind)
+    options = parse_options(cls.options_type, given, f"{kind} {name}")
+    try:
+        return cls(options)
+    except BatdispatchError:
+        raise
+    except (Exception, SystemExit) as problem:
+        raise InputError(f"{kind} {name} cannot be set up: {blame(problem, file_of(cls))}") from problem
 
 
 def find(group: str, name: str, base: Callable[..., T], kind: str) -> type[T]:

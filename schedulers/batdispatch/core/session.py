@@ -1,9 +1,34 @@
-"""The line: events in, ledger updated, dispatcher decides, decisions checked, decisions out."""
+"""The line: events in, ledger updated, dispatcher decides, decisions checked, decisions out.
+
+Theory of operation
+-------------------
+
+A session is one simulation as one dispatcher lives through it. It has no clock, file or socket: whoever has them hands
+it messages and takes its replies. Everything that changes what is known of the cluster happens in `Session.handle`, in
+this order:
+
+1. *Begin.* The first event of the first message is SIMULATION_BEGINS. It makes the ledger, and `Dispatcher.begin` is
+   called. Before that nothing else can happen; afterwards it cannot happen again.
+2. *Apply.* The events of a message are applied one by one, in the order in which they stand: first to the ledger, then
+   the dispatcher hears of them (`on_submit`, `on_end`, `on_killed`, `on_event`). A job that can never run is rejected
+   before the dispatcher hears of it. A job that depends on others is kept back until they have succeeded. Time never
+   goes backwards.
+3. *Decide.* Once all events of a message are applied, `Dispatcher.decide` is called, once, whatever their number. It
+   acts through the ledger's methods, which check each decision at the line that makes it: what is impossible raises
+   `ImpossibleDecision` there, and no decision of the message is sent. A dispatcher may also act while it hears of
+   events.
+4. *Reply.* The decisions leave in the order in which they were taken. If deciding takes simulated time, they take
+   effect when it has passed, and so do the starts in the ledger.
+5. *End.* SIMULATION_ENDS is the last event. The dispatcher reports, and no message may follow.
+
+Layers (`batdispatch.layers`) are dispatchers that wrap another one: the session sees one dispatcher, and the wrapped
+one sees the same ledger with the jobs as the layer amended them.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,6 +38,7 @@ from batdispatch.core import events as e
 from batdispatch.core.blame import blame, file_of
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
+from batdispatch.core.job import Job
 from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.messages import Message, Reply
 
@@ -26,7 +52,7 @@ class Session:
     Attributes:
         ledger: the ledger, once the simulation has begun.
         ended: True after SimulationEnds.
-        decision_seconds: wall-clock seconds of each call of `decide`.
+        decision_seconds: seconds of each call of `decide` by the clock; empty without one.
         report: what the dispatcher reported at the end.
     """
 
@@ -35,17 +61,32 @@ class Session:
         dispatcher: Dispatcher,
         *,
         decision_time: DecisionTime = 0.0,
-        clock: Callable[[], float] = time.perf_counter,
+        clock: Callable[[], float] | None = None,
     ) -> None:
+        """Take a dispatcher for one simulation.
+
+        Args:
+            dispatcher: the dispatcher.
+            decision_time: simulated seconds that each decision takes; None: as long as it took by `clock`.
+            clock: seconds by which decisions are timed, such as `time.perf_counter`; None: they are not timed.
+
+        Raises:
+            ValueError: decisions are to take their measured time and there is no clock.
+        """
+        if decision_time is None and clock is None:
+            raise ValueError("a measured decision time needs a clock")
         self.dispatcher = dispatcher
         self.decision_time = decision_time
         self.ledger: Ledger | None = None
         self.ended = False
         self.decision_seconds: list[float] = []
         self.report: dict[str, Any] = {}
-        self._clock = clock
+        self._timed = clock is not None
+        self._clock = clock or (lambda: 0.0)
+        dispatcher.clock = self._clock
         self._registration_open = False
         self._apply: dict[type[e.Event], Callable[[Ledger, Any], None]] = {
+            e.SimulationBegins: self._begins_again,
             e.JobSubmitted: self._submitted,
             e.JobCompleted: self._completed,
             e.JobsKilled: dispatcher.on_killed,
@@ -68,7 +109,7 @@ class Session:
         except BatdispatchError:
             raise
         except (Exception, SystemExit) as problem:
-            cls = type(self.dispatcher)
+            cls = type(self.dispatcher.innermost())
             raise SimulationError(
                 f"dispatcher {cls.__name__} failed at {message.now:.6f} s: {blame(problem, file_of(cls))}"
             ) from problem
@@ -77,6 +118,8 @@ class Session:
         now = message.now
         events = message.events
         ledger = self.ledger
+        if self.ended:
+            raise InputError(f"a message of {now:.6f} s came after SIMULATION_ENDS")
         if ledger is None:
             ledger = self._begin(events)
             events = events[1:]
@@ -94,8 +137,18 @@ class Session:
             return Reply(now, ledger.take_decisions())
         began = self._clock()
         self.dispatcher.decide(ledger)
+        while ledger.blocked:
+            # What was rejected may have been what others waited for.
+            ledger.reject_hopeless()
+            ready = ledger.unblock()
+            if not ready:
+                break
+            for job in ready:
+                self._entered(ledger, job)
+            self.dispatcher.decide(ledger)
         spent = self._clock() - began
-        self.decision_seconds.append(spent)
+        if self._timed:
+            self.decision_seconds.append(spent)
         if self._registration_open and self.dispatcher.registration_done(ledger):
             ledger.finish_registration()
             self._registration_open = False
@@ -109,7 +162,9 @@ class Session:
         if not events or not isinstance(events[0], e.SimulationBegins):
             raise InputError("the first event must be SIMULATION_BEGINS")
         self.ledger = ledger = Ledger(events[0])
-        ledger.on_registered = lambda job: self.dispatcher.on_submit(ledger, job)
+        ledger.on_registered = lambda job: self._entered(ledger, job)
+        if type(self.dispatcher).on_start is not Dispatcher.on_start:
+            ledger.on_start = partial(self.dispatcher.on_start, ledger)
         self.dispatcher.begin(ledger)
         if ledger.config.get("dynamic-jobs-enabled"):
             if self.dispatcher.registers_jobs:
@@ -118,8 +173,16 @@ class Session:
                 ledger.finish_registration()
         return ledger
 
+    def _begins_again(self, ledger: Ledger, event: e.SimulationBegins) -> None:
+        raise InputError(f"SIMULATION_BEGINS came a second time, at {ledger.now:.6f} s")
+
     def _submitted(self, ledger: Ledger, event: e.JobSubmitted) -> None:
-        job = ledger.apply_submitted(event)
+        self._entered(ledger, ledger.apply_submitted(event))
+
+    def _entered(self, ledger: Ledger, job: Job) -> None:
+        """Tell the dispatcher of a job that entered the queue, unless it can never run."""
+        if job.id not in ledger.queue:
+            return
         reason = ledger.why_impossible(job)
         if reason:
             ledger.reject(job, reason)
@@ -127,7 +190,10 @@ class Session:
             self.dispatcher.on_submit(ledger, job)
 
     def _completed(self, ledger: Ledger, event: e.JobCompleted) -> None:
-        self.dispatcher.on_end(ledger, ledger.apply_completed(event))
+        stay = ledger.apply_completed(event)
+        self.dispatcher.on_end(ledger, stay)
+        for job in ledger.unblock():
+            self._entered(ledger, job)
 
     def _unavailable(self, ledger: Ledger, event: e.MachinesUnavailable) -> None:
         ledger.apply_unavailable(event.hosts)
@@ -138,7 +204,7 @@ class Session:
         self.dispatcher.on_event(ledger, event)
 
     def _static_jobs_done(self, ledger: Ledger, event: e.NoMoreStaticJobs) -> None:
-        ledger.static_jobs_done = True
+        ledger.apply_static_jobs_done()
         self.dispatcher.on_event(ledger, event)
 
     def _ends(self, ledger: Ledger, event: e.SimulationEnds) -> None:

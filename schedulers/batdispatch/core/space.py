@@ -1,12 +1,17 @@
-"""How free capacity is represented and counted: one algebra, three granularities.
+"""How capacity is represented and counted: one algebra, three granularities.
 
-Every planning algorithm of this package (backfilling, timelines, reservations) is written once in terms of a `Space`:
+Whatever any family asks about capacity is answered here and nowhere else: does a job fit, how many of its units can
+each node take, what does an allocation use. Every planning algorithm is written once in terms of a `Space`:
 
-- `HostSpace`: exclusive hosts, free capacity is a bit mask of hosts;
+- `HostSpace`: whole hosts, free capacity is a bit mask of hosts;
 - `NodeSpace`: nodes with several resources, free capacity is an int64 array [host, resource];
-- `PoolSpace`: exclusive hosts of which only the number matters, free capacity is an int.
+- `PoolSpace`: whole hosts of which only the number matters, free capacity is an int.
 
-Free capacities are values: operations return new ones and never modify their arguments.
+`core.licences.LicensedSpace` adds what exists once for the whole machine to one of the first two.
+
+Free capacities are values: operations return new ones and never modify their arguments. What matters to one job of a
+free capacity is its *room*: how many units each node can take (`NodeSpace`), or the hosts that it may use
+(`HostSpace`).
 """
 
 from __future__ import annotations
@@ -22,8 +27,15 @@ from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.core.need import Need, resolve
+from batdispatch.core.request import Request
 
 F = TypeVar("F")
+
+#: More units than any job has: how many units that need nothing a node can take.
+COUNTLESS = 2**31
+#: Most requests of which the resolved form is remembered.
+_REMEMBERED = 100_000
 
 
 class Space(ABC, Generic[F]):
@@ -31,14 +43,34 @@ class Space(ABC, Generic[F]):
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self._needs: dict[Request, Need] = {}
+
+    def need(self, job: Job) -> Need:
+        """Return what a job needs, along the machine's axes.
+
+        Raises:
+            InputError: the request names a resource or a host that the machine does not have, or contradicts itself.
+        """
+        need = self._needs.get(job.request)
+        if need is None:
+            if len(self._needs) >= _REMEMBERED:
+                self._needs.clear()
+            need = self._needs[job.request] = resolve(self.machine, job.request)
+        return need
+
+    # ------------------------------------------------------------------ one job
 
     @abstractmethod
     def whole(self) -> F:
         """Return the free capacity of the idle machine."""
 
     @abstractmethod
+    def room(self, free: F, job: Job) -> NDArray[np.int64]:
+        """Return how many units of a job each node can take by itself, int64 [host], not to be modified."""
+
+    @abstractmethod
     def rooms(self, frees: Sequence[F], job: Job) -> list[Any]:
-        """Return what matters to one job of each free capacity, or None where it does not fit.
+        """For each free capacity, return the job's room in it, or None where the job does not fit.
 
         The meet of two free capacities has the meet of their rooms.
         """
@@ -52,8 +84,44 @@ class Space(ABC, Generic[F]):
         """Return whether all units of a job find a place in `free`."""
 
     @abstractmethod
+    def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        """Return what a job uses on each host of an allocation, int64 [host of it, resource], not to be modified."""
+
+    @abstractmethod
+    def lacking(self, free: F, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+        """Return (host, resource, free, needed) of the first host that cannot carry its share, or None.
+
+        The host is -1 where the machine as a whole lacks a licence.
+        """
+
+    def mismatch(self, job: Job, allocation: Allocation) -> str:
+        """Return how an allocation breaks a job's request apart from capacity and the number of units, or ''."""
+        return "" if job.request.plain else self.need(job).mismatch(allocation, self.machine)
+
+    # ------------------------------------------------------------------ many jobs
+
+    @abstractmethod
     def plausible(self, free: F, jobs: Sequence[Job]) -> list[Job]:
         """Return the jobs that pass a quick necessary test of `fits`, in the same order."""
+
+    def fitting(self, free: F, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs that fit `free`, each for itself, in the same order. Jobs that ask alike are tested once."""
+        known: dict[Request, bool] = {}
+        found = []
+        for job in self.plausible(free, jobs):
+            fits = known.get(job.request)
+            if fits is None:
+                fits = known[job.request] = self.fits(free, job)
+            if fits:
+                found.append(job)
+        return found
+
+    def pooled_needs(self, jobs: Sequence[Job]) -> NDArray[np.int64]:
+        """Return `pooled_need` of many jobs, int64 [job, pooled resource]."""
+        rows = [self.pooled_need(job) for job in jobs]
+        return np.array(rows, dtype=np.int64).reshape(len(jobs), len(self.pools))
+
+    # ------------------------------------------------------------------ the algebra
 
     @abstractmethod
     def take(self, free: F, job: Job, allocation: Allocation) -> F:
@@ -62,6 +130,13 @@ class Space(ABC, Generic[F]):
     @abstractmethod
     def give(self, free: F, job: Job, allocation: Allocation) -> F:
         """Return `free` with what a job used on an allocation."""
+
+    def shift(self, frees: NDArray[np.int64], job: Job, allocation: Allocation, sign: int) -> None:
+        """Give (1) or take (-1) what a job uses on an allocation in each row of `frees`. **This changes `frees`.**
+
+        Only for spaces whose free capacities are arrays; `frees` is int64 [row, ...].
+        """
+        raise TypeError("free capacities of this space are no arrays")
 
     @abstractmethod
     def meet(self, a: Any, b: Any) -> Any:
@@ -75,6 +150,17 @@ class Space(ABC, Generic[F]):
     def only(self, free: F, hosts: int) -> F:
         """Return `free` with nothing left outside the mask `hosts`."""
 
+    def nodes(self, free: F) -> Any:
+        """Return the part of a free capacity that hosts have: a mask on whole hosts, else int64 [host, resource]."""
+        return free
+
+    # ------------------------------------------------------------------ sums over the machine
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """Names along the axis of pooled resources."""
+        return self.machine.resources
+
     @abstractmethod
     def pooled(self, free: F) -> NDArray[np.int64]:
         """Return the sums of free capacity over the machine, int64 [pooled resource]."""
@@ -87,29 +173,52 @@ class Space(ABC, Generic[F]):
     def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
         """Return what a job takes from the sums, int64 [pooled resource]."""
 
-    @abstractmethod
-    def lacking(self, free: F, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
-        """Return (host, resource, free, needed) of the first host that cannot carry its share, or None."""
-
 
 class HostSpace(Space[int]):
-    """Exclusive hosts as a bit mask: bit i is set when host i is free."""
+    """Whole hosts as a bit mask: bit i is set when host i is free."""
 
     def whole(self) -> int:
         return self.machine.compute
 
-    def fits(self, free: int, job: Job) -> bool:
-        return free.bit_count() >= job.units
+    def _usable(self, free: int, job: Job) -> int:
+        return free if job.request.plain else free & self.need(job).hosts
+
+    def room(self, free: int, job: Job) -> NDArray[np.int64]:
+        room = np.zeros(len(self.machine.hosts), dtype=np.int64)
+        room[hostset.ids(self._usable(free, job))] = 1
+        return room
 
     def rooms(self, frees: Sequence[int], job: Job) -> list[int | None]:
-        return [free if free.bit_count() >= job.units else None for free in frees]
+        request = job.request
+        if request.plain:
+            return [free if free.bit_count() >= request.units else None for free in frees]
+        hosts = self.need(job).hosts
+        return [free & hosts if self.enough(free & hosts, job) else None for free in frees]
 
     def enough(self, room: int, job: Job) -> bool:
-        return room.bit_count() >= job.units
+        request = job.request
+        if room.bit_count() < request.units:
+            return False
+        if not request.contiguous:
+            return True
+        return any(last - first + 1 >= request.units for first, last in hostset.runs(room))
+
+    def fits(self, free: int, job: Job) -> bool:
+        request = job.request
+        if request.plain:
+            return free.bit_count() >= request.units
+        return self.enough(free & self.need(job).hosts, job)
+
+    def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        return np.ones((allocation.size, 1), dtype=np.int64)
+
+    def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+        busy = allocation.mask & ~free
+        return None if not busy else ((busy & -busy).bit_length() - 1, self.machine.resources[0], 0, 1)
 
     def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
         count = free.bit_count()
-        return [job for job in jobs if job.units <= count] if count else []
+        return [job for job in jobs if job.request.units <= count] if count else []
 
     def take(self, free: int, job: Job, allocation: Allocation) -> int:
         return free & ~allocation.mask
@@ -130,14 +239,10 @@ class HostSpace(Space[int]):
         return np.array([free.bit_count()])
 
     def pooled_need(self, job: Job) -> NDArray[np.int64]:
-        return np.array([job.units])
+        return np.array([job.request.units])
 
     def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
         return np.array([allocation.size])
-
-    def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
-        busy = allocation.mask & ~free
-        return None if not busy else ((busy & -busy).bit_length() - 1, self.machine.resources[0], 0, 1)
 
 
 class NodeSpace(Space[NDArray[np.int64]]):
@@ -146,46 +251,90 @@ class NodeSpace(Space[NDArray[np.int64]]):
     def whole(self) -> NDArray[np.int64]:
         return self.machine.capacity
 
-    def fits(self, free: NDArray[np.int64], job: Job) -> bool:
-        return self.enough(self.machine.room(free, job.request), job)
+    def room(self, free: NDArray[np.int64], job: Job) -> NDArray[np.int64]:
+        """Return how many units of a job each node can take, int64 [..., host]; `free` is int64 [..., host, resource].
+
+        A unit that needs nothing fits `COUNTLESS` times on a node with anything free, which an absent node has not, and
+        not at all on a node that is full.
+        """
+        need = self.need(job)
+        if need.whole:
+            idle = (free == self.machine.capacity).all(axis=-1) & (self.machine.classes >= 0)
+            whole = np.asarray(idle, dtype=np.int64)
+            room = whole if need.per_host is None else whole * need.per_host
+        else:
+            room = self._shared(free, need)
+        return room if need.plain else need.restrict(room)
+
+    def _shared(self, free: NDArray[np.int64], need: Need) -> NDArray[np.int64]:
+        room: NDArray[np.int64] | None = None
+        for axis, amount in enumerate(need.amounts):
+            if amount:
+                left = free[..., axis] if need.once is None else np.maximum(free[..., axis] - need.once[axis], 0)
+                # A division costs five times as much as all the rest.
+                units = left if amount == 1 else left // amount
+                room = units if room is None else np.minimum(room, units)
+        if room is None:
+            room = np.where(free.any(axis=-1), np.int64(COUNTLESS), np.int64(0))
+        if need.once is not None:
+            room = np.where((free >= np.array(need.once)).all(axis=-1), room, 0)
+        return room
 
     def rooms(self, frees: Sequence[NDArray[np.int64]], job: Job) -> list[NDArray[np.int64] | None]:
-        """Return for each free capacity how many units of the job each host can take, int64 [host], or None."""
-        rooms = self.machine.room(np.array(frees), job.request)
-        enough = np.add.reduce(rooms, axis=1) >= job.units
-        return [room if fits else None for room, fits in zip(rooms, enough.tolist(), strict=True)]
+        """For each free capacity, return how many units of the job each host can take, int64 [host], or None."""
+        rooms = self.room(np.array(frees), job)
+        if job.request.plain:
+            enough = (np.add.reduce(rooms, axis=1) >= job.request.units).tolist()
+        else:
+            enough = [self.enough(room, job) for room in rooms]
+        return [room if fits else None for room, fits in zip(rooms, enough, strict=True)]
 
     def enough(self, room: NDArray[np.int64], job: Job) -> bool:
-        return int(np.add.reduce(room)) >= job.units
+        if job.request.plain:
+            return int(np.add.reduce(room)) >= job.request.units
+        return self.need(job).enough(room)
 
-    def plausible(self, free: NDArray[np.int64], jobs: Sequence[Job]) -> list[Job]:
-        pooled = free.sum(axis=0).tolist()
-        return [
-            job
-            for job in jobs
-            if job.request is None
-            or all(job.units * amount <= left for amount, left in zip(job.request, pooled, strict=True))
-        ]
+    def fits(self, free: NDArray[np.int64], job: Job) -> bool:
+        return self.enough(self.room(free, job), job)
 
     def _share(self, job: Job, allocation: Allocation) -> tuple[slice | NDArray[np.intp], NDArray[np.int64]]:
         """Return the hosts of an allocation, as an index, and what the job uses there, int64 [host of it, resource].
 
         Neighbouring hosts are a slice, which numpy reads and writes several times as fast.
         """
+        need = self.need(job)
         known = allocation.share
         # The wire hands out the same allocation for the same text, also to another machine's simulation.
-        if known is not None and known[0] is job.request and known[1] is self.machine:
+        if known is not None and known[0] is need and known[1] is self:
             return known[2], known[3]
         hosts = np.array(allocation.ids, dtype=np.intp)
-        if job.request is None:
+        if need.whole:
             used = self.machine.capacity[hosts]
         else:
             counts = np.ones(len(hosts), dtype=np.int64) if allocation.counts is None else np.array(allocation.counts)
-            used = np.outer(counts, np.array(job.request, dtype=np.int64))
+            used = np.outer(counts, np.array(need.amounts, dtype=np.int64))
+            if need.once is not None:
+                used += np.array(need.once)
         first, last = int(hosts[0]), int(hosts[-1])
         index = slice(first, last + 1) if last - first + 1 == len(hosts) else hosts
-        allocation.share = (job.request, self.machine, index, used)
+        allocation.share = (need, self, index, used)
         return index, used
+
+    def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        return self._share(job, allocation)[1]
+
+    def lacking(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+        hosts, used = self._share(job, allocation)
+        short = free[hosts] < used
+        if not short.any():
+            return None
+        row, axis = (int(i) for i in np.argwhere(short)[0])
+        return allocation.ids[row], self.machine.resources[axis], int(free[hosts][row, axis]), int(used[row, axis])
+
+    def plausible(self, free: NDArray[np.int64], jobs: Sequence[Job]) -> list[Job]:
+        pooled = free.sum(axis=0).tolist()
+        need = self.need
+        return [job for job in jobs if all(asked <= left for asked, left in zip(need(job).sums, pooled, strict=True))]
 
     def take(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> NDArray[np.int64]:
         hosts, used = self._share(job, allocation)
@@ -198,6 +347,13 @@ class NodeSpace(Space[NDArray[np.int64]]):
         more = free.copy()
         more[hosts] += used
         return more
+
+    def shift(self, frees: NDArray[np.int64], job: Job, allocation: Allocation, sign: int) -> None:
+        hosts, used = self._share(job, allocation)
+        if sign > 0:
+            frees[:, hosts] += used
+        else:
+            frees[:, hosts] -= used
 
     def meet(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.minimum(a, b)
@@ -215,40 +371,39 @@ class NodeSpace(Space[NDArray[np.int64]]):
         return np.asarray(free.sum(axis=0))
 
     def pooled_need(self, job: Job) -> NDArray[np.int64]:
-        if job.request is None:
-            # Whole nodes of any kind: no sum tells whether enough of them are idle.
-            return np.zeros(len(self.machine.resources), dtype=np.int64)
-        return np.array(job.request, dtype=np.int64) * job.units
+        return np.array(self.need(job).sums, dtype=np.int64)
 
     def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
         return np.asarray(self._share(job, allocation)[1].sum(axis=0))
 
-    def lacking(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
-        hosts, used = self._share(job, allocation)
-        short = free[hosts] < used
-        if not short.any():
-            return None
-        row, axis = (int(i) for i in np.argwhere(short)[0])
-        return allocation.ids[row], self.machine.resources[axis], int(free[hosts][row, axis]), int(used[row, axis])
-
 
 class PoolSpace(Space[int]):
-    """Exclusive hosts of which only the number matters, as in the literature's EASY."""
+    """Whole hosts of which only the number matters, as in the literature's EASY. For plain requests only."""
 
     def whole(self) -> int:
         return self.machine.size
 
-    def fits(self, free: int, job: Job) -> bool:
-        return free >= job.units
+    def room(self, free: int, job: Job) -> NDArray[np.int64]:
+        raise TypeError("a pool does not know which of its hosts are free")
 
     def rooms(self, frees: Sequence[int], job: Job) -> list[int | None]:
-        return [free if free >= job.units else None for free in frees]
+        units = job.request.units
+        return [free if free >= units else None for free in frees]
 
     def enough(self, room: int, job: Job) -> bool:
-        return room >= job.units
+        return room >= job.request.units
+
+    def fits(self, free: int, job: Job) -> bool:
+        return free >= job.request.units
+
+    def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        return np.ones((allocation.size, 1), dtype=np.int64)
+
+    def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+        raise TypeError("a pool does not know which of its hosts are free")
 
     def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
-        return [job for job in jobs if job.units <= free]
+        return [job for job in jobs if job.request.units <= free]
 
     def take(self, free: int, job: Job, allocation: Allocation) -> int:
         return free - allocation.mask.bit_count()
@@ -269,15 +424,12 @@ class PoolSpace(Space[int]):
         return np.array([free])
 
     def pooled_need(self, job: Job) -> NDArray[np.int64]:
-        return np.array([job.units])
+        return np.array([job.request.units])
 
     def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
         return np.array([allocation.size])
 
-    def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
-        raise TypeError("a pool does not know which of its hosts are free")
 
-
-def space_of(machine: Machine) -> Space[Any]:
-    """Return the exact space of a machine."""
-    return HostSpace(machine) if machine.exclusive else NodeSpace(machine)
+def present(space: Space[F], hosts_away: int) -> F:
+    """Return the capacity of the idle machine without the hosts of a mask."""
+    return space.only(space.whole(), ~hosts_away) if hosts_away else space.whole()

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.job import Job
 from batdispatch.core.space import Space
 
 F = TypeVar("F")
 
-#: Chooses an allocation for a job within free capacity, or None.
-Chooser = Callable[[F, Job], Allocation | None]
+#: Chooses a place for a job within what is free from a start to an end, or None.
+Chooser = Callable[[F, Job, float, float], Place | None]
 
 #: Most steps whose rooms are worked out at a time: one alone costs almost as much as a few. A search often ends early,
 #: so it begins with one and doubles.
@@ -50,6 +50,43 @@ class Timeline(Generic[F]):
         #: float64 [step] and int64 [step, pooled resource], longer than `times`; after the last step stands infinity.
         self._starts: NDArray[np.float64] = np.array([now] + 15 * [math.inf])
         self._sums: NDArray[np.int64] = np.tile(sums, (16, 1))
+
+    @classmethod
+    def rising(cls, space: Space[F], now: float, free: F, ends: Iterable[tuple[float, Job, Allocation]]) -> Timeline[F]:
+        """Return a timeline on which `free` grows by what running jobs give back when they end.
+
+        Args:
+            space: interprets `free`.
+            now: s.
+            free: what is free now.
+            ends: (time in s, not before `now`; job; allocation) of the running jobs, in order of time.
+        """
+        timeline = cls(space, now, free)
+        times, frees = timeline.times, timeline.frees
+        sums = [space.pooled(free)]
+        for time, job, allocation in ends:
+            free = space.give(free, job, allocation)
+            total = sums[-1] + space.pooled_use(job, allocation)
+            if time == times[-1]:
+                frees[-1], sums[-1] = free, total
+            elif not math.isinf(time):
+                times.append(time)
+                frees.append(free)
+                sums.append(total)
+        room = max(16, 2 * len(times))
+        timeline._starts = np.full(room, math.inf)
+        timeline._starts[: len(times)] = times
+        timeline._sums = np.zeros((room, len(sums[0])), dtype=np.int64)
+        timeline._sums[: len(times)] = sums
+        return timeline
+
+    def copy(self) -> Timeline[F]:
+        """Return a timeline of its own that is like this one. Linear in the number of steps."""
+        timeline = Timeline.__new__(Timeline)
+        timeline.space = self.space
+        timeline.times, timeline.frees = self.times.copy(), self.frees.copy()
+        timeline._starts, timeline._sums = self._starts.copy(), self._sums.copy()
+        return timeline
 
     def advance(self, now: float) -> None:
         """Forget what lies before `now`. Linear in the number of steps."""
@@ -138,28 +175,29 @@ class Timeline(Generic[F]):
 
     def earliest(
         self, job: Job, duration: float, choose: Chooser[F], *, after: float = -math.inf
-    ) -> tuple[float, Allocation] | None:
-        """Return the earliest start and an allocation that stays free until ``end_of(start, duration)``, or None.
+    ) -> tuple[float, Place] | None:
+        """Return the earliest start and a place that stays free until ``end_of(start, duration)``, or None.
 
-        None happens only when walltime-less jobs hold capacity for ever, or when `choose` never finds an allocation.
+        None happens only when walltime-less jobs hold capacity for ever, or when `choose` never finds a place.
         Nearly linear in the number of steps; quadratic at worst.
         """
         sums = self._sums[: len(self.times)]
         for first, last in self._gaps(sums, self.space.pooled_need(job), duration, after):
-            place = self._within(first, last, job, duration, choose, after)
-            if place is not None:
-                return place
+            found = self._within(first, last, job, duration, choose, after)
+            if found is not None:
+                return found
         return None
 
-    def may_move_up(self, job: Job, place: tuple[float, float, Allocation], after: float) -> bool:
-        """Return whether a job with a reserved place might start before it: False only if it surely cannot.
+    def may_move_up(self, job: Job, allocation: Allocation, start: float, end: float, after: float) -> bool:
+        """Return whether a job might start before its reservation: False only if it surely cannot.
 
         Args:
             job: the job.
-            place: start, end and allocation, as reserved.
+            allocation: as reserved.
+            start: of the reservation, s.
+            end: of the reservation, s.
             after: earliest start looked for, s.
         """
-        start, end, allocation = place
         sums = self._sums[: len(self.times)].copy()
         first = bisect_left(self.times, start)
         sums[first : bisect_left(self.times, end)] += self.space.pooled_use(job, allocation)
@@ -173,20 +211,22 @@ class Timeline(Generic[F]):
         """Yield the step ranges that the sums allow a job of `duration` seconds to lie in."""
         count = len(self.times)
         origin = max(bisect_right(self.times, after) - 1, 0)
-        blocked = np.flatnonzero(np.any(sums[origin:] < need, axis=1)) + origin
+        below = sums[origin:] < need
+        short: NDArray[np.bool_] = below[:, 0] if below.shape[1] == 1 else np.logical_or.reduce(below, axis=1)
+        blocked = short.nonzero()[0] + origin
         # Between two blocked steps lies a gap; where they are neighbours it has no length.
         walls = np.empty(len(blocked) + 2, dtype=np.intp)
         walls[0], walls[1:-1], walls[-1] = origin - 1, blocked, count
         firsts, lasts = walls[:-1] + 1, walls[1:]
         begins = np.maximum(self._starts[firsts], after)
-        wide = np.logical_and(firsts < lasts, np.round(begins + duration, 6) <= self._starts[lasts])
-        for index in np.flatnonzero(wide).tolist():
+        wide = (firsts < lasts) & ((begins + duration).round(6) <= self._starts[lasts])
+        for index in wide.nonzero()[0].tolist():
             yield int(firsts[index]), int(lasts[index])
 
     def _within(
         self, first: int, last: int, job: Job, duration: float, choose: Chooser[F], after: float
-    ) -> tuple[float, Allocation] | None:
-        """Return the earliest place within the steps ``first..last - 1``."""
+    ) -> tuple[float, Place] | None:
+        """Return the earliest start and place within the steps ``first..last - 1``."""
         times, frees = self.times, self.frees
         enough, meet = self.space.enough, self.space.meet
         limit = times[last] if last < len(times) else math.inf
@@ -215,12 +255,13 @@ class Timeline(Generic[F]):
                 window = room
                 later += 1
             else:
-                allocation = choose(reduce(meet, frees[index:later]), job)
-                if allocation is not None:
-                    return start, allocation
+                place = choose(reduce(meet, frees[index:later]), job, start, end)
+                if place is not None:
+                    return start, place
                 index = later = index + 1
                 continue
-            # The window cannot be extended over `later`: the next one begins as far before it as the job fits.
+            # Step `later` has too little room to extend the window. Start a new window at `later` and grow it backwards
+            # for as long as the job still fits.
             window = rooms[later - first]
             if window is None:
                 index = later = later + 1
@@ -230,3 +271,24 @@ class Timeline(Generic[F]):
                 window = longer
                 index -= 1
         return None
+
+
+def gaps_from_now(
+    timeline: Timeline[Any], now: float, horizon: float = math.inf, shortest: float = 1.0
+) -> Iterator[tuple[Space[Any], Any, float]]:
+    """Yield (space, free capacity, length in seconds) of the gaps that begin now and end by `horizon`.
+
+    The shortest one is widest and comes first; gaps shorter than `shortest` seconds are left out.
+    """
+    times, frees, space = timeline.times, timeline.frees, timeline.space
+    window = frees[0]
+    for index in range(1, len(times)):
+        end = min(times[index], horizon)
+        narrower = space.meet(window, frees[index])
+        if end < horizon and space.same(narrower, window):
+            continue
+        if end - now >= shortest:
+            yield space, window, end - now
+        if end >= horizon:
+            return
+        window = narrower

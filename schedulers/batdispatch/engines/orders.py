@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, IoJob
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.job import Job, JobState
-from batdispatch.core.ledger import spreads_freely
-from batdispatch.core.profiles import check_profile
+from batdispatch.core.profiles import check_profile, spreads_freely
 from batdispatch.engines.activities import Placement, io_problem
 from batdispatch.engines.execution import Execution, Site, check_timed
 from batdispatch.engines.records import Record
-
-if TYPE_CHECKING:
-    from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.world import World
 
 
 class Orders:
     """The decisions an engine knows, by type. Independent of the ledger: a peer behind a socket has none of ours."""
 
-    def __init__(self, engine: EmbeddedEngine) -> None:
-        self._engine = engine
+    def __init__(self, world: World) -> None:
+        self._world = world
         self._by_type: dict[type[d.Decision], Callable[[Any], None]] = {
             d.Execute: self._execute,
             d.Reject: self._reject,
@@ -53,24 +50,24 @@ class Orders:
         self._by_type[type(decision)](decision)
 
     def _waiting(self, job_id: str, what: str) -> Record:
-        engine = self._engine
-        record = engine.records.get(job_id)
+        world = self._world
+        record = world.records.get(job_id)
         if record is None or record.state is not JobState.SUBMITTED:
             raise self._refusal(f"{what}: job {job_id} does not wait: it is {self._state_of(job_id)}")
         return record
 
     def _state_of(self, job_id: str) -> str:
-        engine = self._engine
-        if job_id in engine.records:
-            return engine.records[job_id].state.value
-        return "ended" if job_id in engine.finished else "unknown"
+        world = self._world
+        if job_id in world.records:
+            return world.records[job_id].state.value
+        return "ended" if job_id in world.finished else "unknown"
 
     def _refusal(self, text: str) -> ImpossibleDecision:
-        engine = self._engine
-        return ImpossibleDecision(f"at {engine.now:.6f} s: {text}")
+        world = self._world
+        return ImpossibleDecision(f"at {world.now:.6f} s: {text}")
 
     def _execute(self, decision: d.Execute) -> None:
-        engine = self._engine
+        world = self._world
         record = self._waiting(decision.job_id, "EXECUTE_JOB")
         allocation = decision.allocation
         self._check_hosts(record, allocation)
@@ -82,24 +79,24 @@ class Orders:
         if decision.overrides:
             raise self._refusal(f"EXECUTE_JOB: job {record.id}: this engine runs all of a job on the same hosts")
         self._check_size(record, allocation, decision.mapping)
-        profile = engine.workload_profile(record)
+        profile = world.profile_of(record)
         site = self._site(record, decision)
         record.state = JobState.RUNNING
-        record.start = engine.now
+        record.start = world.now
         record.allocation = allocation
-        engine.occupy(allocation)
+        world.occupy(allocation)
         if profile["type"] == "delay":
-            engine.plan(record, engine.now + profile["delay"])
+            world.plan(record, world.now + profile["delay"])
             return
-        record.execution = execution = Execution(engine.profiles[record.id.partition("!")[0]], site)
-        due = execution.begin(record.profile, engine.now)
-        engine.forward_messages(record, execution)
-        engine.plan(record, due)
+        record.execution = execution = Execution(world.profiles[record.id.partition("!")[0]], site)
+        due = execution.begin(record.profile, world.now)
+        world.forward_messages(record, execution)
+        world.plan(record, due)
 
     def _site(self, record: Record, decision: d.Execute) -> Site | None:
         """Return where the job's activities run, or None when none can be timed."""
-        engine = self._engine
-        timer, io_job = engine.timer, decision.io_job
+        world = self._world
+        timer, io_job = world.timer, decision.io_job
         if timer is None:
             if io_job is not None:
                 raise self._refusal(
@@ -111,7 +108,7 @@ class Orders:
         try:
             placement = Placement(
                 record.id,
-                engine.machine,
+                world.machine,
                 decision.allocation,
                 mapping=decision.executors(),
                 storage=decision.storage,
@@ -121,9 +118,9 @@ class Orders:
             raise self._refusal(f"EXECUTE_JOB: {problem}") from None
         return Site(timer, placement, record, io)
 
-    def _io_profile(self, record: Record, io_job: d.IoJob) -> dict[str, Any]:
-        engine = self._engine
-        profiles = engine.profiles[record.id.partition("!")[0]]
+    def _io_profile(self, record: Record, io_job: IoJob) -> dict[str, Any]:
+        world = self._world
+        profiles = world.profiles[record.id.partition("!")[0]]
         try:
             if io_job.profile is not None:
                 check_profile(io_job.profile_name, io_job.profile)
@@ -138,34 +135,34 @@ class Orders:
         return profile
 
     def _check_hosts(self, record: Record, allocation: Allocation) -> None:
-        engine = self._engine
-        wrong = allocation.mask & ~engine.machine.compute
+        world = self._world
+        wrong = allocation.mask & ~world.machine.compute
         if wrong or not allocation.mask:
             host = hostset.ids(wrong)[0] if wrong else None
             raise self._refusal(
                 f"EXECUTE_JOB: job {record.id}: allocation {str(allocation)!r} "
                 + ("is empty" if host is None else f"names host {host}, which is no compute host of the platform")
             )
-        taken = allocation.mask & engine.hosts.busy
-        if taken and not engine.hosts.sharing:
+        taken = allocation.mask & world.hosts.busy
+        if taken and not world.hosts.sharing:
             host = hostset.ids(taken)[0]
-            holders = [r.id for r in engine.records.values() if r.allocation and r.allocation.mask >> host & 1]
+            holders = [r.id for r in world.records.values() if r.allocation and r.allocation.mask >> host & 1]
             raise self._refusal(
-                f"EXECUTE_JOB: job {record.id}: host {host} ({engine.machine.hosts[host].name}) is busy with "
+                f"EXECUTE_JOB: job {record.id}: host {host} ({world.machine.hosts[host].name}) is busy with "
                 f"{', '.join(holders)} and hosts are not shared (--enable-compute-sharing)"
             )
-        if allocation.mask & engine.hosts.away:
-            host = hostset.ids(allocation.mask & engine.hosts.away)[0]
+        if allocation.mask & world.hosts.away:
+            host = hostset.ids(allocation.mask & world.hosts.away)[0]
             raise self._refusal(
-                f"EXECUTE_JOB: job {record.id}: host {host} ({engine.machine.hosts[host].name}) is unavailable"
+                f"EXECUTE_JOB: job {record.id}: host {host} ({world.machine.hosts[host].name}) is unavailable"
             )
 
     def _check_size(self, record: Record, allocation: Allocation, mapping: Mapping[int, int] | None) -> None:
-        engine = self._engine
+        world = self._world
         placed = allocation.units if mapping is None else len(mapping)
         if placed == record.units:
             return
-        profiles = engine.profiles[record.id.partition("!")[0]]
+        profiles = world.profiles[record.id.partition("!")[0]]
         if mapping is None and spreads_freely(profiles[record.profile], profiles):
             return
         raise self._refusal(
@@ -174,10 +171,10 @@ class Orders:
         )
 
     def _reject(self, decision: d.Reject) -> None:
-        engine = self._engine
+        world = self._world
         record = self._waiting(decision.job_id, "REJECT_JOB")
         record.state = JobState.REJECTED
-        engine.outputs.rejected(
+        world.outputs.rejected(
             job_id=record.id,
             profile=record.profile,
             submission=record.submission,
@@ -185,14 +182,14 @@ class Orders:
             walltime=record.walltime,
             metadata=record.metadata,
         )
-        engine.forget(record)
+        world.forget(record)
 
     def _kill(self, decision: d.Kill) -> None:
-        engine = self._engine
+        world = self._world
         progress: dict[str, dict[str, Any]] = {}
-        unreported = {event.job_id for event in engine.told if isinstance(event, e.JobCompleted)}
+        unreported = {event.job_id for event in world.told if isinstance(event, e.JobCompleted)}
         for job_id in decision.job_ids:
-            record = engine.records.get(job_id)
+            record = world.records.get(job_id)
             if record is None and job_id in unreported:
                 continue  # It ended by itself, and the peer could not know yet.
             if record is None or record.state is not JobState.RUNNING or record.allocation is None:
@@ -200,34 +197,34 @@ class Orders:
             execution = record.execution
             code = -1
             if execution is None:
-                length = engine.workload_profile(record)["delay"]
-                part = min((engine.now - record.start) / length, 1.0)
+                length = world.profile_of(record)["delay"]
+                part = min((world.now - record.start) / length, 1.0)
                 progress[job_id] = {"profile_name": record.profile, "progress": part}
             else:
-                progress[job_id], active = execution.stop(engine.now)
+                progress[job_id], active = execution.stop(world.now)
                 # Batsim's codes: -2 for a parallel task, -1 for anything else.
                 code = -2 if active else -1
-            engine.end(record, JobState.COMPLETED_KILLED, code)
-        engine.told.append(e.JobsKilled(engine.now, list(decision.job_ids), progress))
+            world.end(record, JobState.COMPLETED_KILLED, code)
+        world.told.append(e.JobsKilled(world.now, list(decision.job_ids), progress))
 
     def _call_later(self, decision: d.CallMeLater) -> None:
-        engine = self._engine
+        world = self._world
         at = round(decision.at, 6)
-        if not engine.now < at < math.inf:
+        if not world.now < at < math.inf:
             raise self._refusal(f"CALL_ME_LATER: asked for {decision.at:.6f} s, which is not later than now")
-        engine.calls += 1
-        engine.schedule(at, engine.call, decision.call_id)
+        world.calls += 1
+        world.schedule(at, world.call, decision.call_id)
 
     def _need_dynamic(self, what: str) -> None:
-        engine = self._engine
-        if not engine.options.dynamic_jobs:
+        world = self._world
+        if not world.options.dynamic_jobs:
             raise self._refusal(f"{what}: dynamic registration is not enabled (--enable-dynamic-jobs)")
 
     def _register_profile(self, decision: d.RegisterProfile) -> None:
-        engine = self._engine
+        world = self._world
         self._need_dynamic("REGISTER_PROFILE")
         where = f"{decision.workload}!{decision.name}"
-        known = engine.profiles.setdefault(decision.workload, {})
+        known = world.profiles.setdefault(decision.workload, {})
         if decision.name in known and known[decision.name] != decision.profile:
             raise self._refusal(f"REGISTER_PROFILE: profile {where} exists already and is another")
         kind = decision.profile.get("type")
@@ -239,37 +236,37 @@ class Orders:
                 decision.name,
                 {decision.name: decision.profile, **known},
                 set(),
-                platform=engine.timer is not None,
+                platform=world.timer is not None,
             )
         except InputError as problem:
             raise self._refusal(f"REGISTER_PROFILE: {problem}") from None
         known[decision.name] = decision.profile
 
     def _register_job(self, decision: d.RegisterJob) -> None:
-        engine = self._engine
+        world = self._world
         self._need_dynamic("REGISTER_JOB")
         job = decision.job
         workload, mark, _ = job.id.partition("!")
-        if not mark or job.id in engine.records or job.id in engine.finished:
+        if not mark or job.id in world.records or job.id in world.finished:
             raise self._refusal(f"REGISTER_JOB: job {job.id} exists already or is not named workload!name")
-        if job.profile not in engine.profiles.get(workload, {}):
+        if job.profile not in world.profiles.get(workload, {}):
             raise self._refusal(f"REGISTER_JOB: job {job.id}: workload {workload!r} has no profile {job.profile!r}")
         # The peer's object is its own, as it would be behind a socket.
         copy = Job(
             id=job.id,
-            units=job.units,
+            request=job.request,
             submission=job.submission,
             walltime=round(job.walltime, 6) if job.walltime < math.inf else math.inf,
             profile=job.profile,
-            demand=job.demand,
             user=job.user,
+            parent=job.parent,
             extra=dict(job.extra),
         )
-        engine.submit(copy, tell=engine.options.acknowledge_dynamic_jobs)
+        world.submit(copy, tell=world.options.acknowledge_dynamic_jobs)
 
     def _set_metadata(self, decision: d.SetMetadata) -> None:
-        engine = self._engine
-        record = engine.records.get(decision.job_id)
+        world = self._world
+        record = world.records.get(decision.job_id)
         if record is None or '"' in decision.metadata:
             raise self._refusal(
                 f"SET_JOB_METADATA: job {decision.job_id} is {self._state_of(decision.job_id)}, or the "
@@ -278,21 +275,21 @@ class Orders:
         record.metadata = decision.metadata
 
     def _send_message(self, decision: d.SendMessage) -> None:
-        engine = self._engine
-        record = engine.records.get(decision.job_id)
+        world = self._world
+        record = world.records.get(decision.job_id)
         if record is None or record.state is not JobState.RUNNING:
             raise self._refusal(
                 f"TO_JOB_MSG: job {decision.job_id} does not run: it is {self._state_of(decision.job_id)}"
             )
         if record.execution is not None:
             record.execution.inbox.append(decision.message)
-            poll = record.execution.next_poll(engine.now)
+            poll = record.execution.next_poll(world.now)
             if poll < math.inf:
-                engine.plan(record, poll)
+                world.plan(record, poll)
 
     def _change_state(self, decision: d.ChangeState) -> None:
-        engine = self._engine
-        record = engine.records.get(decision.job_id)
+        world = self._world
+        record = world.records.get(decision.job_id)
         if record is None or record.allocation is not None or decision.state not in ("SUBMITTED", "RUNNING"):
             raise self._refusal(
                 f"CHANGE_JOB_STATE: job {decision.job_id} ({self._state_of(decision.job_id)}) cannot become "
@@ -302,14 +299,14 @@ class Orders:
         record.state = JobState(decision.state)
 
     def _finish_registration(self, decision: d.FinishRegistration) -> None:
-        engine = self._engine
+        world = self._world
         self._need_dynamic("NOTIFY registration_finished")
-        engine.registering = False
+        world.registering = False
 
     def _continue_registration(self, decision: d.ContinueRegistration) -> None:
-        engine = self._engine
+        world = self._world
         self._need_dynamic("NOTIFY continue_registration")
-        engine.registering = True
+        world.registering = True
 
     def _refuse_stop(self, decision: d.StopSimulation) -> None:
         raise self._refusal("StopSimulation: this engine does not end a simulation before its jobs have")

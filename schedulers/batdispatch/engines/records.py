@@ -16,7 +16,6 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     dynamic_jobs: bool = False
     acknowledge_dynamic_jobs: bool = True
-    profile_reuse: bool = True
     forward_profiles: bool = False
     #: Several jobs on a host. None: where the platform states capacities, which the dispatcher then has to respect.
     compute_sharing: bool | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, NoReturn
 
 from batsim.batsim import BatsimScheduler, Job
@@ -105,7 +106,8 @@ def _session(options: dict[str, Any]) -> Session:
         raise InputError(
             'expected {"dispatcher": name, "options": {...}, "seed": whole number}', source="pybatsim's --options"
         )
-    return Session(create(name, settings, seed), decision_time=_decision_time(options.get("decision_time", "none")))
+    decision_time = _decision_time(options.get("decision_time", "none"))
+    return Session(create(name, settings, seed), decision_time=decision_time, clock=perf_counter)
 
 
 def _decision_time(value: Any) -> float | None:

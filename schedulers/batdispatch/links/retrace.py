@@ -8,7 +8,7 @@ from pathlib import Path
 
 from batdispatch.batsim import protocol
 from batdispatch.core import decisions as d
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.job import Job
@@ -30,35 +30,39 @@ class Retraced(Dispatcher):
     def hear(self, message: Message) -> None:
         """Hear of a message before the ledger applies its events."""
 
-    def look(self, cluster: Ledger) -> None:
+    def look(self, ledger: Ledger) -> None:
         """See the cluster as the recorded dispatcher saw it."""
 
-    def decide(self, cluster: Ledger) -> None:
-        self.look(cluster)
+    def decide(self, ledger: Ledger) -> None:
+        self.look(ledger)
         for decision in self.recorded:
             if isinstance(decision, d.Execute):
-                job = _waiting(cluster, decision.job_id)
-                allocation, mapping = decision.allocation, decision.mapping
-                if mapping is not None and job.request is not None:
-                    # On the wire, units on nodes are executors mapped to hosts.
-                    placed = Counter(mapping.values())
-                    allocation = Allocation.of(allocation.ids, [placed[index] for index in range(allocation.size)])
-                    mapping = None
-                cluster.start(job, allocation, mapping=mapping)
+                job = _waiting(ledger, decision.job_id)
+                stay = ledger.start(job, _place(ledger, job, decision))
                 # Deciding may have taken time.
-                job.start = decision.time
-            elif isinstance(decision, d.Reject) and decision.job_id in cluster.queue:
-                cluster.reject(cluster.queue[decision.job_id], decision.reason)
+                stay.start = decision.time
+            elif isinstance(decision, d.Reject) and decision.job_id in ledger.queue:
+                ledger.reject(ledger.queue[decision.job_id], decision.reason)
             elif isinstance(decision, d.RegisterProfile):
-                cluster.register_profile(decision.workload, decision.name, decision.profile)
+                ledger.register_profile(decision.workload, decision.name, decision.profile)
             elif isinstance(decision, d.RegisterJob):
-                cluster.register_job(decision.job)
+                ledger.register_job(decision.job)
 
 
-def _waiting(cluster: Ledger, job_id: str) -> Job:
-    if job_id not in cluster.queue:
-        raise InputError(f"the recording starts job {job_id}, which does not wait at {cluster.now:g} s")
-    return cluster.queue[job_id]
+def _waiting(ledger: Ledger, job_id: str) -> Job:
+    if job_id not in ledger.queue:
+        raise InputError(f"the recording starts job {job_id}, which does not wait at {ledger.now:g} s")
+    return ledger.queue[job_id]
+
+
+def _place(ledger: Ledger, job: Job, decision: d.Execute) -> Place:
+    """Return where a recorded decision puts a job."""
+    allocation, mapping = decision.allocation, decision.mapping
+    if mapping is None or ledger.machine.exclusive or job.request.per_unit is None:
+        return Place(allocation, mapping)
+    # On the wire, units on nodes are executors mapped to hosts.
+    placed = Counter(mapping.values())
+    return Place(Allocation.of(allocation.ids, [placed[index] for index in range(allocation.size)]))
 
 
 def retrace(path: Path, dispatcher: Retraced) -> None:

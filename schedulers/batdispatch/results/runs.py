@@ -16,9 +16,12 @@ from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.results.frame import read_jobs
 from batdispatch.results.hostsets import parse_many
+from batdispatch.results.lineage import FILE as LINEAGE
+from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
 from batdispatch.results.metrics.compute import Value, compute
+from batdispatch.results.metrics.sample import Floats
 from batdispatch.results.schedule import read_schedule
-from batdispatch.results.usage import held_by_row, job_facts, read_units, slots_of
+from batdispatch.results.usage import held_by_row, job_facts, licences_of, read_units, slots_of
 
 #: Largest result.json read, in bytes.
 MAX_BYTES = 1 << 28
@@ -87,7 +90,9 @@ class Run:
     Attributes:
         folder: where it is.
         label: a name that tells it from the other runs of a comparison.
-        frame: its jobs, see `frame.read_jobs`.
+        frame: its jobs file, see `frame.read_jobs`.
+        lineage: which rows of it are one job.
+        jobs: its logical jobs, one row each, see `lineage.logical`.
         result: its result.json; empty when there is none, as in a folder that Batsim wrote.
         hosts: compute hosts of the machine, None when nothing says it.
         metrics: name -> value.
@@ -96,6 +101,8 @@ class Run:
     folder: Path
     label: str
     frame: pd.DataFrame
+    lineage: Lineage
+    jobs: pd.DataFrame
     result: Result
     hosts: int | None
     metrics: Mapping[str, Value]
@@ -151,8 +158,8 @@ def read_result(folder: Path) -> Result:
 def read_run(folder: Path, *, label: str = "") -> Run:
     """Read a run folder and compute its metrics.
 
-    Metrics come from the jobs file. Those that need the workload or the platform as well (fairness over users,
-    utilisation of named resources) are taken from result.json, whose writer had both at hand.
+    Metrics come from the jobs file and the lineage. Those that need the workload or the platform as well (fairness over
+    users, utilisation of named resources and licences) are taken from result.json, whose writer had both at hand.
 
     Raises:
         InputError: the folder has no jobs file, or a file in it is malformed.
@@ -162,11 +169,14 @@ def read_run(folder: Path, *, label: str = "") -> Run:
         raise InputError("holds no jobs.csv", source=str(folder))
     frame = read_jobs(path)
     result = read_result(folder)
+    lineage = read_lineage(folder / LINEAGE, frame)
     hosts = result.platform.hosts or _hosts_of_schedule(folder)
-    values = compute(frame, hosts=hosts, totals=result.platform.resources, decisions=result.decisions)
+    values = compute(frame, lineage=lineage, hosts=hosts, totals=result.platform.resources, decisions=result.decisions)
     known = {name: value for name, value in result.metrics.items() if value is not None}
     metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
-    return Run(folder, label or result.label or folder.name, frame, result, hosts, metrics)
+    metrics |= {name: value for name, value in known.items() if name.startswith("utilisation_") and name not in metrics}
+    jobs = logical(frame, lineage)
+    return Run(folder, label or result.label or folder.name, frame, lineage, jobs, result, hosts, metrics)
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
@@ -200,14 +210,19 @@ def metrics_of(
         frame: the run's jobs.
         result: what result.json will hold; of it, "decisions" is read.
         machine: of the run, for utilisation.
-        jobs: of the workload, for users and demands.
-        folder: of the run, for units.csv.
+        jobs: of the workload, for users and for what they ask for.
+        folder: of the run, for units.csv and lineage.csv; without it no row continues another.
 
     Raises:
-        InputError: an allocation or units.csv is malformed.
+        InputError: an allocation, units.csv or lineage.csv is malformed.
     """
-    facts = job_facts(frame, jobs) if jobs is not None else None
-    totals, amounts = {}, None
+    lineage = unjoined(len(frame)) if folder is None else read_lineage(folder / LINEAGE, frame)
+    facts = job_facts(frame, jobs, lineage) if jobs is not None else None
+    totals: dict[str, float] = {}
+    licences = {} if machine is None else dict(machine.licences)
+    amounts: dict[str, Floats] = {}
+    if machine is not None and licences and facts is not None:
+        amounts |= {name: held.astype(np.float64) for name, held in licences_of(machine, facts.asking).items()}
     if machine is not None and not machine.exclusive:
         totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
         if facts is not None:
@@ -217,11 +232,13 @@ def metrics_of(
                 if folder is not None
                 else np.ones(int(intervals.sizes.sum()), dtype=np.int64)
             )
-            amounts = held_by_row(slots_of(intervals, units, machine, facts.jobs), len(frame), machine.resources)
+            amounts |= held_by_row(slots_of(intervals, units, machine, facts.asking), len(frame), machine.resources)
     return compute(
         frame,
+        lineage=lineage,
         hosts=machine.size if machine is not None else None,
         totals=totals,
+        licences=licences,
         amounts=amounts,
         users=facts.users if facts is not None else None,
         decisions=result.get("decisions"),

@@ -1,4 +1,7 @@
-"""What jobs held of a machine whose nodes have several resources."""
+"""What jobs held: of the nodes of a machine that jobs share, and of its licences.
+
+What a request takes is read here anew, from its fields, and not asked of the core: the audit rests on it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.results.hostsets import Intervals
+from batdispatch.results.lineage import Lineage
 
 #: Largest units.csv read, in bytes.
 MAX_BYTES = 1 << 30
@@ -26,28 +30,40 @@ class JobFacts:
 
     Attributes:
         jobs: the workload's job, None where it has none of that id (jobs registered while the simulation ran).
-        users: its user, object [row], empty text when unknown.
+        asking: the job whose request says what the row's job takes on a node: its own or, where the workload has none
+            of that id, that of the first segment of the same logical job; None where there is neither.
+        users: the user of that job, object [row], empty text when unknown.
     """
 
     jobs: Sequence[Job | None]
+    asking: Sequence[Job | None]
     users: NDArray[np.object_]
 
 
-def job_facts(frame: pd.DataFrame, jobs: Iterable[Job]) -> JobFacts:
-    """Look up each row's job by ``workload!id``, or by its id alone when the workload's jobs carry no prefix."""
+def job_facts(frame: pd.DataFrame, jobs: Iterable[Job], lineage: Lineage | None = None) -> JobFacts:
+    """Look up each row's job by ``workload!id``, or by its id alone when the workload's jobs carry no prefix.
+
+    Args:
+        frame: from `frame.read_jobs`.
+        jobs: of the workload.
+        lineage: which rows are one job; None: each row is a job.
+    """
     by_id = {job.id: job for job in jobs}
     found = [
         by_id.get(job_id) or by_id.get(f"{workload}!{job_id}")
         for job_id, workload in zip(frame["job_id"], frame["workload_name"], strict=True)
     ]
-    users = np.array([job.user if job is not None else "" for job in found], dtype=object)
-    return JobFacts(found, users)
+    asking = found
+    if lineage is not None and lineage.joined:
+        asking = [found[root] if job is None else job for job, root in zip(found, lineage.root.tolist(), strict=True)]
+    users = np.array([job.user if job is not None else "" for job in asking], dtype=object)
+    return JobFacts(found, asking, users)
 
 
 def read_units(path: Path, frame: pd.DataFrame, intervals: Intervals) -> NDArray[np.int64]:
     """Read units.csv: how many units of its job each host slot carries, int64 [slot] along ``intervals.hosts()``.
 
-    A job that is not in the file, and every job when there is no such file, has one unit a host.
+    A job that is not in the file, and every job when there is no such file, has one unit on each host.
 
     Raises:
         InputError: the file is malformed, names a job that is not in the frame, or gives a job another number of
@@ -118,9 +134,18 @@ class Slots:
 def slots_of(
     intervals: Intervals, units: NDArray[np.int64], machine: Machine, jobs: Sequence[Job | None], *, source: str = ""
 ) -> Slots:
-    """Spread each row's job over its hosts: units times demand, or the whole node for a job without a demand.
+    """Spread each row's job over its hosts.
 
-    Hosts beyond the machine carry nothing here (the audit reports them).
+    A job takes on each host what its units there need and what it asks for once on every node, or all of the node: if
+    it says nothing about what a unit needs, if it asks for whole nodes, and always on exclusive hosts. Hosts beyond the
+    machine carry nothing here (the audit reports them).
+
+    Args:
+        intervals: hosts of each row's job.
+        units: units on each host slot, from `read_units`.
+        machine: of the run.
+        jobs: the job whose request each row has, see `JobFacts.asking`; None: whole nodes.
+        source: for messages.
 
     Raises:
         InputError: a job needs a resource that the machine does not have.
@@ -129,19 +154,39 @@ def slots_of(
     inside = host < len(machine.hosts)
     amount = machine.capacity[np.where(inside, host, 0)]
     amount[~inside] = 0
-    requests = np.zeros((intervals.rows, len(machine.resources)), dtype=np.int64)
-    whole = np.ones(intervals.rows, dtype=bool)
+    each = np.zeros((intervals.rows, len(machine.resources)), dtype=np.int64)
+    once = np.zeros((intervals.rows, len(machine.resources)), dtype=np.int64)
+    shares = np.zeros(intervals.rows, dtype=bool)
     for index, job in enumerate(jobs):
-        try:
-            request = machine.resolve(job.demand) if job is not None else None
-        except InputError as problem:
-            raise InputError(str(problem), source=source, place=f"job {job.id if job else index!r}") from None
-        if request is not None:
-            whole[index] = False
-            requests[index] = request
-    shared = ~whole[row]
-    amount[shared] = units[shared, None] * requests[row[shared]]
+        if job is None or machine.exclusive:
+            continue
+        request = job.request
+        if request.per_unit is None or request.whole_nodes:
+            continue
+        shares[index] = True
+        each[index] = _along(machine, dict(request.per_unit), job, source)
+        once[index] = _along(machine, dict(request.per_node), job, source)
+    shared = shares[row]
+    amount[shared] = units[shared, None] * each[row[shared]] + once[row[shared]]
     return Slots(host, row, units, amount)
+
+
+def _along(machine: Machine, amounts: Mapping[str, int], job: Job, source: str) -> list[int]:
+    """Return amounts by name along the machine's resource axis."""
+    for name, amount in amounts.items():
+        if amount and name not in machine.resources:
+            raise InputError(
+                f"needs resource {name!r}, the machine has {', '.join(machine.resources)}",
+                source=source,
+                place=f"job {job.id!r}",
+            )
+    return [amounts.get(name, 0) for name in machine.resources]
+
+
+def licences_of(machine: Machine, jobs: Sequence[Job | None]) -> Mapping[str, NDArray[np.int64]]:
+    """Return how many of each of the machine's licences each row's job held, int64 [row] by name."""
+    asked = [dict(job.request.licences) if job is not None else {} for job in jobs]
+    return {name: np.array([amounts.get(name, 0) for amounts in asked], dtype=np.int64) for name, _ in machine.licences}
 
 
 def held_by_row(slots: Slots, rows: int, resources: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:

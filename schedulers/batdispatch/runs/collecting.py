@@ -5,21 +5,33 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from batdispatch.core.job import Job
+from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
-from batdispatch.dispatchers.constraint.greedy import Planner, orders, search
-from batdispatch.dispatchers.constraint.instance import SCALE, Instance, Viewer
-from batdispatch.dispatchers.constraint.saved import encode
-from batdispatch.dispatchers.constraint.window import by_priority, holdable
+from batdispatch.core.pooled import PooledSpace
+from batdispatch.dispatchers.constraint.instance import SCALE, Instance
+from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution
+from batdispatch.dispatchers.constraint.window import in_order
+from batdispatch.inputs.instances import encode
 from batdispatch.links.retrace import Retraced
-from batdispatch.parts.prediction import Estimates
+from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.placement import make_placement
+from batdispatch.parts.prediction import Predictions
+from batdispatch.parts.solving import Found, Limits, run, settled
 
-#: Model -> formulation for the solver.
-SOLVED = {"pcp20-paper": "positions", "pcp20-counts": "counts", "pcp19": "node-wise", "hcp19": "pooled"}
+#: What can be done with an instance, and the placement of the list schedules that it begins with. The last four are
+#: formulations of a model; the first two need no solver.
+MODELS = {
+    "search-rule": "last-fit",
+    "best-list": "scarce",
+    "positions": "last-fit",
+    "counts": "last-fit",
+    "node-wise": "best-fit",
+    "pooled": "best-fit",
+}
 
 
 class Collector(Retraced):
-    """Keeps every instance of a run with at least `least` jobs that fit, at most `window` by priority.
+    """Keeps every instance of a run with at least `least` jobs that fit, at most `window` by PCP'20's priority.
 
     Attributes:
         lines: the instances, encoded.
@@ -27,68 +39,77 @@ class Collector(Retraced):
 
     def __init__(self, prediction: str, *, least: int, window: int) -> None:
         super().__init__()
-        self.estimates = Estimates(prediction)
+        self.predictions = Predictions(prediction)
+        self.ordering = make_ordering("pcp20-priority")
         self.lines: list[bytes] = []
         self._least = least
         self._window = window
 
-    def begin(self, cluster: Ledger) -> None:
-        self.estimates.begin(cluster)
-        self.viewer = Viewer(cluster, self.estimates.of)
+    def begin(self, ledger: Ledger) -> None:
+        self.predictions.begin(ledger)
+        self.ordering.begin(ledger)
+        self._pool = PooledSpace(ledger.space)
 
-    def on_submit(self, cluster: Ledger, job: Job) -> None:
-        self.estimates.of(job)
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        self.predictions.of(job)
 
-    def on_end(self, cluster: Ledger, job: Job) -> None:
-        self.estimates.ended(job, cluster.now)
-        self.viewer.forget(job)
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        self.predictions.ended(stay, ledger.now)
 
-    def look(self, cluster: Ledger) -> None:
-        fitting = holdable(cluster, self.viewer, self.viewer.free(cluster), list(cluster.queue.values()))
+    def look(self, ledger: Ledger) -> None:
+        fitting = ledger.space.fitting(ledger.free, list(ledger.queue.values()))
         if len(fitting) >= self._least:
-            jobs = by_priority(fitting, cluster.now, self.estimates.of)[: self._window]
-            self.lines.append(encode(self.viewer.instance(cluster, jobs)))
+            jobs = in_order(ledger, self.ordering, fitting, self.predictions.of)[: self._window]
+            self.lines.append(encode(Instance(ledger, jobs, self.predictions.of, self._pool)))
 
 
 def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed: int) -> dict[str, Any]:
-    """Return facts about one instance solved by one model.
+    """Return facts about one instance solved by one of `MODELS`.
 
     `delay` is the objective's part that a schedule decides, sum of (start - now) / duration; `seconds` is CPU time.
     """
-    from batdispatch.dispatchers.constraint.solver import improve
-
     began = time.process_time()
-    seen = instance.pooled() if name == "hcp19" else instance
-    planner = Planner(seen)
-    if name == "search-rule":
-        plan = planner.forward(orders(seen)[0])
-        first = plan
+    whole_hosts = instance.ledger.machine.exclusive and instance.ledger.plain
+    seen = instance.as_one_node() if name == "pooled" or whole_hosts else instance
+    placement = make_placement(MODELS[name])
+    placement.begin(instance.ledger.machine)
+    planner = Planner(seen, placement)
+    found: Found[Plan]
+    if name == "best-list":
+        _, plan = best_of_lists(planner, 0)
     else:
-        first, plan = search(planner, 0)
-    variables = constraints = 0
-    bound, status = seen.bound(), "GREEDY"
-    if name in SOLVED:
-        outcome = improve(SOLVED[name], seen, plan, first=first.cost, work=work, wall=wall, seed=seed)
-        plan, bound, status = outcome.plan, outcome.bound, outcome.status
-        variables, constraints = outcome.variables, outcome.constraints
-    elif plan.cost <= bound:
-        status = "BOUND"
+        plan = first_solution(planner)
+    if name in ("best-list", "search-rule"):
+        found = settled(plan, plan.cost, bound=seen.bound)
+    else:
+        from batdispatch.dispatchers.constraint.models import FORMULATIONS
+
+        limits = Limits(work=work, wall=wall, seed=seed)
+        found = run(
+            lambda: FORMULATIONS[name](seen, plan),
+            (plan, plan.cost),
+            bound=seen.bound,
+            limits=limits,
+            clock=time.process_time,
+        )
     return {
-        "jobs": len(instance.ids),
+        "jobs": len(instance.jobs),
         "running": len(instance.running),
-        "status": status,
-        "paper_variables": instance.node_wise_variables() if name == "pcp19" else paper_count(name, instance),
-        "variables": variables,
-        "constraints": constraints,
-        "delay": plan.cost / SCALE,
-        "bound": bound / SCALE,
-        "gap": (plan.cost - bound) / plan.cost if plan.cost else 0.0,
-        "slowdown": instance.slowdown(plan.starts),
-        "start_now": int((plan.starts == 0).sum()),
+        "status": found.status,
+        "paper_variables": paper_count(name, instance),
+        "variables": found.variables,
+        "constraints": found.constraints,
+        "delay": found.cost / SCALE,
+        "bound": found.bound / SCALE,
+        "gap": (found.cost - found.bound) / found.cost if found.cost else 0.0,
+        "slowdown": instance.slowdown(found.solution.starts),
+        "start_now": len(found.solution.now()),
         "seconds": time.process_time() - began,
     }
 
 
 def paper_count(name: str, instance: Instance) -> int:
-    """Return the variables of PCP'20 as the paper counts them, or of HCP'19, which has only start times."""
-    return len(instance.ids) if name == "hcp19" else instance.paper_variables()
+    """Return the variables of a model as its paper counts them: HCP'19 has only start times."""
+    if name == "pooled":
+        return len(instance.jobs)
+    return instance.node_wise_variables() if name == "node-wise" else instance.paper_variables()

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.dispatchers.constraint.saved import read
 from batdispatch.inputs.files import write_lines
+from batdispatch.inputs.instances import read_instances
 from batdispatch.links.retrace import retrace
 from batdispatch.results.runs import read_result
 from batdispatch.runs.collecting import Collector, solve_with
@@ -94,14 +94,14 @@ def compare_models(
     Raises:
         InputError: the file holds no instances.
     """
-    counts = {line: (one.paper_variables(), one.node_wise_variables()) for line, one in read(path)}
+    counts = {line: (one.paper_variables(), one.node_wise_variables()) for line, one in read_instances(path)}
     able = [line for line, (_, node_wise) in counts.items() if node_wise <= most_variables]
     if most is not None and len(able) > most:
         able = [able[index * len(able) // most] for index in range(most)]
     chosen = set(able)
-    for line, instance in read(path):
+    for line, instance in read_instances(path):
         positions, node_wise = counts[line]
-        found = Compared(line=line, jobs=len(instance.ids), pcp20=positions, pcp19=node_wise, solved={})
+        found = Compared(line=line, jobs=len(instance.jobs), pcp20=positions, pcp19=node_wise, solved={})
         for name in models if line in chosen else ():
             facts = solve_with(name, instance, work=work, wall=wall, seed=seed)
             found.solved[name] = Solved(status=facts["status"], seconds=facts["seconds"], delay=facts["delay"])

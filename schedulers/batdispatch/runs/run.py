@@ -7,7 +7,7 @@ import re
 import resource
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -17,10 +17,11 @@ import numpy as np
 
 from batdispatch import __version__
 from batdispatch.batsim import protocol
-from batdispatch.core.dispatcher import Dispatcher, create
+from batdispatch.core.dispatcher import Dispatcher, create, find
 from batdispatch.core.errors import InputError
 from batdispatch.core.events import Event
 from batdispatch.core.messages import Peer
+from batdispatch.core.options import did_you_mean, parse_named, split_list
 from batdispatch.core.session import DecisionTime, Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
@@ -32,6 +33,8 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.results.frame import read_jobs
+from batdispatch.results.lineage import FILE as LINEAGE
+from batdispatch.results.lineage import read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.runs import metrics_of
 from batdispatch.runs.isolation import isolated, sweep
@@ -229,11 +232,12 @@ def _finish(
         "rejected": [{"job": job, "reason": reason} for job, reason in rejections(session)],
         "report": session.report,
     }
-    result["metrics"] = metrics_of(
-        read_jobs(out / "jobs.csv"), result, machine=platform.machine, jobs=workload.jobs, folder=out
-    )
+    write_lineage({} if session.ledger is None else session.ledger.parents, out / LINEAGE)
+    frame = read_jobs(out / "jobs.csv")
+    result["metrics"] = metrics_of(frame, result, machine=platform.machine, jobs=workload.jobs, folder=out)
     if "failed_attempts" in dispatcher.report():
-        result["attempts"] = attempt_metrics(read_jobs(out / "jobs.csv"), platform.machine.size)
+        lineage = read_lineage(out / LINEAGE, frame)
+        result["attempts"] = attempt_metrics(frame, platform.machine.size, lineage)
     result["performance"] = {
         "load_seconds": loaded - inputs.began,
         "simulation_seconds": simulated - loaded,
@@ -309,27 +313,35 @@ def command_line(spec: RunSpec) -> str:
 
 
 def parse_dispatchers(text: str) -> list[tuple[str, dict[str, str]]]:
-    """Read a list such as ``fcfs,easy[reservation=hosts,ordering=sjf]``.
+    """Read a list such as ``fcfs,easy[reservation=hosts,placement=contiguous[wrap=true]]``.
 
     Raises:
         InputError: it has another form, or an entry stands twice.
     """
+    source = "option --dispatchers"
     entries: list[tuple[str, dict[str, str]]] = []
-    for part in re.split(r",(?![^\[]*\])", text):
-        match = re.fullmatch(r"\s*([^\[\],\s]+)\s*(?:\[([^\[\]]*)\])?\s*", part)
-        if match is None:
-            raise InputError(
-                f"found {part.strip()!r}, expected NAME or NAME[key=value,...]", source="option --dispatchers"
-            )
-        options: dict[str, str] = {}
-        for pair in filter(None, (match[2] or "").split(",")):
-            key, equals, value = pair.partition("=")
-            if not equals or not key.strip():
-                raise InputError(
-                    f"found {pair!r} in {part.strip()!r}, expected key=value", source="option --dispatchers"
-                )
-            options[key.strip()] = value.strip()
-        if (match[1], options) in entries:
-            raise InputError(f"{part.strip()!r} stands twice", source="option --dispatchers")
-        entries.append((match[1], options))
+    for part in split_list(text):
+        entry = parse_named(part, source)
+        if entry in entries:
+            raise InputError(f"{part.strip()!r} stands twice", source=source)
+        entries.append(entry)
     return entries
+
+
+def with_common(
+    entries: Sequence[tuple[str, dict[str, str]]], common: Mapping[str, str]
+) -> list[tuple[str, dict[str, str]]]:
+    """Return dispatchers with the options of ``--set``, each with those that it knows and does not state itself.
+
+    Raises:
+        InputError: no dispatcher knows an option.
+    """
+    known = [{field.name for field in msgspec.structs.fields(find(name).options_type)} for name, _ in entries]
+    for key in common:
+        if not any(key.replace("-", "_") in names for names in known):
+            hint = did_you_mean(key, set().union(*known))
+            raise InputError(f"no dispatcher here has an option {key!r}: {hint}", source="option --set")
+    return [
+        (name, {**{key: value for key, value in common.items() if key.replace("-", "_") in names}, **options})
+        for (name, options), names in zip(entries, known, strict=True)
+    ]

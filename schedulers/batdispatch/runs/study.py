@@ -41,8 +41,9 @@ from batdispatch.runs.study_tables import (
 )
 
 PARTS = ("log", "generated", "instances", "decision-time")
+#: Those that call a solver.
 CONSTRAINT = ("hcp19", "pcp19", "pcp20")
-DISPATCHERS = ("easy", "conservative", *CONSTRAINT)
+DISPATCHERS = ("easy", "conservative", "best-list", *CONSTRAINT)
 #: The baseline of the runs whose decisions take time.
 BASELINE = "easy"
 #: Constant decision times for pcp20, s: how slow may it be?
@@ -63,7 +64,7 @@ class Study(msgspec.Struct, kw_only=True, frozen=True):
         log_predictions, predictions: for the real log, and for the generated workloads.
         published: (dispatcher, prediction) -> line of the paper's table.
         jobs, seeds: of a generated workload, and how many, unless asked otherwise.
-        pcp19: options of pcp19.
+        solver: options of the dispatchers that call a solver.
         instances_from: dispatchers whose runs instances are saved from.
     """
 
@@ -75,13 +76,13 @@ class Study(msgspec.Struct, kw_only=True, frozen=True):
     published: Table
     jobs: int = 500
     seeds: int = 10
-    pcp19: dict[str, str] = {}
+    solver: dict[str, str] = {}
     instances_from: Sequence[str] = ("pcp19", "pcp20")
 
     def cells(self, dispatchers: Sequence[str], predictions: Sequence[str]) -> list[Cell]:
         """Return the grid: dispatchers x predictions."""
         return [
-            Cell(dispatcher=name, options={"prediction": prediction, **(self.pcp19 if name == "pcp19" else {})})
+            Cell(dispatcher=name, options={"prediction": prediction, **(self.solver if name in CONSTRAINT else {})})
             for name in DISPATCHERS
             for prediction in predictions
             if name in dispatchers
@@ -221,7 +222,7 @@ class _Campaign:
             "measured": [msgspec.structs.replace(cell, decision_time=None) for cell, _ in timed],
             "the paper's mean": [msgspec.structs.replace(cell, decision_time=fixed) for cell, fixed in timed],
         }
-        options = {"prediction": self.study.predictions[0]}
+        options = {"prediction": self.study.predictions[0], **self.study.solver}
         slow = [Cell(dispatcher="pcp20", options=options, decision_time=seconds) for seconds in SLOW]
         columns = {name: self._rows(platform, workloads, cells) for name, cells in ways.items()}
         return decision_time_tables(columns, self._rows(platform, workloads, slow), BASELINE)
@@ -260,9 +261,9 @@ class _Campaign:
             ratio_picture(
                 folder / "times.svg",
                 {
-                    label: [one[model].seconds / one["pcp19"].seconds for one in solved]
+                    label: [one[model].seconds / one["node-wise"].seconds for one in solved]
                     for model, label in MODELS.items()
-                    if model != "pcp19"
+                    if model != "node-wise"
                 },
                 label="CPU time / that of PCP'19",
                 marks=(1.0, 0.01),

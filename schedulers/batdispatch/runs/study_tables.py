@@ -12,9 +12,9 @@ from batdispatch.runs.instances import Compared
 
 #: Models of figure 7, as `instance solve` names them, and what they are.
 MODELS = {
-    "pcp19": "PCP'19, node-wise, CP-SAT",
-    "pcp20-paper": "PCP'20 as published, CP-SAT",
-    "pcp20": "PCP'20 fast, no solver",
+    "node-wise": "PCP'19, node-wise, CP-SAT",
+    "positions": "PCP'20, positions, CP-SAT",
+    "best-list": "best-list, no solver",
 }
 
 
@@ -86,8 +86,8 @@ def times_table(found: Mapping[str, Sequence[Compared]], models: Sequence[str], 
         if not solved:
             table.append([name, f"none of {len(rows)}: PCP'19 too large", *[""] * 7])
             continue
-        base_seconds = np.array([one["pcp19"].seconds for one in solved])
-        base = np.array([one["pcp19"].delay for one in solved])
+        base_seconds = np.array([one["node-wise"].seconds for one in solved])
+        base = np.array([one["node-wise"].delay for one in solved])
         for model in models:
             seconds = np.array([one[model].seconds for one in solved])
             delays = np.array([one[model].delay for one in solved])

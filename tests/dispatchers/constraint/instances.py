@@ -1,109 +1,187 @@
-"""Small instances for tests of the models, and their optimum by enumeration."""
+"""Small instances for tests of the models and list schedules, checked and solved by naive code of the tests' own."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from batdispatch.dispatchers.constraint.greedy import Plan
-from batdispatch.dispatchers.constraint.instance import Held, Instance
+import naive
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.events import JobSubmitted, SimulationBegins
+from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_request
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.machine import Host, Machine
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.parts.placement import Placement, make_placement
 
+RESOURCES = ("core", "gpu", "mic")
 NODES = [(4, 2, 0), (4, 0, 2), (2, 1, 1), (6, 0, 0)]
 UNITS = [(1, 0, 0), (2, 0, 0), (1, 1, 0), (1, 0, 1), (4, 0, 0), (2, 2, 0)]
 
 
-def instance(
-    capacity: list[tuple[int, ...]],
-    jobs: list[tuple[int, int, tuple[int, ...]]],
-    running: list[tuple[int, dict[int, tuple[int, ...]]]] = (),  # type: ignore[assignment]
+def amounts(row: Sequence[int]) -> dict[str, int]:
+    return dict(zip(RESOURCES, row, strict=False))
+
+
+def made(
+    machine: Machine,
+    jobs: Sequence[tuple[int, int, dict[str, Any]]],
+    running: Sequence[tuple[int, int, dict[str, Any], dict[int, int]]] = (),
+    away: int = 0,
 ) -> Instance:
-    """An instance of jobs (duration, units, request) and running jobs (remaining, node -> amounts)."""
-    table = np.array(capacity, dtype=np.int64)
-    width = table.shape[1]
-    return Instance(
-        now=0.0,
-        resources=("core", "gpu", "mic")[:width],
-        capacity=table,
-        ids=tuple(f"w0!{n}" for n in range(len(jobs))),
-        durations=np.array([d for d, _, _ in jobs], dtype=np.int64),
-        waits=np.zeros(len(jobs)),
-        units=np.array([u for _, u, _ in jobs], dtype=np.int64),
-        requests=np.array([r for _, _, r in jobs], dtype=np.int64).reshape(len(jobs), width),
-        running=tuple(
-            Held(
-                f"w0!r{n}",
-                remaining,
-                np.array(sorted(there), dtype=np.intp),
-                np.array([there[node] for node in sorted(there)], dtype=np.int64).reshape(len(there), width),
-            )
-            for n, (remaining, there) in enumerate(sorted(running, key=lambda one: one[0]))
-        ),
-    )
+    """An instance of jobs (duration, units, fields) and running jobs (remaining, units, fields, units by host)."""
+    ledger = Ledger(SimulationBegins(time=0.0, machine=machine))
+
+    def submit(name: str, duration: int, units: int, fields: dict[str, Any]) -> Job:
+        job = Job(id=name, request=read_request(units, fields), walltime=float(duration), extra=fields)
+        return ledger.apply_submitted(JobSubmitted(0.0, job))
+
+    for number, (remaining, units, fields, there) in enumerate(running):
+        job = submit(f"w0!r{number}", remaining, units, fields)
+        ledger.start(job, Allocation.of(list(there), list(there.values())))
+    if away:
+        ledger.apply_unavailable(Allocation(away))
+    queued = [submit(f"w0!{n}", *row) for n, row in enumerate(jobs)]
+    return Instance(ledger, queued, lambda job: job.walltime)
 
 
-def random_instance(rng: np.random.Generator, *, nodes: int = 3, jobs: int = 5, units: int = 3) -> Instance:
-    """An instance whose jobs all fit the idle machine."""
+def instance(
+    capacity: Sequence[tuple[int, ...]],
+    jobs: Sequence[tuple[int, int, tuple[int, ...] | None]],
+    running: Sequence[tuple[int, dict[int, tuple[int, ...]]]] = (),
+) -> Instance:
+    """An instance of jobs (duration, units, a unit's amounts; None: a whole node) and running (remaining, by node)."""
+    width = len(capacity[0])
+    texts = [" ".join(f"{name}={n}" for name, n in zip(RESOURCES[:width], row, strict=True)) for row in capacity]
+    machine = Machine([Host(id=i, name=f"n{i}", properties={"capacity": text}) for i, text in enumerate(texts)])
+    asked = [(d, units, {} if row is None else {"demand": amounts(row)}) for d, units, row in jobs]
+    held = [
+        (remaining, 1, {"demand": amounts(row)}, {node: 1})
+        for remaining, there in running
+        for node, row in there.items()
+    ]
+    return made(machine, asked, held)
+
+
+def random_instance(
+    rng: np.random.Generator, *, nodes: int = 3, jobs: int = 5, units: int = 3, whole: bool = False
+) -> Instance:
+    """An instance whose jobs all fit the idle machine; perhaps with a job of whole nodes."""
     capacity = [NODES[i] for i in rng.integers(0, len(NODES), rng.integers(1, nodes + 1))]
-    made: list[tuple[int, int, tuple[int, ...]]] = []
+    listed: list[tuple[int, int, tuple[int, ...] | None]] = []
     wanted = int(rng.integers(1, jobs + 1))
-    while len(made) < wanted:
+    while len(listed) < wanted:
         request = UNITS[rng.integers(0, len(UNITS))]
         most = sum(min(c // r for c, r in zip(node, request, strict=True) if r) for node in capacity)
         if most:
-            made.append((int(rng.integers(1, 12)), int(rng.integers(1, min(units, most) + 1)), request))
+            listed.append((int(rng.integers(1, 12)), int(rng.integers(1, min(units, most) + 1)), request))
+    if whole:
+        listed[0] = (listed[0][0], int(rng.integers(1, len(capacity) + 1)), None)
     running = []
     for node, total in enumerate(capacity):
         if rng.random() < 0.6:
-            amounts = tuple(int(rng.integers(0, c + 1)) for c in total)
-            if any(amounts):
-                running.append((int(rng.integers(1, 9)), {node: amounts}))
-    return instance(capacity, made, running)
+            there = tuple(int(rng.integers(0, c + 1)) for c in total)
+            if any(there):
+                running.append((int(rng.integers(1, 9)), {node: there}))
+    return instance(capacity, listed, running)
 
 
 @st.composite
 def instances(draw: st.DrawFn) -> Instance:
     """Random instances, by the seed they are made from, also with jobs of whole nodes."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    found = random_instance(rng, nodes=4, jobs=8)
-    if draw(st.booleans()):
-        found.requests[0] = -1
-        found.units[0] = draw(st.integers(1, len(found.capacity)))
-    return found
+    return random_instance(rng, nodes=4, jobs=8, whole=draw(st.booleans()))
+
+
+#: What a request may say beyond units and amounts.
+BEYOND: list[dict[str, Any]] = [
+    {"demand": {"core": 1}, "per_node": {"gpu": 1}},
+    {"demand": {"core": 1}, "nodes": 2},
+    {"demand": {"core": 1}, "nodes": [1, 2]},
+    {"demand": {"core": 1}, "units_per_node": 2},
+    {"demand": {"core": 1}, "whole_nodes": True},
+    {"demand": {"core": 2}, "node_list": ["n1", "n2"]},
+    {"demand": {"core": 1}, "exclude_nodes": ["n0"]},
+    {"demand": {"core": 2}, "contiguous": True},
+    {"demand": {"core": 1}, "licences": {"solver": 2}},
+    {"demand": {"core": 0}},
+    {"contiguous": True},
+]
+
+
+def beyond_machine() -> Machine:
+    texts = ["core=4 gpu=1", "core=4 gpu=2", "core=2 gpu=0", "core=4 gpu=1"]
+    return Machine(
+        [Host(id=i, name=f"n{i}", properties={"capacity": t, "licences": "solver=3"}) for i, t in enumerate(texts)]
+    )
+
+
+@st.composite
+def beyond(draw: st.DrawFn) -> Instance:
+    """Random instances in which half of the jobs ask for more than units and amounts."""
+    machine = beyond_machine()
+    plain: list[dict[str, Any]] = [{"demand": {"core": 1}}, {"demand": {"core": 2, "gpu": 1}}, {}]
+    jobs = []
+    for _ in range(draw(st.integers(1, 6))):
+        fields = draw(st.sampled_from(BEYOND + plain * 3))
+        units = draw(st.sampled_from([units for units in (1, 2, 4) if not units % fields.get("units_per_node", 1)]))
+        if naive.fits(machine, fields, units, naive.offered(machine)):
+            jobs.append((draw(st.integers(1, 9)), units, fields))
+    running = [
+        (draw(st.integers(1, 9)), 1, {"demand": {"core": draw(st.integers(1, 2))}}, {node: 1})
+        for node in range(4)
+        if draw(st.booleans())
+    ]
+    return made(machine, jobs or [(3, 1, {"demand": {"core": 1}})], running, away=draw(st.sampled_from([0, 0, 4])))
+
+
+def placed_by(name: str, found: Instance) -> Placement:
+    placement = make_placement(name)
+    placement.begin(found.ledger.machine)
+    return placement
 
 
 def check(found: Instance, plan: Plan) -> None:
-    """Assert that a plan places every unit and never exceeds a capacity, at any moment, running jobs included."""
+    """Assert that a plan places every unit as asked and never exceeds a capacity at any moment."""
+    machine = found.ledger.machine
     assert plan.cost == found.cost(plan.starts)
-    boxes: list[tuple[int, int, Any, Any]] = [(0, h.remaining, h.hosts, h.amounts) for h in found.running]
-    for job, (hosts, counts) in enumerate(plan.places):
-        assert plan.starts[job] >= 0
-        assert counts.sum() == found.units[job]
-        assert (counts > 0).all()
-        assert len(set(hosts.tolist())) == len(hosts)
-        whole = found.requests[job, 0] < 0
-        used = found.capacity[hosts] if whole else counts[:, None] * found.requests[job]
-        assert not whole or (counts == 1).all()
-        start = int(plan.starts[job])
-        boxes.append((start, start + int(found.durations[job]), hosts, used))
+    boxes: list[tuple[int, int, dict[str, Any], dict[int, int]]] = [
+        (0, one.seconds, one.stay.job.extra, dict(one.allocation.per_host())) for one in found.running
+    ]
+    licences: list[tuple[int, int, int]] = []
+    for index, (job, place) in enumerate(zip(found.jobs, plan.places, strict=True)):
+        if place is None:
+            continue
+        there = dict(place.allocation.per_host())
+        assert naive.allowed(machine, job.extra, there, job.units), job
+        assert not place.allocation.mask & found.ledger.unavailable
+        start = int(plan.starts[index])
+        assert start >= 0
+        boxes.append((start, start + int(found.durations[index]), job.extra, there))
+        licences.append((start, boxes[-1][1], job.extra.get("licences", {}).get("solver", 0)))
     for moment in {begin for begin, _, _, _ in boxes}:
-        used_now = np.zeros_like(found.capacity)
-        for begin, end, hosts, used in boxes:
-            if begin <= moment < end:
-                used_now[hosts] += used
-        assert (used_now <= found.capacity).all(), f"over capacity at {moment}"
+        held = [(fields, there) for begin, end, fields, there in boxes if begin <= moment < end]
+        left = naive.left(machine, held)
+        assert all(amount >= 0 for host in left for amount in host.values()), f"over capacity at {moment}: {left}"
+        if licences:
+            assert sum(n for begin, end, n in licences if begin <= moment < end) <= 3
+
+
+def capacity_of(found: Instance) -> Any:
+    return found.ledger.machine.capacity
 
 
 def spreads(found: Instance, job: int) -> Iterator[tuple[int, ...]]:
     """Every way to put a job's units on the nodes."""
-    tops = []
-    for capacity in found.capacity.tolist():
-        asked = found.requests[job].tolist()
-        tops.append(min([c // r for c, r in zip(capacity, asked, strict=True) if r]))
-    units = int(found.units[job])
+    asked = [found.jobs[job].request.demand.get(name, 0) for name in found.ledger.machine.resources]  # type: ignore[union-attr]
+    tops = [min(c // r for c, r in zip(row, asked, strict=True) if r) for row in capacity_of(found).tolist()]
+    units = found.jobs[job].units
     for counts in itertools.product(*(range(min(top, units) + 1) for top in tops)):
         if sum(counts) == units:
             yield counts
@@ -111,13 +189,15 @@ def spreads(found: Instance, job: int) -> Iterator[tuple[int, ...]]:
 
 def brute_force(found: Instance) -> int:
     """Least cost over all places and orders, each job at its earliest start: some such schedule is optimal."""
-    jobs = range(len(found.ids))
+    jobs = range(len(found.jobs))
     horizon = found.horizon()
-    start = np.repeat(found.capacity[None], horizon, axis=0)
-    for held in found.running:
-        for host, amounts in zip(held.hosts.tolist(), held.amounts, strict=True):
-            start[: held.remaining, host] -= amounts
-    weights = found.weights().tolist()
+    resources = found.ledger.machine.resources
+    requests = [np.array([job.request.demand.get(name, 0) for name in resources]) for job in found.jobs]  # type: ignore[union-attr]
+    start = np.repeat(capacity_of(found)[None], horizon, axis=0)
+    for one in found.running:
+        for host, _ in one.allocation.per_host():
+            start[: one.seconds, host] -= [one.stay.job.extra["demand"].get(name, 0) for name in resources]
+    weights = found.weights.tolist()
     options = [list(spreads(found, job)) for job in jobs]
     best = 10**18
 
@@ -131,7 +211,7 @@ def brute_force(found: Instance) -> int:
         for job in sorted(left):
             d = int(found.durations[job])
             for counts in options[job]:
-                used = np.array(counts)[:, None] * found.requests[job]
+                used = np.array(counts)[:, None] * requests[job]
                 fits = (free >= used).all(axis=(1, 2))
                 begin = next(t for t in range(horizon) if fits[t : t + d].all())
                 after = free.copy()

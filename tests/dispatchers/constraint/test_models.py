@@ -5,50 +5,57 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from instances import brute_force, check, instance, instances, random_instance
+from instances import beyond, brute_force, check, instance, instances, made, placed_by, random_instance
 
-from batdispatch.core.errors import InputError
-from batdispatch.dispatchers.constraint.greedy import Nodes, Plan, Planner, orders, search
+from batdispatch.core.machine import Host, Machine
+from batdispatch.dispatchers.constraint import models
 from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.models import FORMULATIONS, node_map, positions
-from batdispatch.dispatchers.constraint.solver import improve
+from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution
+from batdispatch.dispatchers.constraint.models import FORMULATIONS, Positions, node_map
+from batdispatch.parts.solving import Found, Limits, run
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXACT = ("node-wise", "positions", "counts")
 
 
-def solve(formulation: str, found: Instance, *, hint: bool = True) -> Plan:
+def solve(formulation: str, found: Instance, *, hint: bool = True, work: float = 60.0) -> Found[Plan]:
+    seen = found.as_one_node() if formulation == "pooled" else found
+    plan = first_solution(Planner(seen, placed_by("best-fit", found)))
+    return run(
+        lambda: FORMULATIONS[formulation](seen, plan, hint=hint),
+        (plan, plan.cost),
+        bound=seen.bound,
+        limits=Limits(work=work, wall=600.0),
+        clock=lambda: 0.0,
+        trust=hint,
+    )
+
+
+def solved(formulation: str, found: Instance, *, hint: bool = True) -> Plan:
     """Solve to optimality; of the pooled model only starts and cost count."""
-    first, plan = search(Planner(found), 0)
-    outcome = improve(formulation, found, plan, first=first.cost, work=60.0, wall=600.0, seed=0, hint=hint)
+    outcome = solve(formulation, found, hint=hint)
     assert outcome.status == "OPTIMAL"
-    assert outcome.bound == outcome.plan.cost
-    return outcome.plan
+    assert outcome.bound == outcome.cost
+    return outcome.solution
 
 
 # ---------------------------------------------------------------------- the paper's figures
 
+#: 64 nodes of 16 cores and 16 GB; the first 32 have 2 GPUs, the others 2 MICs.
+EURORA = Machine(
+    [
+        Host(id=n, name=f"n{n}", properties={"capacity": f"core=16 gpu={2 * (n < 32)} mic={2 * (n >= 32)} mem=16"})
+        for n in range(64)
+    ]
+)
+
 
 def eurora() -> Instance:
-    """64 nodes of 16 cores and 16 GB; the first 32 have 2 GPUs, the others 2 MICs."""
-    table = [(16, 2, 0, 16)] * 32 + [(16, 0, 2, 16)] * 32
-    capacity = np.array(table, dtype=np.int64)
-    one = instance([(1,)], [(10, 2, (1,))])
-    return Instance(
-        now=0.0,
-        resources=("core", "gpu", "mic", "mem"),
-        capacity=capacity,
-        ids=one.ids,
-        durations=one.durations,
-        waits=one.waits,
-        units=one.units,
-        requests=np.array([[4, 2, 0, 8]]),
-        running=(),
-    )
+    return made(EURORA, [(10, 2, {"demand": {"core": 4, "gpu": 2, "mem": 8}})])
 
 
 def test_figure_2_of_pcp20_the_positions_of_a_resource_follow_the_nodes() -> None:
-    found = eurora()
-    cores, gpus, mics, memory = (node_map(found, axis) for axis in range(4))
+    cores, gpus, mics, memory = (node_map(EURORA.capacity, axis) for axis in range(4))
     assert len(gpus) == 2 * 32
     assert gpus[:4] == [0, 0, 1, 1], "the first two GPUs are the first node's, the next two the second's"
     assert mics[:2] == [32, 32], "the MICs begin with the 33rd node"
@@ -60,13 +67,13 @@ def test_figure_2_of_pcp20_the_positions_of_a_resource_follow_the_nodes() -> Non
 def test_figure_3_of_pcp20_a_unit_is_a_box_of_duration_x_amount() -> None:
     """One job of two units with 4 cores, 2 GPUs and 8 GB each: 6 boxes, 1 + 2 x 3 variables besides the nodes."""
     found = eurora()
-    model = positions(found)
+    model = Positions(found, first_solution(Planner(found, placed_by("best-fit", found))))
     proto = model.cp.proto
     names = [variable.name for variable in proto.variables]
     positions_of = [name for name in names if name.startswith("y")]
     assert len(positions_of) == 6, "MICs are not asked for"
     assert names.count("s0") == 1
-    lines = {}
+    lines: dict[int, int] = {}
     for constraint in proto.constraints:
         if constraint.has_interval():
             size = constraint.interval.size.offset
@@ -88,42 +95,46 @@ def test_variables_are_counted_as_in_the_paper() -> None:
 def test_no_box_straddles_two_nodes() -> None:
     """3 units of 3 cores on 2 nodes of 4: two now, the third later, though 8 positions are free."""
     found = instance([(4,), (4,)], [(5, 1, (3,)), (5, 1, (3,)), (5, 1, (3,))])
-    for formulation in ("positions", "node-wise", "counts"):
-        plan = solve(formulation, found, hint=False)
+    for formulation in EXACT:
+        plan = solved(formulation, found, hint=False)
         assert sorted(plan.starts.tolist()) == [0, 0, 5]
         check(found, plan)
-    assert sorted(solve("pooled", found).starts.tolist()) == [0, 0, 5], "9 cores do not fit into 8 either"
+    assert sorted(solved("pooled", found).starts.tolist()) == [0, 0, 5], "9 cores do not fit into 8 either"
     apart = instance([(4,), (4,)], [(5, 1, (3,)), (5, 1, (3,)), (5, 1, (2,))])
-    assert solve("pooled", apart).cost == 0, "pooled, 8 cores are enough"
-    assert solve("positions", apart).cost > 0
+    assert solved("pooled", apart).cost == 0, "pooled, 8 cores are enough"
+    assert solved("positions", apart).cost > 0
 
 
 def test_the_printed_implied_cumulative_would_forbid_a_feasible_instance() -> None:
     """Four unit-length jobs that each need all of it: start times as demands would need 0 + 1 + 2 + 3 > 4."""
     found = instance([(2,)], [(1, 1, (2,))] * 4)
-    assert sorted(solve("positions", found, hint=False).starts.tolist()) == [0, 1, 2, 3]
+    assert sorted(solved("positions", found, hint=False).starts.tolist()) == [0, 1, 2, 3]
 
 
-def test_whole_nodes_have_no_box() -> None:
-    found = instance([(4,)], [(5, 1, (-1,))])
-    with pytest.raises(InputError, match=r"job w0!0 asks for whole nodes.*give it a demand"):
-        positions(found)
+def test_whole_nodes_have_no_box_and_keep_their_place() -> None:
+    found = instance([(4,), (4,)], [(5, 1, None), (2, 1, (3,)), (3, 2, (2,))])
+    plan = first_solution(Planner(found, placed_by("last-fit", found)))
+    assert Positions(found, plan).moved == [1, 2]
+    outcome = solve("positions", found).solution
+    assert outcome.starts[0] == 0
+    check(found, outcome)
+    assert solved("counts", found).cost <= outcome.cost
 
 
 # ---------------------------------------------------------------------- equal optima
 
 
-def equal_optima(seed: int, formulations: tuple[str, ...] = ("node-wise", "positions", "counts")) -> None:
+def equal_optima(seed: int) -> None:
     found = random_instance(np.random.default_rng(seed))
     costs = {}
-    for formulation in formulations:
-        plan = solve(formulation, found, hint=bool(seed % 2))
+    for formulation in EXACT:
+        plan = solved(formulation, found, hint=bool(seed % 2))
         check(found, plan)
         costs[formulation] = plan.cost
     assert len(set(costs.values())) == 1, f"seed {seed}: {costs}"
-    assert solve("pooled", found.pooled()).cost <= costs["counts"]
-    assert found.bound() <= costs["counts"]
-    _, plan = search(Planner(found), 5)
+    assert solved("pooled", found).cost <= costs["counts"]
+    assert found.bound <= costs["counts"]
+    _, plan = best_of_lists(Planner(found, placed_by("scarce", found)), 5)
     assert plan.cost >= costs["counts"]
 
 
@@ -142,55 +153,83 @@ def test_formulations_agree_on_300_instances() -> None:
 def test_the_optimum_is_that_of_an_enumeration(seed: int) -> None:
     found = random_instance(np.random.default_rng(1000 + seed), nodes=2, jobs=3, units=2)
     expected = brute_force(found)
-    for formulation in ("node-wise", "positions", "counts"):
-        assert solve(formulation, found).cost == expected
+    for formulation in EXACT:
+        assert solved(formulation, found).cost == expected
 
 
-# ---------------------------------------------------------------------- greedy plans
-
-
-@quick
-@given(found=instances())
-def test_capacity_is_never_exceeded(found: Instance) -> None:
-    modes: tuple[Nodes, ...] = ("scarce", "fullest", "highest", "lowest")
-    for nodes in modes:
-        planner = Planner(found, nodes)
-        check(found, planner.forward(orders(found)[0]))
-        for order in orders(found):
-            plan = planner.serial(order)
-            assert plan is not None
+def test_large_resources_have_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a map of positions would be too long, bounds of each node's positions say the same."""
+    for seed in range(12):
+        found = random_instance(np.random.default_rng(seed))
+        costs = []
+        for most in (models.MOST_POSITIONS, 0):
+            monkeypatch.setattr(models, "MOST_POSITIONS", most)
+            plan = solved("positions", found, hint=False)
             check(found, plan)
-        first, best = search(planner, 3)
-        check(found, best)
-        assert found.bound() <= best.cost <= first.cost
+            costs.append(plan.cost)
+        assert costs[0] == costs[1]
+
+
+def test_millions_of_positions_build_a_small_model() -> None:
+    found = instance([(1, 2**20)] * 64, [(10, 4, (1, 1000))] * 20)
+    model = Positions(found, first_solution(Planner(found, placed_by("last-fit", found))))
+    assert len(str(model.cp.proto)) < 10**6
+
+
+# ---------------------------------------------------------------------- requests that models cannot express
+
+
+@quick
+@given(found=beyond())
+def test_what_a_model_cannot_express_is_planned_around_and_never_over_capacity(found: Instance) -> None:
+    for formulation in EXACT:
+        outcome = solve(formulation, found, work=0.02)
+        check(found, outcome.solution)
+        assert outcome.cost <= outcome.first
+
+
+@given(found=beyond())
+@settings(max_examples=30, deadline=None)
+def test_fixed_boxes_hold_what_jobs_hold_and_do_not_overlap(found: Instance) -> None:
+    model = Positions(found, first_solution(Planner(found, placed_by("first-fit", found))))
+    for axis in range(2):
+        boxes = model._fixed_boxes(axis)
+        for a, (begin, end, low, high) in enumerate(boxes):
+            assert not any(b < end and begin < e and lo < high and low < hi for b, e, lo, hi in boxes[a + 1 :])
+        held = sum((one.end - one.begin) * int(one.amounts[:, axis].sum()) for one in model.held)
+        assert held == sum((end - begin) * (high - low) for begin, end, low, high in boxes)
+
+
+# ---------------------------------------------------------------------- list plans
 
 
 @quick
 @given(found=instances())
-def test_jobs_held_back_do_not_start_now(found: Instance) -> None:
-    held = np.zeros(len(found.ids), dtype=bool)
-    held[::2] = True
-    first, best = search(Planner(found, held_back=held), 2)
-    for plan in (first, best):
-        check(found, plan)
-        assert (plan.starts[::2] > 0).all()
+def test_plans_from_lists_are_bounded_by_each_other(found: Instance) -> None:
+    for name in ("scarce", "best-fit", "last-fit", "first-fit"):
+        first, best = best_of_lists(Planner(found, placed_by(name, found)), 3)
+        check(found, first)
+        check(found, best)
+        assert found.bound <= best.cost <= first.cost
 
 
-def test_greedy_first_solution_follows_the_search_rule() -> None:
+def test_first_solution_follows_the_search_rule() -> None:
     """Of the jobs that can start first, the one of highest priority: the second does not fit, the third does."""
     found = instance([(4,)], [(10, 1, (3,)), (10, 1, (2,)), (30, 1, (1,))])
-    plan = Planner(found).forward(orders(found)[0])
+    plan = first_solution(Planner(found, placed_by("last-fit", found)))
     assert plan.starts.tolist() == [0, 10, 0]
-    assert [hosts.tolist() for hosts, _ in plan.places] == [[0], [0], [0]]
 
 
 def test_nodes_are_filled_as_asked() -> None:
     # The middle node is fuller than the first; the last one has the GPUs that the second job will need.
     found = instance([(4, 0), (4, 0), (4, 2)], [(5, 1, (1, 0)), (5, 1, (1, 1))], [(9, {1: (2, 0)})])
-    chosen = {nodes: Planner(found, nodes).forward(orders(found)[0]).places[0][0].tolist() for nodes in
-              ("scarce", "fullest", "highest", "lowest")}  # fmt: skip
-    assert chosen == {"scarce": [1], "fullest": [1], "highest": [2], "lowest": [0]}
+    chosen = {}
+    for name in ("scarce", "best-fit", "last-fit", "first-fit"):
+        place = first_solution(Planner(found, placed_by(name, found))).places[0]
+        assert place is not None
+        chosen[name] = place.allocation.ids
+    assert chosen == {"scarce": [1], "best-fit": [1], "last-fit": [2], "first-fit": [0]}
 
 
 def test_all_formulations_are_tested() -> None:
-    assert set(FORMULATIONS) == {"pooled", "node-wise", "positions", "counts"}
+    assert set(FORMULATIONS) == {"pooled", *EXACT}

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from instances import check, random_instance
+from hypothesis import given
+from instances import beyond, random_instance
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.dispatchers.constraint import models
-from batdispatch.dispatchers.constraint.greedy import Planner, search
-from batdispatch.dispatchers.constraint.saved import encode, read
-from batdispatch.dispatchers.constraint.solver import improve
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.inputs.instances import encode, read_instances
 
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -25,32 +24,45 @@ PLATFORM = """<?xml version='1.0'?>
 """
 
 
-def test_an_instance_reads_back_as_it_was(tmp_path: Path) -> None:
-    made = [random_instance(np.random.default_rng(seed), nodes=4) for seed in range(20)]
-    file = tmp_path / "i.jsonl"
+def read_back(made: list[Instance], file: Path) -> None:
     file.write_bytes(b"\n".join(map(encode, made)) + b"\n")
-    for (_, found), expected in zip(read(file), made, strict=True):
+    for (_, found), expected in zip(read_instances(file), made, strict=True):
         assert encode(found) == encode(expected)
-        assert found.bound() == expected.bound()
+        assert found.bound == expected.bound
+        assert (found.durations == expected.durations).all()
+        assert found.node_wise_variables() == expected.node_wise_variables()
+        assert [job.request for job in found.jobs] == [job.request for job in expected.jobs]
+
+
+def test_an_instance_reads_back_as_it_was(tmp_path: Path) -> None:
+    made = [random_instance(np.random.default_rng(seed), nodes=4, whole=seed % 2 == 0) for seed in range(20)]
+    read_back(made, tmp_path / "i.jsonl")
+
+
+@given(made=beyond())
+def test_requests_of_all_kinds_read_back(made: Instance, tmp_path_factory: pytest.TempPathFactory) -> None:
+    read_back([made], tmp_path_factory.mktemp("i") / "i.jsonl")
+
+
+RUNNING = {"id": "x", "remaining": 5, "res": 1, "hosts": "0", "asks": {"demand": {"core": 1}}}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda saved: saved.update(resources=["core"]), "has not as many as there are resources"),
+        (lambda saved: saved["jobs"][0].update(asks={"demand": {"tpu": 1}}), "needs resource 'tpu'"),
+        (lambda saved: saved["jobs"][0].update(asks={"demand": {"core": "x"}}), "expected a whole number"),
         (lambda saved: saved["jobs"][0].update(duration=0), "duration"),
-        (lambda saved: saved["jobs"][0].update(units=10**6), "does not fit the idle machine"),
-        (lambda saved: saved["jobs"][0].update(request=[-1, 0, 0]), "asks for -1 of some resources only"),
+        (lambda saved: saved["jobs"][0].update(res=10**6), "the whole machine has room for"),
         (lambda saved: saved.update(jobs=[]), "expected at least one of each"),
         (lambda saved: saved.update(extra=1), "unknown field"),
+        (lambda saved: saved["hosts"][0].update(capacity="core"), "is not name=amount"),
+        (lambda saved: saved["running"].append({**RUNNING, "hosts": "99"}), "host 99 is outside the platform"),
         (
-            lambda saved: saved["running"].append({"id": "x", "remaining": 5, "holds": {"99": [1, 0, 0]}}),
-            "runs on a node outside",
+            lambda saved: saved["running"].append({**RUNNING, "asks": {"demand": {"core": 99}}}),
+            "the job needs 99 there",
         ),
-        (
-            lambda saved: saved["running"].append({"id": "x", "remaining": 5, "holds": {"0": [99, 0, 0]}}),
-            "carries more than it has",
-        ),
+        (lambda saved: saved["running"].append({**RUNNING, "res": 2}), "has 2 units, 1 run"),
     ],
 )
 def test_wrong_instances_are_refused_with_the_line(tmp_path: Path, change: object, message: str) -> None:
@@ -59,22 +71,8 @@ def test_wrong_instances_are_refused_with_the_line(tmp_path: Path, change: objec
     file = tmp_path / "i.jsonl"
     file.write_text("\n" + json.dumps(saved) + "\n")
     with pytest.raises(InputError, match=message) as caught:
-        list(read(file))
+        list(read_instances(file))
     assert "line 2" in str(caught.value)
-
-
-def test_large_resources_have_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a map of positions would be too long, bounds of each node's positions say the same."""
-    for seed in range(12):
-        found = random_instance(np.random.default_rng(seed))
-        costs = []
-        for most in (models.MOST_POSITIONS, 0):
-            monkeypatch.setattr(models, "MOST_POSITIONS", most)
-            first, plan = search(Planner(found), 0)
-            outcome = improve("positions", found, plan, first=first.cost, work=60.0, wall=600.0, seed=0, hint=False)
-            check(found, outcome.plan)
-            costs.append(outcome.plan.cost)
-        assert costs[0] == costs[1]
 
 
 def test_save_and_solve_from_a_run(tmp_path: Path) -> None:
@@ -98,24 +96,24 @@ def test_save_and_solve_from_a_run(tmp_path: Path) -> None:
     (tmp_path / "w.json").write_text(json.dumps({"nb_res": 3, "jobs": jobs, "profiles": profiles}))
     run = CliRunner().invoke
     arguments = ["--platform", str(tmp_path / "p.xml"), "--workload", str(tmp_path / "w.json")]
-    done = run(cli, ["run", *arguments, "--dispatcher", "pcp20", "--out", str(tmp_path / "r")])
+    done = run(cli, ["run", *arguments, "--dispatcher", "best-list", "--out", str(tmp_path / "r")])
     assert done.exit_code == 0, done.output
     notes = [json.loads(line) for line in (tmp_path / "r" / "solver.jsonl").read_text().splitlines()]
     assert sum(note["started"] for note in notes) == 30
-    replayed = run(cli, ["replay", str(tmp_path / "r" / "decisions.jsonl"), "--dispatcher", "pcp20"])
+    replayed = run(cli, ["replay", str(tmp_path / "r" / "decisions.jsonl"), "--dispatcher", "best-list"])
     assert replayed.exit_code == 0, replayed.output
     file = tmp_path / "i.jsonl"
     saved = run(cli, ["instance", "save", str(tmp_path / "r"), "-o", str(file), "--most", "5"])
     assert saved.exit_code == 0, saved.output
-    assert len(list(read(file))) == 5
-    solved = run(cli, ["instance", "solve", str(file), "--json", "--models", "pcp20,pcp20-paper,pcp20-counts,pcp19"])
+    assert len(list(read_instances(file))) == 5
+    solved = run(cli, ["instance", "solve", str(file), "--json", "--models", "best-list,positions,counts,node-wise"])
     assert solved.exit_code == 0, solved.output
     facts = [json.loads(line) for line in solved.output.splitlines()]
     assert len(facts) == 20
     for line in {fact["line"] for fact in facts}:
         proved = {fact["delay"] for fact in facts if fact["line"] == line and fact["status"] == "OPTIMAL"}
         assert len(proved) == 1
-    table = run(cli, ["instance", "solve", str(file), "--models", "hcp19,search-rule"])
+    table = run(cli, ["instance", "solve", str(file), "--models", "pooled,search-rule"])
     assert "search-rule" in table.output
     wrong = run(cli, ["instance", "solve", str(file), "--models", "pcp21"])
     assert isinstance(wrong.exception, InputError)

@@ -25,6 +25,7 @@ def run(*arguments: str) -> str:
         ("forhlr2",),
         ("esp",),
         ("torus", "--dims", "4,4", "--io", "2"),
+        ("mesh", "--dims", "4,3", "--io", "2"),
         ("fattree", "--down", "4,4", "--up", "1,2", "--cables", "1,2"),
         ("dragonfly", "--groups", "3,4", "--chassis", "4,3", "--routers", "5,1", "--nodes", "2"),
     ],

@@ -94,8 +94,8 @@ def test_torus_hosts_share_routers_and_io_stands_on_them(tmp_path: Path) -> None
     machine = platform.machine
     assert machine.size == 43
     assert len(machine.storage) == 5
-    assert platform.topologies[0].dims == (4, 3, 2)
-    assert platform.topologies[0].hosts_per_router == 2
+    assert platform.clusters[0].dims == (4, 3, 2)
+    assert platform.clusters[0].hosts_per_router == 2
     assert machine.coordinates is not None
     places = [tuple(row) for row in machine.coordinates.tolist()]
     everywhere = set(itertools.product(range(4), range(3), range(2)))
@@ -112,7 +112,7 @@ def test_torus_hosts_share_routers_and_io_stands_on_them(tmp_path: Path) -> None
 
 def test_torus_with_one_host_a_router(tmp_path: Path) -> None:
     platform = read(tmp_path, generate.torus([3, 3], hosts_per_router=1))
-    assert platform.topologies[0].parameters == "3,3"
+    assert platform.clusters[0].parameters == "3,3"
     assert platform.machine.coordinates is not None
     assert len({tuple(row) for row in platform.machine.coordinates.tolist()}) == 9
 

@@ -127,7 +127,7 @@ def test_torus_coordinates_first_dimension_fastest(dims: tuple[int, ...], tmp_pa
     expected = np.stack(np.unravel_index(np.arange(count), dims, order="F"), axis=1)
     assert platform.machine.coordinates is not None
     assert platform.machine.coordinates.tolist() == expected.tolist()
-    assert platform.topologies[0].dims == dims
+    assert platform.clusters[0].dims == dims
     # Batsim forwards what the file says, not what follows from it.
     assert platform.resources()[0]["properties"] == {"role": ""}
 
@@ -161,7 +161,7 @@ def test_two_tori_have_no_common_coordinates(tmp_path: Path) -> None:
     )
     platform = read(tmp_path, f'<zone id="w" routing="Full">{one.format("a")}{one.format("b")}</zone>')
     assert platform.machine.coordinates is None
-    assert len(platform.topologies) == 2
+    assert len(platform.clusters) == 2
 
 
 def test_old_names_disks_peers_and_what_is_left_to_simgrid(tmp_path: Path) -> None:

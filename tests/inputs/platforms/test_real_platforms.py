@@ -44,7 +44,7 @@ def test_hosts_and_master(name: str) -> None:
     platform = read_platform(SHARED / "platforms" / name)
     assert len(platform.hosts) == hosts
     assert platform.master == master
-    assert (platform.topologies[0].kind if platform.topologies else None) == kind
+    assert (platform.clusters[0].kind if platform.clusters else None) == kind
 
 
 def test_every_published_platform_is_read() -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from batdispatch.cli.main import main
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.core.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 
 RECORDED = Path(__file__).parents[2] / "conformance" / "recordings" / "workloads"
@@ -123,7 +124,7 @@ def test_fields_of_the_user_travel_in_extra_data(tmp_path: Path) -> None:
     assert five["jobs"] == [job(extra_data={"user": "eve", "demand": {"core": 2}, "deadline": 7.5})]
     assert five["profiles"] == {"p": {"type": "DelayProfile", "delay": 3, "ret": 1, "extra_data": {"colour": "red"}}}
     (read,) = read_workload(tmp_path / "w5.json").jobs
-    assert (read.user, read.demand, read.extra["deadline"]) == ("eve", {"core": 2}, 7.5)
+    assert (read.user, read.request.demand, read.extra["deadline"]) == ("eve", {"core": 2}, 7.5)
 
 
 def test_extra_data_may_be_any_text(tmp_path: Path) -> None:
@@ -263,7 +264,7 @@ VALUES = st.recursive(st.none() | st.booleans() | st.integers(-5, 5) | st.text(m
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4), st.sampled_from([1.0, 2.5]), st.sampled_from([float("inf"), 9.0]))
 def test_any_job_survives_the_way_there_and_back(extra: dict[str, Any], submission: float, walltime: float) -> None:
-    made = Job(id="j", units=2, submission=submission, walltime=walltime, profile="p", extra=extra)
+    made = Job(id="j", request=Request(units=2), submission=submission, walltime=walltime, profile="p", extra=extra)
     profiles = {"p": {"type": "composed", "seq": ["d"]}, "d": {"type": "delay", "delay": 2}}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "w5.json"

@@ -134,10 +134,10 @@ def test_swf_options(
 ) -> None:
     workload, _ = swf(tmp_path, record(**changes), **options)
     (job,) = workload.jobs
-    assert (job.units, job.walltime, job.demand, workload.nb_res) == (units, walltime, demand, nb_res)
+    assert (job.units, job.walltime, job.request.demand, workload.nb_res) == (units, walltime, demand, nb_res)
     write_workload(workload, tmp_path / "w.json")
     (again,) = read_workload(tmp_path / "w.json").jobs
-    assert (again.units, again.walltime, again.demand, again.user) == (units, walltime, demand, "3")
+    assert (again.units, again.walltime, again.request.demand, again.user) == (units, walltime, demand, "3")
 
 
 def test_zero_runtimes_can_be_dropped(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_kit(tmp_path: Path) -> None:
     path = tmp_path / "K.rst"
     path.write_text(KIT)
     workload, report = import_log(path)
-    assert [(j.id, j.units, j.walltime, j.demand, j.submission) for j in workload.jobs] == [
+    assert [(j.id, j.units, j.walltime, j.request.demand, j.submission) for j in workload.jobs] == [
         ("1", 100, 14400.0, {"core": 1}, 0.0),
         ("2", 3, math.inf, {"core": 1}, 37.0),
     ]
@@ -234,7 +234,7 @@ def test_kit(tmp_path: Path) -> None:
     (tmp_path / "K_node.con").write_text("MaxNodes=1173\nMaxProcs=24048\n")
     assert import_log(path)[0].nb_res == 1173
     hosts, _ = import_log(path, options=LogOptions(units="hosts", processors_per_host=20))
-    assert [(job.units, job.demand) for job in hosts.jobs] == [(5, None), (1, None)]
+    assert [(job.units, job.request.demand) for job in hosts.jobs] == [(5, None), (1, None)]
     assert hosts.nb_res == math.ceil(24048 / 20)
 
 
@@ -258,17 +258,17 @@ def test_eurora_units_and_demands(tmp_path: Path) -> None:
     workload, report = import_log(path)
     first, second = workload.jobs
     # Memory counts KB in the log, MiB in a demand, rounded up; the larger of the entries is taken.
-    assert (first.units, first.demand, first.walltime) == (2, {"core": 8, "gpu": 1, "memory": 3}, 14400.0)
+    assert (first.units, first.request.demand, first.walltime) == (2, {"core": 8, "gpu": 1, "memory": 3}, 14400.0)
     assert workload.profiles[first.profile]["delay"] == 1805
     assert first.extra["queue"] == "parallel"
     assert "user" not in first.extra
-    assert (second.units, second.demand, second.user) == (1, {"core": 1, "memory": 1}, "bob")
+    assert (second.units, second.request.demand, second.user) == (1, {"core": 1, "memory": 1}, "bob")
     assert counts(report.changed) == {
         "used nodes differently: the largest amount of each resource taken": 1,
         "used another number of nodes than requested: the request taken": 1,
     }
     hosts, _ = import_log(path, options=LogOptions(units="hosts"))
-    assert [job.demand for job in hosts.jobs] == [None, None]
+    assert [job.request.demand for job in hosts.jobs] == [None, None]
 
 
 @pytest.mark.parametrize(

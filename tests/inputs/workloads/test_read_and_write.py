@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.core.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 
 RECORDED = Path(__file__).parents[2] / "conformance" / "recordings" / "workloads"
@@ -25,7 +26,7 @@ def write(path: Path, jobs: list[dict[str, Any]], **more: Any) -> Path:
 
 
 def facts(workload: Workload) -> list[tuple[Any, ...]]:
-    return [(j.id, j.units, j.submission, j.walltime, j.profile, j.user, j.demand, j.extra) for j in workload.jobs]
+    return [(j.id, j.units, j.submission, j.walltime, j.profile, j.user, j.request, j.extra) for j in workload.jobs]
 
 
 def test_fields_of_a_job(tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_fields_of_a_job(tmp_path: Path) -> None:
     (job,) = workload.jobs
     assert (job.id, job.submission, job.units, job.walltime, job.profile) == ("7", 1.5, 2, math.inf, "d")
     assert job.user == "12"
-    assert job.demand == {"core": 2, "gpu": 0}
+    assert job.request.demand == {"core": 2, "gpu": 0}
     assert job.extra == {"user": 12, "demand": {"core": 2, "gpu": 0}, "x": [None]}
     assert (workload.nb_res, workload.name, workload.path) == (4, "w", path)
     assert len(workload.digest) == 64
@@ -64,11 +65,11 @@ def test_a_file_without_nb_res_and_with_more_fields(tmp_path: Path) -> None:
     assert workload.about == {"description": "x"}
 
 
-def test_repeated_profiles_and_demands_are_one_object(tmp_path: Path) -> None:
+def test_repeated_profiles_and_requests_are_one_object(tmp_path: Path) -> None:
     base = {"subtime": 0, "res": 1, "profile": "d", "demand": {"core": 1}}
     first, second = read_workload(write(tmp_path / "w.json", [base | {"id": 1}, base | {"id": 2}])).jobs
     assert first.profile is second.profile
-    assert first.demand is second.demand
+    assert first.request is second.request
 
 
 @pytest.mark.parametrize("file", sorted(RECORDED.glob("*.json")) + sorted(SHIPPED.glob("*.json")), ids=lambda f: f.stem)
@@ -123,7 +124,10 @@ def test_any_workload_survives_a_round_trip(jobs: list[Any], tmp_path_factory: p
         name="x",
         nb_res=3,
         profiles={"d": {"type": "delay", "delay": 0.1}},
-        jobs=[Job(id=i, submission=s, units=u, walltime=w, profile="d", extra=e) for i, s, u, w, e in jobs],
+        jobs=[
+            Job(id=i, submission=s, request=Request(units=u), walltime=w, profile="d", extra=e)
+            for i, s, u, w, e in jobs
+        ],
     )
     workload.sort()
     digest = write_workload(workload, folder / "a.json")
@@ -134,7 +138,10 @@ def test_any_workload_survives_a_round_trip(jobs: list[Any], tmp_path_factory: p
 
 def test_nb_res_unknown_is_written_as_the_largest_job(tmp_path: Path) -> None:
     workload = Workload(
-        path=tmp_path, name="x", jobs=[Job(id="1", units=9, profile="d")], profiles={"d": {"type": "delay", "delay": 1}}
+        path=tmp_path,
+        name="x",
+        jobs=[Job(id="1", request=Request(units=9), profile="d")],
+        profiles={"d": {"type": "delay", "delay": 1}},
     )
     write_workload(workload, tmp_path / "w.json")
     assert read_workload(tmp_path / "w.json").nb_res == 9
@@ -143,7 +150,9 @@ def test_nb_res_unknown_is_written_as_the_largest_job(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     path.write_text("before")
-    broken = Workload(path=tmp_path, name="x", jobs=[Job(id="1", units=1, extra={"x": object()})], profiles={})
+    broken = Workload(
+        path=tmp_path, name="x", jobs=[Job(id="1", request=Request(units=1), extra={"x": object()})], profiles={}
+    )
     with pytest.raises(TypeError):
         write_workload(broken, path)
     assert path.read_text() == "before"

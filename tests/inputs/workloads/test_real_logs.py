@@ -18,6 +18,7 @@ from batdispatch.inputs.workloads.importing import import_log
 from batdispatch.inputs.workloads.logs import LogOptions
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.results.frame import read_jobs
+from batdispatch.results.lineage import lineage_of
 from batdispatch.results.metrics.attempts import attempt_metrics
 
 SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "shared"))
@@ -55,8 +56,8 @@ def test_jobs_of_a_log(log: str, options: dict[str, str], records: int, kept: in
     assert report.records == report.kept + sum(tally.count for tally in report.dropped.values())
     write_workload(workload, tmp_path / "w.json")
     again = read_workload(tmp_path / "w.json")
-    assert [(job.id, job.submission, job.units, job.walltime, job.user, job.demand) for job in again.jobs] == [
-        (job.id, job.submission, job.units, job.walltime, job.user, job.demand) for job in workload.jobs
+    assert [(job.id, job.submission, job.units, job.walltime, job.user, job.request) for job in again.jobs] == [
+        (job.id, job.submission, job.units, job.walltime, job.user, job.request) for job in workload.jobs
     ]
 
 
@@ -118,13 +119,15 @@ def test_stochastic_dispatchers_over_a_log(tmp_path: Path) -> None:
         machine = Machine.flat(100)
         outputs = Outputs(tmp_path / name, machine.size)
         options = EngineOptions(dynamic_jobs=True)
-        EmbeddedEngine(machine, made, outputs, options=options).run(Session(dispatcher))
+        session = Session(dispatcher)
+        EmbeddedEngine(machine, made, outputs, options=options).run(session)
         frame = read_jobs(tmp_path / name / "jobs.csv")
-        found = attempt_metrics(frame, machine.size)
+        assert session.ledger is not None
+        found = attempt_metrics(frame, machine.size, lineage_of(frame, session.ledger.parents))
         assert found["jobs"] == 600
         too_short = sum(job.walltime <= made.profiles[job.profile]["delay"] for job in small)
         assert found["jobs_succeeded"] == 600 - too_short
         end = float(frame["finish_time"].max())
         work = sum(job.units * lasted[job.id] for job in small)
         true = work / (machine.size * (end - made.jobs[0].submission))
-        assert dispatcher._rate.at(end) == pytest.approx(true, rel=1e-6)  # type: ignore[attr-defined]
+        assert dispatcher.rate.at(end) == pytest.approx(true, rel=1e-6)  # type: ignore[attr-defined]

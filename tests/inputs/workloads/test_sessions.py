@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
+from batdispatch.core.capacity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Host, Machine
 from batdispatch.inputs.workloads import Workload, read_workload
@@ -18,6 +19,7 @@ GPU, MIC = "core=16 gpu=2 memory=32", "core=16 mic=2 memory=32"
 MACHINE = Machine(
     [Host(id=i, name=f"n{i}", properties={"capacity": GPU if i < 8 else MIC}) for i in range(16)],
 )
+SPACE = space_of(MACHINE)
 
 
 def make(seed: int = 0, **options: float) -> Workload:
@@ -37,9 +39,9 @@ def test_share_of_short_jobs_is_kept_to_the_job(short: float) -> None:
 def test_every_job_fits_a_class_and_outlives_no_walltime(seed: int) -> None:
     workload = make(seed)
     for job in workload.jobs:
-        assert MACHINE.room(MACHINE.capacity, MACHINE.resolve(job.demand)).sum() >= job.units
+        assert SPACE.room(SPACE.whole(), job).sum() >= job.units
         assert job.walltime > workload.profiles[job.profile]["delay"]
-        assert not {"gpu", "mic"} <= set(job.demand or {}), "no node has both"
+        assert not {"gpu", "mic"} <= set(job.request.demand or {}), "no node has both"
     assert len({job.user for job in workload.jobs}) > 5
     assert any(job.units > 1 for job in workload.jobs)
 
@@ -63,8 +65,7 @@ def test_jobs_of_a_session_are_alike() -> None:
 def test_load_is_that_of_the_scarcest_resource(load: float) -> None:
     workload = make(load=load)
     held = sum(
-        job.units * np.array(MACHINE.resolve(job.demand)) * workload.profiles[job.profile]["delay"]
-        for job in workload.jobs
+        job.units * np.array(SPACE.need(job).amounts) * workload.profiles[job.profile]["delay"] for job in workload.jobs
     )
     # Sessions begin over a time; the jobs of the last ones come a little later.
     span = workload.jobs[-1].submission
@@ -82,7 +83,7 @@ def test_command_writes_what_a_simulation_reads_the_same_twice(tmp_path: Path) -
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     workload = read_workload(tmp_path / "a.json")
     assert len(workload.jobs) == 50
-    assert all(job.user and job.demand and job.demand["core"] for job in workload.jobs)
+    assert all(job.user and job.request.demand and job.request.demand["core"] for job in workload.jobs)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.core.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.fitting import fit, with_laws
 from batdispatch.inputs.workloads.stochastic import HISTORY, WEEKS, draw_widths, scenario
@@ -123,7 +124,14 @@ def test_fitted_laws_hold_every_run(kind: str) -> None:
 
 def log(count: int = 30) -> Workload:
     jobs = [
-        Job(id=str(n), units=1 + n % 2, submission=float(n), walltime=100.0, profile=f"d{1 + n}", user="ann")
+        Job(
+            id=str(n),
+            request=Request(units=1 + n % 2),
+            submission=float(n),
+            walltime=100.0,
+            profile=f"d{1 + n}",
+            user="ann",
+        )
         for n in range(count)
     ]
     profiles = {f"d{1 + n}": {"type": "delay", "delay": 1 + n} for n in range(count)}

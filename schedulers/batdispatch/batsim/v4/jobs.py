@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from batdispatch.batsim.problems import FieldError
-from batdispatch.batsim.userfields import MAX_UNITS, read_demand, read_user
+from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_parent, read_request, read_units, read_user, write_fields
 
 
 def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> Job:
@@ -32,32 +32,33 @@ def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> 
         submission = float(submission)
     if submission < 0:
         raise FieldError("data.job.subtime", submission, "at least 0 seconds")
-    units = take("res", None)
-    if type(units) is not int or not 1 <= units <= MAX_UNITS:
-        raise FieldError("data.job.res", units, f"a whole number from 1 to {MAX_UNITS}")
+    units = read_units(take("res", None), "data.job.res")
     profile = take("profile", None)
     if type(profile) is not str:
         raise FieldError("data.job.profile", profile, "the name of a profile")
     walltime = take("walltime", -1)
     if type(walltime) not in (int, float) or not (walltime > 0 or walltime == -1):
         raise FieldError("data.job.walltime", walltime, "a positive number of seconds, or -1 for none")
-    return Job(
-        id=job_id,
-        units=units,
-        submission=submission,
-        walltime=math.inf if walltime == -1 else float(walltime),
-        profile=profile,
-        demand=read_demand(fields["demand"], "data.job.demand") if "demand" in fields else None,
-        user=read_user(fields["user"], "data.job.user") if "user" in fields else "",
-        extra=fields,
-    )
+    try:
+        return Job(
+            id=job_id,
+            request=read_request(units, fields),
+            submission=submission,
+            walltime=math.inf if walltime == -1 else float(walltime),
+            profile=profile,
+            user=read_user(fields["user"]) if "user" in fields else "",
+            parent=read_parent(fields["parent"]) if "parent" in fields else "",
+            extra=fields,
+        )
+    except FieldError as problem:
+        raise FieldError(f"data.job.{problem.field}", problem.found, problem.expected) from None
 
 
 def write_job(job: Job) -> dict[str, Any]:
     """Return a job's JSON object: Batsim's own fields, then the extra ones; an infinite walltime is left out."""
     # Batsim's own fields win over extra ones of the same name: they are what the ledger works with.
     fields = {
-        **job.extra,
+        **write_fields(job),
         "id": job.id,
         "subtime": number(job.submission),
         "res": job.units,
@@ -67,10 +68,6 @@ def write_job(job: Job) -> dict[str, Any]:
         fields["walltime"] = number(job.walltime)
     else:
         fields.pop("walltime", None)
-    if job.demand is not None:
-        fields.setdefault("demand", dict(job.demand))
-    if job.user:
-        fields.setdefault("user", job.user)
     return fields
 
 

@@ -9,11 +9,11 @@ import msgspec
 
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
-from batdispatch.batsim.problems import DECODE_ERRORS, FieldError, frame_error
+from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
 from batdispatch.batsim.v4 import message_schema as s
 from batdispatch.batsim.v4.jobs import read_job
 from batdispatch.core import events as e
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import FieldError, InputError
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Message
 

@@ -12,11 +12,12 @@ import msgspec
 
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
-from batdispatch.batsim.problems import DECODE_ERRORS, FieldError, frame_error
+from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
 from batdispatch.batsim.v4 import reply_schema as s
 from batdispatch.batsim.v4.jobs import read_job
 from batdispatch.core import decisions as d
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, IoJob
+from batdispatch.core.errors import FieldError
 from batdispatch.core.messages import Reply
 
 SOURCE = "reply of the scheduler"
@@ -63,7 +64,7 @@ def _execute(event: s.ExecuteJob, hosts: HostSets) -> d.Decision:
     io_job = None
     if io_data is not None:
         where = _hosts(io_data.alloc, "data.additional_io_job.alloc", hosts)
-        io_job = d.IoJob(where, io_data.profile_name, io_data.profile)
+        io_job = IoJob(where, io_data.profile_name, io_data.profile)
     return d.Execute(event.timestamp, data.job_id, allocation, mapping, data.storage_mapping, io_job)
 
 

@@ -11,6 +11,7 @@ import msgspec
 from batdispatch.batsim.numbers import require_finite
 from batdispatch.batsim.v4.jobs import write_job
 from batdispatch.core import decisions as d
+from batdispatch.core.allocation import IoJob
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.messages import Reply
 
@@ -70,7 +71,7 @@ def execute_fields(decision: d.Execute) -> dict[str, Any]:
     return data
 
 
-def _io_job(io_job: d.IoJob) -> dict[str, Any]:
+def _io_job(io_job: IoJob) -> dict[str, Any]:
     data: dict[str, Any] = {"alloc": str(io_job.allocation), "profile_name": io_job.profile_name}
     if io_job.profile is not None:
         data["profile"] = _finite(io_job.profile, f"I/O profile {io_job.profile_name}")

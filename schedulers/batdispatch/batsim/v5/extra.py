@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.batsim.problems import DECODE_ERRORS, FieldError
+from batdispatch.batsim.problems import DECODE_ERRORS
+from batdispatch.core.errors import FieldError
 
 #: Name under which a text stands that is no JSON object.
 PLAIN = "extra_data"

@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from batdispatch.batsim.numbers import require_finite
-from batdispatch.batsim.problems import FieldError
-from batdispatch.batsim.userfields import MAX_UNITS, read_demand, read_user
 from batdispatch.batsim.v5.extra import read_extra, write_extra
 from batdispatch.batsim.v5.profiles import full_id, short_id, split_id
 from batdispatch.batsim.v5.shapes import JobData
+from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_parent, read_request, read_units, read_user, write_fields
 
 _OWN = ("id", "subtime", "res", "walltime", "profile")
 
@@ -23,25 +23,26 @@ def read_job(data: JobData, job_id: str, submission: float) -> Job:
         FieldError: a field is wrong.
     """
     workload, _ = split_id(job_id, "event.job_id")
-    units = data.resource_request
-    if not 1 <= units <= MAX_UNITS:
-        raise FieldError("event.job.resource_request", units, f"a whole number from 1 to {MAX_UNITS}")
+    units = read_units(data.resource_request, "event.job.resource_request")
     walltime = -1.0 if data.walltime is None else data.walltime
     if not (walltime > 0 or walltime == -1):
         raise FieldError("event.job.walltime", walltime, "a positive number of seconds, or null for none")
     extra = read_extra(data.extra_data, "event.job.extra_data")
     if not data.rigid:
         extra["rigid"] = False
-    return Job(
-        id=job_id,
-        units=units,
-        submission=submission,
-        walltime=math.inf if walltime == -1 else walltime,
-        profile=short_id(data.profile_id, workload),
-        demand=read_demand(extra["demand"], "event.job.extra_data.demand") if "demand" in extra else None,
-        user=read_user(extra["user"], "event.job.extra_data.user") if "user" in extra else "",
-        extra=extra,
-    )
+    try:
+        return Job(
+            id=job_id,
+            request=read_request(units, extra),
+            submission=submission,
+            walltime=math.inf if walltime == -1 else walltime,
+            profile=short_id(data.profile_id, workload),
+            user=read_user(extra["user"]) if "user" in extra else "",
+            parent=read_parent(extra["parent"]) if "parent" in extra else "",
+            extra=extra,
+        )
+    except FieldError as problem:
+        raise FieldError(f"event.job.extra_data.{problem.field}", problem.found, problem.expected) from None
 
 
 def write_job(job: Job) -> dict[str, Any]:
@@ -51,11 +52,7 @@ def write_job(job: Job) -> dict[str, Any]:
         ValueError: the user's fields hold a number that is not finite.
         RecursionError: they are nested too deeply.
     """
-    extra = {name: value for name, value in job.extra.items() if name not in _OWN}
-    if job.demand is not None:
-        extra.setdefault("demand", dict(job.demand))
-    if job.user:
-        extra.setdefault("user", job.user)
+    extra = {name: value for name, value in write_fields(job).items() if name not in _OWN}
     rigid = extra.pop("rigid") if isinstance(extra.get("rigid"), bool) else True
     require_finite(extra)
     return {

@@ -9,7 +9,7 @@ import msgspec
 
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
-from batdispatch.batsim.problems import DECODE_ERRORS, FieldError, frame_error
+from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
 from batdispatch.batsim.shapes import Fields
 from batdispatch.batsim.v5 import message_schema as s
 from batdispatch.batsim.v5.extra import read_extra
@@ -19,7 +19,7 @@ from batdispatch.batsim.v5.profiles import read_profile, split_id
 from batdispatch.batsim.v5.progress import read_progress
 from batdispatch.batsim.v5.shapes import ProfileData
 from batdispatch.core import events as e
-from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.errors import FieldError, InputError, SimulationError
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Message
 

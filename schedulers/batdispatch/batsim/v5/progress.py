@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from batdispatch.batsim.problems import FieldError
 from batdispatch.batsim.v5.profiles import full_id, short_id
+from batdispatch.core.errors import FieldError
 
 #: How deep sequences may be nested.
 MAX_DEPTH = 100

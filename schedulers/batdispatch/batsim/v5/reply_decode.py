@@ -9,7 +9,7 @@ import msgspec
 
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
-from batdispatch.batsim.problems import DECODE_ERRORS, FieldError, frame_error
+from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
 from batdispatch.batsim.v4.reply_decode import unit_counts
 from batdispatch.batsim.v5 import reply_schema as s
 from batdispatch.batsim.v5.jobs import read_job
@@ -17,6 +17,7 @@ from batdispatch.batsim.v5.known import Known
 from batdispatch.batsim.v5.profiles import read_profile, split_id
 from batdispatch.core import decisions as d
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.errors import FieldError
 from batdispatch.core.messages import Reply
 
 SOURCE = "reply of the scheduler"

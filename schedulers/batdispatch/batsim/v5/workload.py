@@ -13,35 +13,21 @@ from typing import Any
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.profile_versions import (
+    BATSIM5_TYPES,
+    EACH,
+    MESSAGES,
+    OF_BATSIM4,
+    OF_BATSIM5,
+    REQUIRED,
+    SPREAD,
+    Correspondence,
+    Field,
+)
 
-EACH, SPREAD = "DefinedAmountsUsedForEachValue", "DefinedAmountsSpreadUniformly"
-#: Batsim 5's type -> ours.
-RENAMED = {
-    "DelayProfile": "delay",
-    "ParallelTaskProfile": "parallel",
-    "ParallelTaskHomogeneousProfile": "parallel_homogeneous",
-    "SequentialCompositionProfile": "composed",
-    "ParallelTaskOnStorageHomogeneousProfile": "parallel_homogeneous_pfs",
-    "ParallelTaskDataStagingBetweenStoragesProfile": "data_staging",
-    "TraceReplayProfile": "smpi",
-}
-#: Types that Batsim 5 names but cannot run either (as of 5.0.0-rc2).
-UNKNOWN = ("ForkJoinCompositionProfile", "ParallelTaskMergeCompositionProfile")
-TYPES = (*RENAMED, *UNKNOWN)
-#: Fields that Batsim 5 reads itself, beside those of a type.
-_KEPT = {
-    "DelayProfile": ("delay",),
-    "ParallelTaskProfile": ("cpu", "com"),
-    "ParallelTaskHomogeneousProfile": ("cpu", "com", "generation_strategy"),
-    "SequentialCompositionProfile": ("seq", "repeat"),
-    "ParallelTaskOnStorageHomogeneousProfile": ("bytes_to_read", "bytes_to_write", "storage", "generation_strategy"),
-    "ParallelTaskDataStagingBetweenStoragesProfile": ("nb_bytes", "from", "to"),
-    "TraceReplayProfile": ("trace_type", "trace_file"),
-}
-_BY_OURS = {ours: theirs for theirs, ours in RENAMED.items()} | {
-    "parallel_homogeneous_total": "ParallelTaskHomogeneousProfile",
-    "usage_trace": "TraceReplayProfile",
-}
+#: Types that workloads may use. Batsim 5 names further ones but cannot run them either (as of 5.0.0-rc2).
+_USABLE = tuple(theirs for theirs, rows in OF_BATSIM5.items() if rows[0].ours is not None)
+
 #: A job's own fields in both versions.
 _JOB_FIELDS = ("id", "subtime", "res", "walltime", "profile")
 _EXTRA = "extra_data"
@@ -53,7 +39,7 @@ Sizes = Mapping[str, set[int]]
 
 def is_batsim5(profiles: Profiles) -> bool:
     """Return whether a workload's profiles are Batsim 5's, told by their types."""
-    return any(profile.get("type") in TYPES for profile in profiles.values())
+    return any(profile.get("type") in BATSIM5_TYPES for profile in profiles.values())
 
 
 def sizes_of(uses: Iterable[tuple[str, int]], profiles: Profiles) -> dict[str, set[int]]:
@@ -89,11 +75,11 @@ def read_profile(name: str, profile: Mapping[str, Any], sizes: Sizes, *, source:
     """
     place = f"profile {name!r}"
     kind = profile.get("type")
-    if kind not in TYPES:
+    if kind not in BATSIM5_TYPES:
         raise InputError(
-            f"type {kind!r} in a Batsim 5 workload, expected one of {', '.join(RENAMED)}", source=source, place=place
+            f"type {kind!r} in a Batsim 5 workload, expected one of {', '.join(_USABLE)}", source=source, place=place
         )
-    if kind in UNKNOWN:
+    if kind not in _USABLE:
         raise InputError(
             f"type {kind!r}: neither Batsim 4 nor the engines here run it (nor does Batsim 5.0.0-rc2)",
             source=source,
@@ -104,31 +90,46 @@ def read_profile(name: str, profile: Mapping[str, Any], sizes: Sizes, *, source:
         raise InputError(
             f"'generation_strategy' is {str(strategy)[:60]!r}, expected {EACH} or {SPREAD}", source=source, place=place
         )
-    fields = {key: value for key, value in profile.items() if key not in ("type", "generation_strategy", _EXTRA)}
-    ours: dict[str, Any] = {"type": RENAMED[kind], **fields}
-    if kind == "ParallelTaskProfile":
+    row = _row_of(OF_BATSIM5[kind], profile, strategy, source, place)
+    left_out = ("type", "generation_strategy", _EXTRA, *(["trace_type"] if row.trace_type else []))
+    ours = {"type": row.ours, **{key: value for key, value in profile.items() if key not in left_out}}
+    for field in row.fields:
+        _rename(ours, field)
+        if field.spread and _positive(ours[field.ours]):
+            ours[field.ours] = ours[field.ours] / _factor(field, _common_size(name, sizes, source))
+    if row.ours == "parallel":
         _complete(ours)
-    elif kind == "ParallelTaskHomogeneousProfile":
-        ours = {**ours, "cpu": fields.get("cpu", 0), "com": fields.get("com", 0)}
-        if strategy == SPREAD:
-            ours["type"] = "parallel_homogeneous_total"
-            if _positive(ours["com"]):
-                count = _common_size(name, sizes, source)
-                ours["com"] = ours["com"] / max(count - 1, 1)
-    elif kind == "ParallelTaskOnStorageHomogeneousProfile":
-        ours = {**ours, "storage": fields.get("storage", fields.get("host", "pfs"))}
-        ours.pop("host", None)
-        for key in ("bytes_to_read", "bytes_to_write"):
-            ours[key] = fields.get(key, 0)
-            if strategy == SPREAD and _positive(ours[key]):
-                ours[key] = ours[key] / _common_size(name, sizes, source)
-    elif kind == "TraceReplayProfile":
-        ours = {key: value for key, value in ours.items() if key not in ("trace_type", "trace_file")}
-        what = str(fields.get("trace_type", "")).lower()
-        if what not in ("smpi", "usage"):
-            raise InputError(f"'trace_type' is {what[:60]!r}, expected smpi or usage", source=source, place=place)
-        ours |= {"type": "smpi" if what == "smpi" else "usage_trace", "trace": fields.get("trace_file")}
     return _merge(ours, profile.get(_EXTRA), ("type",), source, place)
+
+
+def _row_of(
+    rows: tuple[Correspondence, ...], profile: Mapping[str, Any], strategy: str, source: str, place: str
+) -> Correspondence:
+    """Return which row of the table a profile is."""
+    if rows[0].trace_type:
+        what = str(profile.get("trace_type", "")).lower()
+        for row in rows:
+            if row.trace_type == what:
+                return row
+        known = " or ".join(row.trace_type for row in rows)
+        raise InputError(f"'trace_type' is {what[:60]!r}, expected {known}", source=source, place=place)
+    return next((row for row in rows if row.strategy == strategy), rows[0])
+
+
+def _rename(profile: dict[str, Any], field: Field) -> None:
+    """Give a field of a workload file its name in ours, and the default that the file may leave out."""
+    if field.in_file != field.ours:
+        profile[field.ours] = profile.pop(field.in_file, None)
+    if field.file_alias:
+        alias = profile.pop(field.file_alias, field.file_default)
+        profile.setdefault(field.ours, alias)
+    elif field.file_default is not REQUIRED:
+        profile.setdefault(field.ours, field.file_default)
+
+
+def _factor(field: Field, count: int) -> int:
+    """Return by what Batsim 5's amount exceeds Batsim 4's, for a number of executors."""
+    return count if field.spread == "executors" else max(count - 1, 1)
 
 
 def _positive(value: Any) -> bool:
@@ -202,13 +203,14 @@ def check_kinds(profiles: Profiles, *, source: str = "") -> None:
         InputError: it has not.
     """
     for name, profile in profiles.items():
-        _theirs(name, str(profile["type"]), source)
+        _written_as(name, str(profile["type"]), source)
 
 
-def _theirs(name: str, kind: str, source: str) -> str:
-    if kind in _BY_OURS:
-        return _BY_OURS[kind]
-    what = "messages between jobs and schedulers" if kind in ("send", "recv") else "counterpart of it"
+def _written_as(name: str, kind: str, source: str) -> Correspondence:
+    row = OF_BATSIM4.get(kind)
+    if row is not None:
+        return row
+    what = "messages between jobs and schedulers" if kind in MESSAGES else "counterpart of it"
     raise InputError(f"type {kind!r}: Batsim 5 has no {what}", source=source, place=f"profile {name!r}")
 
 
@@ -218,18 +220,19 @@ def write_profile(name: str, profile: Mapping[str, Any], sizes: Sizes, *, source
     Raises:
         InputError: Batsim 5 has nothing of its kind.
     """
-    kind = str(profile["type"])
-    theirs = _theirs(name, kind, source)
+    row = _written_as(name, str(profile["type"]), source)
     fields = {key: value for key, value in profile.items() if key != "type"}
-    if kind == "parallel_homogeneous_total":
+    if row.strategy == SPREAD:
         fields["generation_strategy"] = SPREAD
-        if _positive(fields.get("com")):
-            count = _common_size(name, sizes, source)
-            fields["com"] = fields["com"] * max(count - 1, 1)
-    elif kind in ("smpi", "usage_trace"):
-        fields |= {"trace_type": "smpi" if kind == "smpi" else "usage", "trace_file": fields.pop("trace")}
-    own = (*_KEPT[theirs], "ret")
-    written = {"type": theirs, **{key: value for key, value in fields.items() if key in own}}
+    if row.trace_type:
+        fields["trace_type"] = row.trace_type
+    for field in row.fields:
+        if field.in_file != field.ours:
+            fields[field.in_file] = fields.pop(field.ours)
+        elif field.spread and _positive(fields.get(field.ours)):
+            fields[field.ours] = fields[field.ours] * _factor(field, _common_size(name, sizes, source))
+    own = (*row.file_names, "ret")
+    written = {"type": row.theirs, **{key: value for key, value in fields.items() if key in own}}
     extra = {key: value for key, value in fields.items() if key not in own}
     return written | _extra(extra)
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
-from batdispatch.core.job import Job
+from batdispatch.core.dispatcher import Gap
+from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.core.timeline import end_of
 from batdispatch.dispatchers.backfilling.queue import Ends, QueueDispatcher, QueueOptions
-from batdispatch.parts.prediction.estimates import LEAST
+from batdispatch.parts.prediction.predictions import LEAST
+
+#: Shortest gap that is offered to layers, in seconds.
+SHORTEST = 1.0
 
 
 class EasyOptions(QueueOptions, frozen=True, kw_only=True):
@@ -42,91 +46,106 @@ class Easy(QueueDispatcher):
 
     options_type: ClassVar[type[Options]] = EasyOptions
 
-    def begin(self, cluster: Ledger) -> None:
-        super().begin(cluster)
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
         self.ends = Ends()
-        cluster.on_start = lambda job: self.ends.add(job, end_of(cluster.now, self.estimate(job)))
-        #: Capacity as the reservation sees it: a mere number, or the exact hosts.
         self._counts = self.options.reservation == "count"
-        pooled = self._counts and self.placement.complete and isinstance(cluster.space, HostSpace)
-        self._space: Space[Any] = PoolSpace(cluster.machine) if pooled else cluster.space
-        self._pooled = pooled
+        #: Whether the reservation sees a mere number of hosts, and the space that says so.
+        self._pooled = self._counts and self.placement.complete and isinstance(ledger.space, HostSpace)
+        self._space: Space[Any] = PoolSpace(ledger.machine) if self._pooled else ledger.space
         self._basis: tuple[int, str] = (-1, "")
         self._shadow = math.inf
         #: Free at the shadow time: all of it for `count`, without the head's own hosts for `hosts`.
         self._at_shadow: Any = None
 
-    def on_end(self, cluster: Ledger, job: Job) -> None:
-        super().on_end(cluster, job)
-        self.ends.remove(job)
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        super().on_submit(ledger, job)
+        if self._pooled and not ledger.plain:
+            # From now on it matters which hosts are free, not only how many.
+            self._pooled, self._space, self._basis = False, ledger.space, (-1, "")
 
-    def decide(self, cluster: Ledger) -> None:
+    def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        self.ends.add(stay, end_of(ledger.now, self.expected(stay.job)), ledger.rank(stay.job))
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        super().on_end(ledger, stay)
+        self.ends.remove(stay.job.id)
+
+    def decide(self, ledger: Ledger) -> None:
         if not self.waiting:
             return
-        candidates = self.fresh_in_order(cluster)
-        late = self._shadow <= cluster.now and not self.estimates.exact_requests
-        if late or self.ordering.dynamic or (cluster.epoch, self.waiting[0].id) != self._basis:
-            self.start_from_head(cluster)
+        candidates = self.fresh_in_order(ledger)
+        late = self._shadow <= ledger.now and not self.predictions.exact_requests
+        if late or self.ordering.dynamic or (ledger.epoch, self.waiting[0].id) != self._basis:
+            self.start_from_head(ledger)
             candidates = self.waiting
             if len(candidates) < 2:
                 self._basis = (-1, "")
                 self.fresh = []
                 return
-            self._reserve(cluster, candidates[0])
-            self._basis = (cluster.epoch, candidates[0].id)
+            self._reserve(ledger, candidates[0])
+            self._basis = (ledger.epoch, candidates[0].id)
         head = self.waiting[0]
-        candidates = cluster.space.plausible(cluster.free, candidates)
+        candidates = ledger.space.plausible(ledger.free, candidates)
         if self._pooled:
             # A number suffices to see who would delay the head, before hosts are chosen.
-            spare, now, shadow, estimate = self._at_shadow - head.units, cluster.now, self._shadow, self.estimate
-            candidates = [job for job in candidates if job.units <= spare or end_of(now, estimate(job)) <= shadow]
-        self.forget_started([job for job in candidates if job is not head and self._backfill(cluster, job, head)])
+            spare, now, shadow, expected = self._at_shadow - head.units, ledger.now, self._shadow, self.expected
+            candidates = [
+                job for job in candidates if job.request.units <= spare or end_of(now, expected(job)) <= shadow
+            ]
+        self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
 
-    def _backfill(self, cluster: Ledger, job: Job, head: Job) -> bool:
+    def _backfill(self, ledger: Ledger, job: Job, head: Job) -> bool:
         """Start a job if it does not delay the head."""
-        free = cluster.free
-        if not cluster.space.fits(free, job):
+        free = ledger.free
+        if not ledger.space.fits(free, job):
             return False
-        outlives = end_of(cluster.now, self.estimate(job)) > self._shadow
+        outlives = end_of(ledger.now, self.expected(job)) > self._shadow
         if outlives and not self._counts:
-            free = cluster.space.meet(free, self._at_shadow)
-        allocation = self.choose(free, job)
-        if allocation is None:
+            free = ledger.space.meet(free, self._at_shadow)
+        place = self.choose(free, job)
+        if place is None:
             return False
         if outlives:
-            left = self._space.take(self._at_shadow, job, allocation)
+            left = self._space.take(self._at_shadow, job, place.allocation)
             if self._counts and not self._head_fits(left, head):
                 return False
             self._at_shadow = left
-        cluster.start(job, allocation)
+        ledger.start(job, place)
         return True
 
-    def _reserve(self, cluster: Ledger, head: Job) -> None:
+    def _reserve(self, ledger: Ledger, head: Job) -> None:
         """Find the head's shadow time and what is free then."""
         space = self._space
-        free = cluster.free.bit_count() if self._pooled else cluster.free
+        free: Any = ledger.free.bit_count() if self._pooled else ledger.free
         self._shadow = math.inf
         # Requests are limits, predictions may be too short: who outlives one is expected to end a little later.
-        soonest = -math.inf if self.estimates.exact_requests else cluster.now + LEAST
-        for expected, _, job in self.ends:
+        soonest = -math.inf if self.predictions.exact_requests else ledger.now + LEAST
+        for expected, _, stay in self.ends:
             end = max(expected, soonest)
             if end > self._shadow:
                 break
-            assert job.allocation is not None
             if self._pooled:
-                free += (job.allocation.mask & ~cluster.unavailable).bit_count()
+                free += (stay.allocation.mask & ~ledger.unavailable).bit_count()
             else:
-                free = space.give(free, job, job.allocation)
-                if cluster.unavailable:
-                    free = space.only(free, ~cluster.unavailable)
+                free = space.give(free, stay.job, stay.allocation)
+                if ledger.unavailable:
+                    free = space.only(free, ~ledger.unavailable)
             # The loop goes on through the jobs that end at the very same time.
             if self._shadow == math.inf and self._head_fits(free, head):
                 self._shadow = end
         self._at_shadow = free
         if not self._counts:
-            allocation = self.choose(free, head)
-            if allocation is not None:
-                self._at_shadow = space.take(free, head, allocation)
+            place = self.choose(free, head)
+            if place is not None:
+                self._at_shadow = space.take(free, head, place.allocation)
 
     def _head_fits(self, free: Any, head: Job) -> bool:
         return self._space.fits(free, head) and (self.placement.complete or self.choose(free, head) is not None)
+
+    # ------------------------------------------------------------------ gaps for layers
+
+    def gaps(self, ledger: Ledger) -> list[Gap]:
+        """What is free until the head of the queue may start."""
+        length = self._shadow - ledger.now if len(self.waiting) > 1 else 0.0
+        return [Gap(ledger.space, ledger.free, length)] if SHORTEST <= length < math.inf else []

@@ -11,14 +11,14 @@ class Fcfs(QueueDispatcher):
     Constant time a decision when nothing can start.
     """
 
-    def begin(self, cluster: Ledger) -> None:
-        super().begin(cluster)
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
         self._blocked_at = (-1, "")
 
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         queue = self.waiting
-        if queue and (cluster.epoch, queue[0].id) != self._blocked_at:
-            self.start_from_head(cluster)
+        if queue and (ledger.epoch, queue[0].id) != self._blocked_at:
+            self.start_from_head(ledger)
             if self.waiting and not self.ordering.dynamic:
-                self._blocked_at = (cluster.epoch, self.waiting[0].id)
+                self._blocked_at = (ledger.epoch, self.waiting[0].id)
         self.fresh.clear()

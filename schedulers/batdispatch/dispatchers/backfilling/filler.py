@@ -10,18 +10,18 @@ class Filler(QueueDispatcher):
     Linear in the queue when capacity was freed; a job that did not fit is not tried again before.
     """
 
-    def begin(self, cluster: Ledger) -> None:
-        super().begin(cluster)
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
         self._epoch = -1
 
-    def decide(self, cluster: Ledger) -> None:
+    def decide(self, ledger: Ledger) -> None:
         # Since the last decision capacity only shrank, unless the epoch says otherwise: only new jobs can fit.
-        candidates = self.fresh_in_order(cluster) if cluster.epoch == self._epoch else self.in_order(cluster)
-        self._epoch = cluster.epoch
+        candidates = self.fresh_in_order(ledger) if ledger.epoch == self._epoch else self.in_order(ledger)
+        self._epoch = ledger.epoch
         started = []
-        for job in cluster.space.plausible(cluster.free, candidates):
-            allocation = self.choose(cluster.free, job)
-            if allocation is not None:
-                cluster.start(job, allocation)
+        for job in ledger.space.plausible(ledger.free, candidates):
+            place = self.choose(ledger.free, job)
+            if place is not None:
+                ledger.start(job, place)
                 started.append(job)
         self.forget_started(started)

@@ -9,13 +9,15 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.job import Job
+from batdispatch.core.allocation import Place
+from batdispatch.core.dispatcher import Dispatcher, Gap
+from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
+from batdispatch.core.scene import Scene
 from batdispatch.parts.ordering import make_ordering
-from batdispatch.parts.placement.base import Placement, find_placement
-from batdispatch.parts.prediction import Estimates
+from batdispatch.parts.placement import make_placement
+from batdispatch.parts.prediction import Predictions
 
 
 class QueueOptions(Options, frozen=True, kw_only=True):
@@ -23,7 +25,7 @@ class QueueOptions(Options, frozen=True, kw_only=True):
 
     ordering: which waiting job goes first (`batdispatch list orderings`).
     placement: on which free hosts a job goes (`batdispatch list placements`).
-    default_walltime: seconds that a job without a walltime is expected to run; infinite unless given. Nothing is killed
+    default_walltime: seconds that a job without a walltime is expected to run; infinite unless given. No job is killed
         by it.
     prediction: how long jobs are expected to run (`batdispatch list predictions`); no prediction exceeds the walltime.
     """
@@ -47,56 +49,80 @@ class QueueDispatcher(Dispatcher):
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
         self.ordering = make_ordering(self.options.ordering)
-        self._placement_class = find_placement(self.options.placement)
-        self.estimates = Estimates(self.options.prediction, self.options.default_walltime)
+        self.placement = make_placement(self.options.placement)
+        self.predictions = Predictions(self.options.prediction, self.options.default_walltime)
         self.waiting: list[Job] = []
         self.fresh: list[Job] = []
-        self._keys: dict[str, tuple[float, int]] = {}
+        self._keys: dict[str, tuple[Any, int]] = {}
 
-    def begin(self, cluster: Ledger) -> None:
-        self.placement: Placement = self._placement_class(cluster.machine)
-        self.choose = self.placement.choose
-        self.estimates.begin(cluster)
+    def begin(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._place = self.placement.place
+        self.placement.begin(ledger.machine)
+        self.ordering.begin(ledger)
+        self.predictions.begin(ledger)
 
-    def estimate(self, job: Job) -> float:
+    def expected(self, job: Job) -> float:
         """Return how long a job is expected to run, in seconds."""
-        return self.estimates.of(job)
+        return self.predictions.of(job)
 
-    def on_submit(self, cluster: Ledger, job: Job) -> None:
-        if not self.placement.complete and self.choose(cluster.space.whole(), job) is None:
-            cluster.reject(job, f"placement {self.options.placement} finds no place for it even on the idle machine")
+    def choose(self, free: Any, job: Job) -> Place | None:
+        """Return where a job goes within free capacity now, or None."""
+        return self._place(Scene(self.ledger, free), job)
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        if not self.placement.complete and self.choose_on_idle(job) is None:
+            ledger.reject(job, f"placement {self.options.placement} finds no place for it even on the idle machine")
             return
         self.fresh.append(job)
         if self.ordering.dynamic:
             self.waiting.append(job)
         else:
-            self._keys[job.id] = (self.ordering.key(job, cluster.now, self.estimate(job)), job.rank)
+            self._keys[job.id] = (self.ordering.key(job, ledger.now, self.expected(job)), ledger.rank(job))
             insort(self.waiting, job, key=self._key)
 
-    def on_end(self, cluster: Ledger, job: Job) -> None:
-        self.estimates.ended(job, cluster.now)
+    def choose_on_idle(self, job: Job) -> Place | None:
+        """Return where a job would go if nothing ran and all hosts were there, or None."""
+        return self.placement.place(Scene(self.ledger, self.ledger.space.whole(), tuple), job)
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        self.predictions.ended(stay, ledger.now)
+        self.ordering.ended(stay, ledger.now)
+
+    def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
+        self.forget(job)
 
     def report(self) -> dict[str, Any]:
-        return {"prediction": self.estimates.report()}
+        return {"prediction": self.predictions.report()}
 
-    def _key(self, job: Job) -> tuple[float, int]:
+    def _key(self, job: Job) -> tuple[Any, int]:
         return self._keys[job.id]
 
-    def in_order(self, cluster: Ledger) -> list[Job]:
+    def in_order(self, ledger: Ledger) -> list[Job]:
         """Return the waiting jobs in order; the caller may shorten the list but not reorder it."""
         if self.ordering.dynamic:
-            self._sort(self.waiting, cluster.now)
+            self._sort(self.waiting, ledger.now)
         return self.waiting
 
-    def fresh_in_order(self, cluster: Ledger) -> list[Job]:
+    def fresh_in_order(self, ledger: Ledger) -> list[Job]:
         """Return the jobs submitted since the last decision, in order."""
         if len(self.fresh) > 1:
-            self._sort(self.fresh, cluster.now)
+            self._sort(self.fresh, ledger.now)
         return self.fresh
 
     def _sort(self, jobs: list[Job], now: float) -> None:
-        key, estimate = self.ordering.key, self.estimate
-        jobs.sort(key=self._key if not self.ordering.dynamic else lambda job: (key(job, now, estimate(job)), job.rank))
+        if not self.ordering.dynamic:
+            jobs.sort(key=self._key)
+            return
+        key, expected, rank = self.ordering.key, self.expected, self.ledger.rank
+        jobs.sort(key=lambda job: (key(job, now, expected(job)), rank(job)))
+
+    def forget(self, job: Job) -> None:
+        """Drop a job that no longer waits, or that waits in another form."""
+        # Jobs are compared by identity: one that was amended stands in the list as it was before.
+        self.waiting = [other for other in self.waiting if other.id != job.id]
+        self.fresh = [other for other in self.fresh if other.id != job.id]
+        self._keys.pop(job.id, None)
 
     def forget_started(self, started: list[Job]) -> None:
         """Drop jobs that were started from `waiting`, and all from `fresh`: the end of a decision."""
@@ -105,14 +131,14 @@ class QueueDispatcher(Dispatcher):
             self._keys.pop(job.id, None)
         self.fresh = []
 
-    def start_from_head(self, cluster: Ledger) -> int:
+    def start_from_head(self, ledger: Ledger) -> int:
         """Start jobs in order until one does not fit, and return how many were started."""
         started = 0
-        for job in self.in_order(cluster):
-            allocation = self.choose(cluster.free, job)
-            if allocation is None:
+        for job in self.in_order(ledger):
+            place = self.choose(ledger.free, job)
+            if place is None:
                 break
-            cluster.start(job, allocation)
+            ledger.start(job, place)
             self._keys.pop(job.id, None)
             started += 1
         if started:
@@ -124,23 +150,22 @@ class Ends:
     """Running jobs in order of their expected end."""
 
     def __init__(self) -> None:
-        self._sorted: list[tuple[float, int, Job]] = []
-        self._of: dict[str, float] = {}
+        self._sorted: list[tuple[float, int, Stay]] = []
+        self._of: dict[str, tuple[float, int]] = {}
 
-    def add(self, job: Job, end: float) -> None:
-        """Enter a job that is expected to end at `end`, in seconds."""
-        insort(self._sorted, (end, job.rank, job))
-        self._of[job.id] = end
+    def add(self, stay: Stay, end: float, rank: int) -> None:
+        """Enter a job of some rank that is expected to end at `end`, in seconds."""
+        insort(self._sorted, (end, rank, stay))
+        self._of[stay.job.id] = (end, rank)
 
-    def remove(self, job: Job) -> None:
+    def remove(self, job_id: str) -> None:
         """Take out a job that ended."""
-        end = self._of.pop(job.id)
-        index = bisect_left(self._sorted, (end, job.rank))
+        index = bisect_left(self._sorted, self._of.pop(job_id))
         del self._sorted[index]
 
-    def overdue(self, now: float) -> list[Job]:
+    def overdue(self, now: float) -> list[Stay]:
         """Return the jobs that were expected to end before `now`."""
-        return [job for _, _, job in self._sorted[: bisect_left(self._sorted, (now,))]]
+        return [stay for _, _, stay in self._sorted[: bisect_left(self._sorted, (now,))]]
 
-    def __iter__(self) -> Iterator[tuple[float, int, Job]]:
+    def __iter__(self) -> Iterator[tuple[float, int, Stay]]:
         return iter(self._sorted)

@@ -1,179 +1,260 @@
-"""What the constraint-programming dispatchers have in common: window, incremental decisions, account of the solver."""
+"""What the dispatchers have in common that plan the waiting jobs together: window, decisions, account."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
 
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.events import Event
-from batdispatch.core.job import Job
+from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.constraint.greedy import Place, Plan
-from batdispatch.dispatchers.constraint.instance import Instance, Viewer
-from batdispatch.dispatchers.constraint.outcome import Account, Outcome
+from batdispatch.core.pooled import SOMEWHERE, PooledSpace
+from batdispatch.core.scene import Scene
+from batdispatch.core.space import present
+from batdispatch.dispatchers.constraint.instance import SCALE, Instance
+from batdispatch.dispatchers.constraint.lists import Plan, Planner, first_solution
 from batdispatch.dispatchers.constraint.reserve import Reserve
-from batdispatch.dispatchers.constraint.window import Window, by_priority, holdable
-from batdispatch.parts.prediction import Estimates
+from batdispatch.dispatchers.constraint.window import Window, in_order
+from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.placement import make_placement
+from batdispatch.parts.prediction import Predictions
+from batdispatch.parts.solving import Account, Found, Limits, run, settled
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 
 
-class ConstraintOptions(Options, frozen=True, kw_only=True):
-    """Options of every constraint-programming dispatcher.
+class PlanningOptions(Options, frozen=True, kw_only=True):
+    """Options of every dispatcher that plans the waiting jobs together.
 
+    ordering: by which order the window is cut, and in which jobs that could start together do (`batdispatch list
+        orderings`).
+    placement: on which free hosts a job goes (`batdispatch list placements`).
     prediction: how long jobs are expected to run (`batdispatch list predictions`); no prediction exceeds the walltime.
     default_walltime: seconds that a job without a walltime is expected to run; infinite unless given.
-    window: how many of the jobs that would fit now are decided about together, by priority.
-    ahead: how many of the jobs that do not fit now are planned for too, by priority; 0 as published. They keep others
-        from delaying them.
-    reserve: largest share of each resource that a job must leave free for jobs a tenth as long, as recent ones were; 0:
-        none, as published.
-    tries: how many changes of the greedy plan are tried.
-    work: limit of CP-SAT for each decision, in its deterministic seconds; 0: without the solver.
-    wall: limit of CP-SAT in seconds of wall-clock time, a safety net; reaching it is counted as a fallback.
+    window: how many of the jobs that would fit now are decided about together, at most.
+    ahead: how many of the jobs that do not fit now are planned for too; 0 as published. They keep others from delaying
+        them.
+    reserve: when a long job starts, keep up to this share of each resource free for much shorter jobs (at most a tenth
+        as long) like those that arrived recently. 0 switches this off, as in the papers.
     """
 
+    ordering: str = "pcp20-priority"
+    placement: str = "best-fit"
     prediction: str = "requested"
     default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
     window: Positive = 100
     ahead: NotNegative = 0
     reserve: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
-    tries: NotNegative = 0
-    work: Seconds = 0.0
-    wall: Annotated[float, msgspec.Meta(gt=0)] = 16.0
 
 
-class ConstraintDispatcher(Dispatcher):
-    """Plans the waiting jobs together and starts those whose planned start is now."""
+class PlanningDispatcher(Dispatcher):
+    """Plans the waiting jobs together and starts those planned for now; the rest is planned anew next time."""
 
-    options_type: ClassVar[type[Options]] = ConstraintOptions
+    options_type: ClassVar[type[Options]] = PlanningOptions
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
         self.seed = seed
-        self.estimates = Estimates(self.options.prediction, self.options.default_walltime)
-        self.account = Account()
+        self.ordering = make_ordering(self.options.ordering)
+        self.placement = make_placement(self.options.placement)
+        self.predictions = Predictions(self.options.prediction, self.options.default_walltime)
+        self.account = Account(SCALE)
 
-    def begin(self, cluster: Ledger) -> None:
-        self.estimates.begin(cluster)
-        self.viewer = Viewer(cluster, self.estimates.of)
+    def begin(self, ledger: Ledger) -> None:
+        self.ordering.begin(ledger)
+        self.placement.begin(ledger.machine)
+        self.predictions.begin(ledger)
+        self.pool = PooledSpace(ledger.space)
         self.window = Window(self.options.window)
         self.reserve = Reserve(self.options.reserve) if self.options.reserve else None
         #: What the last decision left waiting although it fitted, and the capacity it was made for.
         self._left: set[str] = set()
         self._epoch = -1
 
-    def on_submit(self, cluster: Ledger, job: Job) -> None:
+    # ------------------------------------------------------------------ what happens
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        if not self.placement.complete:
+            idle = Scene(ledger, ledger.space.whole(), tuple, (job,))
+            if self.placement.place(idle, job) is None:
+                reason = f"placement {self.options.placement} finds no place for it even on the idle machine"
+                ledger.reject(job, reason)
+                return
         # Predictions are made at submission.
-        duration = self.estimates.of(job)
+        duration = self.predictions.of(job)
         if self.reserve:
-            self.reserve.came(duration, self.viewer.needs(cluster, [job])[0])
+            self.reserve.came(duration, self.pool.pooled_need(job))
 
-    def on_end(self, cluster: Ledger, job: Job) -> None:
-        self.estimates.ended(job, cluster.now)
-        self.viewer.forget(job)
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        self.predictions.ended(stay, ledger.now)
+        self.ordering.ended(stay, ledger.now)
 
-    def on_event(self, cluster: Ledger, event: Event) -> None:
+    def on_event(self, ledger: Ledger, event: Event) -> None:
         self._left = set()
 
-    def decide(self, cluster: Ledger) -> None:
-        if not cluster.queue:
+    # ------------------------------------------------------------------ deciding
+
+    def decide(self, ledger: Ledger) -> None:
+        if not ledger.queue:
             return
-        jobs = self.candidates(cluster)
+        jobs = self.candidates(ledger)
         if not jobs:
             return
-        instance = self.viewer.instance(cluster, jobs)
-        outcome = self.solve(instance)
-        if outcome.solved:
+        instance = Instance(ledger, jobs, self.predictions.of, self.pool, pooled=self.takes_nodes_for_one(ledger))
+        counters: dict[str, int] = {}
+        found = self.plan(instance, counters)
+        if found.solved:
             self.window.succeeded()
         else:
             self.window.failed(len(jobs))
-        started = self.start(cluster, jobs, instance, outcome)
-        self.account.add(cluster.now, instance, outcome, started)
+        running = len(ledger.running)
+        started = self.start(ledger, instance, found.solution)
+        facts = {
+            "jobs": len(jobs),
+            "running": running,
+            "started": started,
+            "paper_variables": instance.paper_variables(),
+        }
+        self.account.add(ledger.now, found, facts, counters)
         if started and len(jobs) >= self.options.window:
             # More may fit than a window holds.
             self._left = set()
 
-    def candidates(self, cluster: Ledger) -> list[Job]:
-        """Return the jobs to decide about, by priority; none if nothing new can come of it."""
-        queued = list(cluster.queue.values())
-        fitting = holdable(cluster, self.viewer, self.viewer.free(cluster), queued)
+    def takes_nodes_for_one(self, ledger: Ledger) -> bool:
+        """Return whether an instance needs to know no nodes: whole hosts of which only the number matters."""
+        return ledger.machine.exclusive and ledger.plain and self.placement.complete
+
+    def candidates(self, ledger: Ledger) -> list[Job]:
+        """Return the jobs to decide about, in order; none if nothing new can come of it."""
+        queued = list(ledger.queue.values())
+        fitting = ledger.space.fitting(ledger.free, queued)
         unfit = {job.id for job in queued} - {job.id for job in fitting} if self.options.ahead else set()
-        fitting = self._allowed(cluster, fitting)
+        fitting = self._allowed(ledger, fitting)
         names = {job.id for job in fitting}
         # Capacity did not grow and no job came that fits: what waited by choice goes on waiting.
-        if not fitting or (cluster.epoch == self._epoch and names <= self._left):
+        if not fitting or (ledger.epoch == self._epoch and names <= self._left):
             self.account.skipped += 1
             return []
-        self._left, self._epoch = names, cluster.epoch
-        estimate = self.estimates.of
-        chosen = by_priority(fitting, cluster.now, estimate)[: self.window.size]
+        self._left, self._epoch = names, ledger.epoch
+        chosen = self._in_order(ledger, fitting)[: self.window.size]
         if unfit:
-            others = by_priority([job for job in queued if job.id in unfit], cluster.now, estimate)
-            chosen = by_priority(chosen + self._placeable(cluster, others), cluster.now, estimate)
+            others = self._in_order(ledger, [job for job in queued if job.id in unfit])
+            chosen = self._in_order(ledger, chosen + self._placeable(ledger, others))
         return chosen
 
-    def _allowed(self, cluster: Ledger, fitting: list[Job]) -> list[Job]:
+    def _in_order(self, ledger: Ledger, jobs: Sequence[Job]) -> list[Job]:
+        return in_order(ledger, self.ordering, jobs, self.predictions.of)
+
+    def _allowed(self, ledger: Ledger, fitting: list[Job]) -> list[Job]:
         """Return those of the jobs that fit which leave the reserve free."""
         if not self.reserve or not fitting:
             return fitting
-        durations = np.array([self.estimates.of(job) for job in fitting])
-        needs = self.viewer.needs(cluster, fitting)
-        free = self.viewer.free(cluster).sum(axis=0)
-        allowed = self.reserve.allowed(durations, needs, free, self.viewer.capacity(cluster).sum(axis=0))
+        space = ledger.space
+        durations = np.array([self.predictions.of(job) for job in fitting])
+        whole = space.pooled(present(space, ledger.unavailable) if ledger.unavailable else space.whole())
+        allowed = self.reserve.allowed(durations, self.pool.pooled_needs(fitting), space.pooled(ledger.free), whole)
         return [job for job, may in zip(fitting, allowed.tolist(), strict=True) if may]
 
-    def _placeable(self, cluster: Ledger, jobs: list[Job]) -> list[Job]:
+    def _placeable(self, ledger: Ledger, jobs: list[Job]) -> list[Job]:
         """Return the first `ahead` jobs for which there will be room once all running jobs have ended."""
-        if not cluster.unavailable:
+        if not ledger.unavailable:
             return jobs[: self.options.ahead]
-        present = cluster.space.only(cluster.space.whole(), ~cluster.unavailable)
-        return [job for job in jobs if cluster.space.fits(present, job)][: self.options.ahead]
-
-    def improve(self, formulation: str, instance: Instance, plan: Plan, first: Plan, work: float) -> Outcome:
-        """Let the solver look for a better plan; see `batdispatch.dispatchers.constraint.solver`."""
-        # A solver takes half a second to load, which commands that only list dispatchers should not pay.
-        from batdispatch.dispatchers.constraint.solver import improve
-
-        return improve(formulation, instance, plan, first=first.cost, work=work, wall=self.options.wall, seed=self.seed)
+        there = present(ledger.space, ledger.unavailable)
+        return [job for job in jobs if ledger.space.fits(there, job)][: self.options.ahead]
 
     @abstractmethod
-    def solve(self, instance: Instance) -> Outcome:
-        """Return a plan of an instance and how it was found."""
+    def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+        """Return a plan of an instance and how it was found; counts for the account may be entered into `counters`."""
 
-    def start(self, cluster: Ledger, jobs: list[Job], instance: Instance, outcome: Outcome) -> int:
+    def start(self, ledger: Ledger, instance: Instance, plan: Plan) -> int:
         """Start the jobs whose planned start is now where they were planned, and return how many."""
         started = 0
-        for job, begin, place in zip(jobs, outcome.plan.starts.tolist(), outcome.plan.places, strict=True):
-            if begin == 0:
-                cluster.start(job, self.allocation(cluster, job, place))
+        for index in plan.now():
+            job, place = instance.jobs[index], plan.places[index]
+            if place is SOMEWHERE:
+                place = self.placement.place(Scene(ledger, ledger.free, None, instance.jobs), job)
+            if place is not None:
+                ledger.start(job, place)
                 started += 1
         return started
 
-    def allocation(self, cluster: Ledger, job: Job, place: Place) -> Allocation:
-        """Return the hosts of a place."""
-        if self.viewer.exclusive:
-            found = cluster.place(job)
-            assert found is not None
-            return found
-        return Allocation.of(place[0].tolist(), place[1].tolist())
+    def place_now(self, instance: Instance, plan: Plan) -> tuple[Plan, list[int]]:
+        """Find places in order for the jobs that start now, and return the plan with them, and the jobs without."""
+        ledger, free = instance.ledger, instance.ledger.free
+        places: list[Place | None] = list(plan.places)
+        held: list[tuple[Job, Place]] = []
+        refused: list[int] = []
+        for index in plan.now():
+            job = instance.jobs[index]
+            scene = Scene(ledger, free, lambda: (*Scene(ledger, None).held, *held), instance.jobs)
+            place = places[index] = self.placement.place(scene, job)
+            if place is None:
+                refused.append(index)
+            else:
+                free = ledger.space.take(free, job, place.allocation)
+                held.append((job, place))
+        return Plan(plan.starts, plan.cost, places), refused
+
+    # ------------------------------------------------------------------ what is told
 
     def report(self) -> dict[str, Any]:
         return {
             **self.account.report(),
             "window_halved": self.window.halved,
             **({"held_for_reserve": self.reserve.held} if self.reserve else {}),
-            "prediction": self.estimates.report(),
+            "prediction": self.predictions.report(),
         }
 
     def notes(self) -> list[bytes]:
         return self.account.lines
+
+
+class SolverOptions(PlanningOptions, frozen=True, kw_only=True):
+    """Options of the dispatchers that call a solver.
+
+    ordering, placement, prediction, default_walltime, window, ahead, reserve: see `batdispatch explain best-list`.
+    work: limit of CP-SAT for each decision, in its deterministic seconds.
+    wall: limit of CP-SAT in seconds of wall-clock time, a safety net; reaching it is counted as a fallback.
+    """
+
+    work: Seconds = 1.0
+    wall: Annotated[float, msgspec.Meta(gt=0)] = 16.0
+
+
+class SolverDispatcher(PlanningDispatcher):
+    """Lets a solver look for a better plan than the first solution of PCP'20's search rule.
+
+    Where a bound proves the first solution optimal, no solver is called (status BOUND).
+    """
+
+    options_type: ClassVar[type[Options]] = SolverOptions
+
+    def first(self, instance: Instance, after: Sequence[float] | None = None) -> Plan:
+        """Return the first solution of the search rule; `after` are earliest starts, s from now."""
+        return first_solution(Planner(instance, self.placement, after))
+
+    def improve(self, formulation: str, instance: Instance, plan: Plan, began: float) -> Found[Plan]:
+        """Let the solver improve a plan unless it is known to be optimal; `began`: when the work on it began, s."""
+        if plan.cost <= instance.bound or not self.options.work:
+            return settled(plan, plan.cost, bound=instance.bound, seconds=self.clock() - began)
+        # A solver takes half a second to load, which commands that only list dispatchers should not pay.
+        from batdispatch.dispatchers.constraint.models import FORMULATIONS
+
+        limits = Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
+        return run(
+            lambda: FORMULATIONS[formulation](instance, plan),
+            (plan, plan.cost),
+            bound=instance.bound,
+            limits=limits,
+            clock=self.clock,
+        )

@@ -2,98 +2,71 @@
 
 from __future__ import annotations
 
-import time
 from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.constraint.base import ConstraintDispatcher, ConstraintOptions, NotNegative
-from batdispatch.dispatchers.constraint.greedy import Nodes, Place, Planner, search
+from batdispatch.dispatchers.constraint.base import NotNegative, SolverDispatcher, SolverOptions
 from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.outcome import Outcome
+from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.parts.solving import Found, settled
 
 
-class Hcp19Options(ConstraintOptions, frozen=True, kw_only=True):
+class Hcp19Options(SolverOptions, frozen=True, kw_only=True):
     """Options of HCP'19.
 
-    nodes: which are filled first in the second stage: the `highest`, the `lowest`, the `fullest` (best fit, as
-        published), or `scarce` (those with the least free of what the jobs of the window ask for).
-    repair: how often the schedule is made again at once when jobs find no nodes; 0: they wait, as published.
+    ordering: by which order the window is cut, and in which the second stage places jobs (`batdispatch list
+        orderings`).
+    placement: on which free hosts the second stage puts a job (`batdispatch list placements`); best fit as published.
+    prediction, default_walltime, window, ahead, reserve: see `batdispatch explain best-list`.
+    work: limit of CP-SAT for each decision, in its deterministic seconds; with 0 it is not called.
+    wall: limit of CP-SAT in seconds of wall-clock time, a safety net; reaching it is counted as a fallback.
+    repair: how often the schedule is made again at once, from lists, when jobs find no place; 0: they wait for the next
+        decision, as published.
     """
 
-    nodes: Nodes = "lowest"
     repair: NotNegative = 0
-    ahead: NotNegative = 10
 
 
-class Hcp19(ConstraintDispatcher):
+class Hcp19(SolverDispatcher):
     """Schedules the waiting jobs as if all nodes were one, then places those that start now.
 
-    Galleguillos, Kiziltan, Sîrbu, Babaoglu: "Constraint programming-based job dispatching for modern HPC applications",
-    CP 2019 (HCP'19). First stage: one cumulative a resource type, for the least sum of slowdowns. Second stage: best
-    fit in the order of priority; a job that finds no nodes is put back.
+    First stage: one cumulative per resource, for the least sum of slowdowns, by CP-SAT. Second stage: best fit in the
+    order of priority; a job that finds no place waits for the next decision [1]. Where the sums of free capacity prove
+    the first list schedule optimal, no solver is called (status BOUND).
 
-    Deviation: by default the lowest nodes are filled first instead of the fullest, and 10 jobs that do not fit now are
-    planned for too: both measured better. The published dispatcher leaves jobs that were put back to its next call;
-    with `repair` the schedule is made again at once with these jobs not starting now, which measured no better.
+    Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for, and a planned start
+        may find no nodes. What is started never exceeds a capacity.
+    Time: bounded by `work` at each decision; the model has a variable per job and a cumulative per resource.
+    Deviations: CP-SAT in place of the authors' solver and search, with a list schedule as a hint. Any request takes
+        part in the first stage, by what it takes of the machine at least; the placement sees to the rest.
+    References:
+        [1] Galleguillos, Kiziltan, Sîrbu, Babaoglu: "Constraint programming-based job dispatching for modern HPC
+            applications", CP 2019, section 5.
     """
 
     options_type: ClassVar[type[Options]] = Hcp19Options
 
-    def decide(self, cluster: Ledger) -> None:
-        if not cluster.queue:
-            return
-        jobs = self.candidates(cluster)
-        if not jobs:
-            return
-        instance = self.viewer.instance(cluster, jobs)
-        pooled = instance.pooled()
-        held_back = np.zeros(len(jobs), dtype=bool)
-        put_back = repairs = 0
-        while True:
-            outcome = self._schedule(pooled, held_back)
-            places, refused = self._place(instance, outcome.plan.starts)
-            put_back += len(refused)
-            if not refused or repairs == self.options.repair:
-                break
-            repairs += 1
-            held_back[refused] = True
-        for index, place in places:
-            cluster.start(jobs[index], self.allocation(cluster, jobs[index], place))
-        if outcome.solved:
-            self.window.succeeded()
-        else:
-            self.window.failed(len(jobs))
-        self.account.add(cluster.now, instance, outcome, len(places), put_back=put_back, repairs=repairs)
+    def takes_nodes_for_one(self, ledger: Ledger) -> bool:
+        return True
 
-    def solve(self, instance: Instance) -> Outcome:
-        return self._schedule(instance.pooled(), np.zeros(len(instance.ids), dtype=bool))
-
-    def _schedule(self, pooled: Instance, held_back: NDArray[np.bool_]) -> Outcome:
-        """Return a schedule of the pooled instance in which the jobs marked do not start now."""
-        began = time.perf_counter()
-        first, plan = search(Planner(pooled, "lowest", held_back), self.options.tries)
-        bound = pooled.bound()
-        if plan.cost <= bound or not self.options.work or held_back.any():
-            status = "BOUND" if plan.cost <= bound else "GREEDY"
-            spent = time.perf_counter() - began
-            return Outcome(plan=plan, status=status, bound=bound, first=first.cost, solve_seconds=spent)
-        return self.improve("pooled", pooled, plan, first, self.options.work)
-
-    def _place(self, instance: Instance, starts: NDArray[np.int64]) -> tuple[list[tuple[int, Place]], list[int]]:
-        """Return (job, place) of what finds nodes among the jobs that start now, in order of priority, and the rest."""
-        planner = Planner(instance, self.options.nodes)
-        free = instance.free()
-        placed: list[tuple[int, Place]] = []
-        refused: list[int] = []
-        for job in (starts == 0).nonzero()[0].tolist():
-            place = planner.place(free, job)
-            if place is None:
-                refused.append(job)
-            else:
-                free[place[0]] -= planner.used(job, place)
-                placed.append((job, place))
-        return placed, refused
+    def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+        began = self.clock()
+        found = self.improve("pooled", instance, self.first(instance), began)
+        plan, refused = self.place_now(instance, found.solution)
+        counters.update(put_back=len(refused), repairs=0)
+        # The first moment at which something ends: what finds no place now finds one then at the soonest.
+        soonest = float(min([int(instance.durations.min()), *(one.seconds for one in instance.running)]))
+        after = [-1.0] * len(instance.jobs)
+        while refused and counters["repairs"] < self.options.repair:
+            counters["repairs"] += 1
+            for job in refused:
+                after[job] = soonest
+            again = self.first(instance, after)
+            repaired = settled(again, again.cost, bound=instance.bound, status="GREEDY")
+            plan, refused = self.place_now(instance, again)
+            counters["put_back"] += len(refused)
+            repaired.solve_seconds = self.clock() - began
+            found = repaired
+        found.solution = plan
+        return found

@@ -1,20 +1,27 @@
-"""A dispatching instance: what is decided at one moment, as plain numbers.
+"""A dispatching instance: what is decided at one moment.
 
-Times are whole seconds from now; durations are rounded up, so that a plan on this grid can be carried out.
+Times are whole seconds from now; durations are rounded up, so that a plan on this grid can be carried out. What fits,
+what a job takes and where it goes is the space's and the placement's to say: an instance only remembers who takes part.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core import hostset
-from batdispatch.core.job import Job
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.list_schedule import End
+from batdispatch.core.pooled import PooledSpace
+from batdispatch.core.request import Request
+from batdispatch.core.space import Space
 
 #: Longest duration that models know, in seconds; stands for "for ever".
 FOREVER = 10**8
@@ -22,245 +29,194 @@ FOREVER = 10**8
 SCALE = 10**6
 
 
-class Held(msgspec.Struct, frozen=True):
-    """What a running job holds: for `remaining` seconds, `amounts` [host of `hosts`, resource] on `hosts`."""
+class Remaining(NamedTuple):
+    """A running job, its expected end in whole seconds from now, and the allocation that it then gives back.
 
-    id: str
-    remaining: int
-    hosts: NDArray[np.intp]
-    amounts: NDArray[np.int64]
-
-
-class Instance(msgspec.Struct, frozen=True, kw_only=True):
-    """Queued jobs in order of priority, nodes, and the running jobs on them.
-
-    A machine of exclusive hosts is one node that has as many of the resource `host`: all its hosts are alike. A job of
-    whole nodes has no request; its units need idle nodes.
-
-    Attributes:
-        now: simulated time in seconds, for the reader.
-        resources: names of the resource axis.
-        capacity: int64 [node, resource], nothing on nodes that are away.
-        ids: the queued jobs, highest priority first.
-        durations: int64 [job], s, at least 1.
-        waits: float64 [job], s waited so far.
-        units: int64 [job].
-        requests: int64 [job, resource] of one unit; a row of -1 asks for a whole node.
-        running: what the running jobs hold, soonest end first.
+    Nothing is given back on hosts that are away.
     """
 
-    now: float
-    resources: tuple[str, ...]
-    capacity: NDArray[np.int64]
-    ids: tuple[str, ...]
-    durations: NDArray[np.int64]
-    waits: NDArray[np.float64]
-    units: NDArray[np.int64]
-    requests: NDArray[np.int64]
-    running: tuple[Held, ...]
+    stay: Stay
+    seconds: int
+    allocation: Allocation
 
-    def free(self) -> NDArray[np.int64]:
-        """Return what is free now, int64 [node, resource]."""
-        free = self.capacity.copy()
-        for held in self.running:
-            free[held.hosts] -= held.amounts
-        return np.maximum(free, 0, out=free)
 
+class Instance:
+    """Some queued jobs, the machine, and the running jobs on it, at one moment. Nothing of it changes.
+
+    Attributes:
+        ledger: the cluster at this moment.
+        space: how capacity is counted: the ledger's space, or a `PooledSpace` where all nodes are taken for one.
+        pool: sums over the machine, for bounds.
+        free: what is free now, a value of `space`.
+        jobs: the queued jobs, in the order that a dispatcher gave them.
+        durations: int64 [job], expected run times in s, at least 1.
+        waits: float64 [job], s waited so far.
+        running: the running jobs, soonest end first.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        jobs: Sequence[Job],
+        expected: Callable[[Job], float],
+        pool: PooledSpace | None = None,
+        *,
+        pooled: bool = False,
+    ) -> None:
+        """Look at the ledger's cluster as it is now.
+
+        Args:
+            ledger: the cluster.
+            jobs: queued jobs.
+            expected: how long a job is expected to run, s.
+            pool: of the ledger's space, where it is known already.
+            pooled: whether all nodes are taken for one.
+        """
+        self.ledger = ledger
+        self.pool = PooledSpace(ledger.space) if pool is None else pool
+        self.pooled = pooled
+        self.space: Space[Any] = self.pool if pooled else ledger.space
+        self.free: Any = ledger.space.pooled(ledger.free) if pooled else ledger.free
+        self.jobs = tuple(jobs)
+        self.durations: NDArray[np.int64] = np.array([whole_seconds(expected(job)) for job in jobs], dtype=np.int64)
+        self.waits: NDArray[np.float64] = np.array([ledger.now - job.submission for job in jobs], dtype=np.float64)
+        self.running = self._running(expected)
+
+    def _running(self, expected: Callable[[Job], float]) -> tuple[Remaining, ...]:
+        now, away = self.ledger.now, self.ledger.unavailable
+        running = [
+            Remaining(stay, whole_seconds(stay.start + expected(stay.job) - now), stay.allocation)
+            for stay in self.ledger.running.values()
+        ]
+        if away:
+            running = [
+                Remaining(stay, seconds, kept)
+                for stay, seconds, allocation in running
+                if (kept := _without(allocation, away)) is not None
+            ]
+        running.sort(key=lambda one: one.seconds)
+        return tuple(running)
+
+    def as_one_node(self) -> Instance:
+        """Return the relaxation in which all nodes are one."""
+        if self.pooled:
+            return self
+        relaxed: Instance = Instance.__new__(Instance)
+        relaxed.__dict__.update({key: self.__dict__[key] for key in _FIELDS})
+        relaxed.pooled, relaxed.space = True, self.pool
+        relaxed.free = self.ledger.space.pooled(self.free)
+        return relaxed
+
+    # ------------------------------------------------------------------ capacity
+
+    @cached_property
+    def ends(self) -> list[End]:
+        """When running jobs give back what."""
+        return [(one.seconds, one.stay.job, one.allocation) for one in self.running]
+
+    @cached_property
+    def sums(self) -> NDArray[np.int64]:
+        """What is free of all nodes together now, int64 [pooled resource]."""
+        return self.pool.pooled(self.free) if self.pooled else self.ledger.space.pooled(self.free)
+
+    @cached_property
+    def returns(self) -> NDArray[np.int64]:
+        """What each running job gives back, int64 [running job, pooled resource]."""
+        rows = [self.pool.pooled_use(one.stay.job, one.allocation) for one in self.running]
+        return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.pool.pools))
+
+    @cached_property
+    def needs(self) -> NDArray[np.int64]:
+        """What each job takes of the machine at least, int64 [job, pooled resource]."""
+        return self.pool.pooled_needs(self.jobs)
+
+    @cached_property
+    def total(self) -> NDArray[np.int64]:
+        """What all nodes together have once the running jobs have ended, int64 [pooled resource]."""
+        return np.asarray(self.sums + self.returns.sum(axis=0))
+
+    @cached_property
+    def idle(self) -> Any:
+        """What is free once the running jobs have ended, a value of the ledger's space (not where nodes are one)."""
+        free = self.free
+        for _, job, allocation in self.ends:
+            free = self.space.give(free, job, allocation)
+        return free
+
+    def room(self, job: Job) -> NDArray[np.int64]:
+        """Return how many of a job's units each node holds once the running jobs have ended, int64 [node]."""
+        if self.pooled:
+            least = self.pool.pooled_need(job)
+            used = least > 0
+            most = (self.total[used] * job.units // least[used]).min(initial=job.units)
+            return np.array([min(int(most), job.units)], dtype=np.int64)
+        known = self._rooms.get(job.request)
+        if known is None:
+            known = self._rooms[job.request] = np.minimum(self.space.room(self.idle, job), job.units)
+        return known
+
+    @cached_property
+    def _rooms(self) -> dict[Request, NDArray[np.int64]]:
+        return {}
+
+    # ------------------------------------------------------------------ the objective
+
+    @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """Return the cost of each second of delay, int64 [job]."""
+        """The cost of each second of delay, int64 [job]."""
         return np.maximum(np.rint(SCALE / self.durations), 1).astype(np.int64)
-
-    def whole(self) -> NDArray[np.bool_]:
-        """Return which jobs ask for whole nodes, bool [job]."""
-        return np.asarray((self.requests < 0).any(axis=1))
 
     def cost(self, starts: Sequence[int] | NDArray[np.int64]) -> int:
         """Return the objective of the models: sum of weight x start."""
-        return int(self.weights() @ np.asarray(starts, dtype=np.int64))
+        return int(self.weights @ np.asarray(starts, dtype=np.int64))
 
     def slowdown(self, starts: Sequence[int] | NDArray[np.int64]) -> float:
         """Return the objective as the paper writes it: sum of (start - arrival + duration) / duration."""
         return float(((np.asarray(starts) + self.waits + self.durations) / self.durations).sum())
 
+    @cached_property
     def bound(self) -> int:
-        """Return a cost that no schedule undercuts: each job starts when the sums of what is free first suffice."""
-        times = np.array([0] + [held.remaining for held in self.running], dtype=np.int64)
-        sums = np.vstack([self.free().sum(axis=0)] + [held.amounts.sum(axis=0) for held in self.running]).cumsum(axis=0)
-        needs = self.totals()
-        first = np.zeros(len(needs), dtype=np.intp)
-        for axis in range(needs.shape[1]):
+        """A cost that no schedule undercuts: each job starts when the sums of what is free first suffice."""
+        times = np.array([0] + [one.seconds for one in self.running], dtype=np.int64)
+        sums = np.vstack([self.sums[None, :], self.returns]).cumsum(axis=0)
+        first = np.zeros(len(self.jobs), dtype=np.intp)
+        for axis in range(sums.shape[1]):
             # What running jobs hold only comes back: the sums grow.
-            np.maximum(first, np.searchsorted(sums[:, axis], needs[:, axis]), out=first)
+            np.maximum(first, np.searchsorted(sums[:, axis], self.needs[:, axis]), out=first)
         return self.cost(times[np.minimum(first, len(times) - 1)])
-
-    def totals(self) -> NDArray[np.int64]:
-        """Return what each job takes of the machine at least, int64 [job, resource]."""
-        return needs(self.requests, self.units, self.capacity)
-
-    def pressure(self) -> NDArray[np.float64]:
-        """Return what the jobs ask for, over the capacity, float64 [resource]."""
-        asked = (np.maximum(self.requests, 0) * self.units[:, None]).sum(axis=0)
-        return np.asarray(asked / np.maximum(self.capacity.sum(axis=0), 1))
-
-    def pooled(self) -> Instance:
-        """Return the relaxation whose only node has everything that all nodes have, and each job one unit."""
-        node = np.zeros(1, dtype=np.intp)
-        running = [Held(held.id, held.remaining, node, held.amounts.sum(axis=0)[None, :]) for held in self.running]
-        return msgspec.structs.replace(
-            self,
-            capacity=self.capacity.sum(axis=0)[None, :],
-            units=np.ones_like(self.units),
-            requests=self.totals(),
-            running=tuple(running),
-        )
-
-    def paper_variables(self) -> int:
-        """Return the variables of PCP'20, counted as in the paper: jobs + units x resource types of the machine."""
-        return len(self.ids) + int(self.units.sum()) * len(self.resources)
-
-    def node_wise_variables(self) -> int:
-        """Return the variables of PCP'19, counted as in the paper: jobs + possible units on each node."""
-        count = len(self.ids)
-        for request, units in zip(self.requests, self.units.tolist(), strict=True):
-            count += int(room(self.capacity, request, self.capacity, units).sum())
-        return count
-
-    def room(self, job: int) -> int:
-        """Return how many units of a job the idle machine holds, at most the job's."""
-        return int(room(self.capacity, self.requests[job], self.capacity, int(self.units[job])).sum())
 
     def horizon(self) -> int:
         """Return the paper's end of the worst case: the sum of all durations, s."""
-        return int(self.durations.sum()) + sum(held.remaining for held in self.running)
+        return int(self.durations.sum()) + sum(one.seconds for one in self.running)
+
+    # ------------------------------------------------------------------ the papers' counts
+
+    def paper_variables(self) -> int:
+        """Return the variables of PCP'20, counted as in the paper: jobs + units x resource types of the machine."""
+        units = sum(job.units for job in self.jobs)
+        return len(self.jobs) + units * len(self.ledger.machine.resources)
+
+    def node_wise_variables(self) -> int:
+        """Return the variables of PCP'19, counted as in the paper: jobs + possible units on each node."""
+        return len(self.jobs) + sum(int(self.room(job).sum()) for job in self.jobs)
 
 
-def seconds(duration: float) -> int:
+_FIELDS = ("ledger", "pool", "jobs", "durations", "waits", "running")
+
+
+def whole_seconds(duration: float) -> int:
     """Return a duration on the grid: rounded up, at least 1 s and at most `FOREVER`."""
     # Clocks count microseconds: what exceeds a whole second by less does not exceed it.
     return FOREVER if duration >= FOREVER else max(1, math.ceil(round(duration, 6)))
 
 
-class Viewer:
-    """Turns the cluster into instances; keeps what does not change between them."""
-
-    def __init__(self, cluster: Ledger, estimate: Callable[[Job], float]) -> None:
-        self._estimate = estimate
-        machine = cluster.machine
-        self.exclusive = machine.exclusive
-        self._capacity = np.array([[machine.size]]) if self.exclusive else machine.capacity
-        self.resources = machine.resources
-        self._held: dict[str, tuple[NDArray[np.intp], NDArray[np.int64]]] = {}
-
-    def requests(self, jobs: Sequence[Job]) -> NDArray[np.int64]:
-        """Return what a unit of each job asks for, int64 [job, resource]; -1: a whole node."""
-        if self.exclusive:
-            return np.ones((len(jobs), 1), dtype=np.int64)
-        whole = (-1,) * len(self.resources)
-        listed = [whole if job.request is None else job.request for job in jobs]
-        return np.array(listed, dtype=np.int64).reshape(len(jobs), len(self.resources))
-
-    def needs(self, cluster: Ledger, jobs: Sequence[Job]) -> NDArray[np.int64]:
-        """Return what all units of each job take together at least, int64 [job, resource]."""
-        return needs(self.requests(jobs), np.array([job.units for job in jobs], dtype=np.int64), self.capacity(cluster))
-
-    def free(self, cluster: Ledger) -> NDArray[np.int64]:
-        """Return what is free now, int64 [node, resource]; not to be modified."""
-        if self.exclusive:
-            return np.array([[cluster.free.bit_count()]])
-        return np.asarray(cluster.free)
-
-    def capacity(self, cluster: Ledger) -> NDArray[np.int64]:
-        """Return the capacity without the hosts that are away, int64 [node, resource]."""
-        if not cluster.unavailable:
-            return self._capacity
-        if self.exclusive:
-            return np.array([[(cluster.machine.compute & ~cluster.unavailable).bit_count()]])
-        return np.asarray(cluster.space.only(self._capacity, ~cluster.unavailable))
-
-    def running(self, cluster: Ledger) -> tuple[Held, ...]:
-        """Return what the running jobs hold, soonest expected end first; nothing on hosts that are away."""
-        now, away = cluster.now, cluster.unavailable
-        held = []
-        for job in cluster.running.values():
-            remaining = seconds(job.start + self._estimate(job) - now)
-            hosts, amounts = self._holds(cluster, job)
-            if away and not self.exclusive:
-                there = np.array([not away >> int(host) & 1 for host in hosts])
-                hosts, amounts = hosts[there], amounts[there]
-            elif away:
-                assert job.allocation is not None
-                amounts = np.array([[(job.allocation.mask & ~away).bit_count()]])
-            held.append(Held(job.id, remaining, hosts, amounts))
-        held.sort(key=lambda one: one.remaining)
-        return tuple(held)
-
-    def _holds(self, cluster: Ledger, job: Job) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        known = self._held.get(job.id)
-        if known is not None:
-            return known
-        assert job.allocation is not None
-        if self.exclusive:
-            known = (np.zeros(1, dtype=np.intp), np.array([[job.allocation.size]]))
-        else:
-            hosts = np.array(hostset.ids(job.allocation.mask), dtype=np.intp)
-            if job.request is None:
-                amounts = cluster.machine.capacity[hosts]
-            else:
-                counts = np.array([count for _, count in job.allocation.per_host()], dtype=np.int64)
-                amounts = np.outer(counts, np.array(job.request, dtype=np.int64))
-            known = (hosts, amounts)
-        self._held[job.id] = known
-        return known
-
-    def forget(self, job: Job) -> None:
-        """Drop what is known of a job that ended."""
-        self._held.pop(job.id, None)
-
-    def instance(self, cluster: Ledger, jobs: Sequence[Job]) -> Instance:
-        """Return the instance of some queued jobs, given in order of priority."""
-        return Instance(
-            now=cluster.now,
-            resources=tuple(self.resources),
-            capacity=self.capacity(cluster),
-            ids=tuple(job.id for job in jobs),
-            durations=np.array([seconds(self._estimate(job)) for job in jobs], dtype=np.int64),
-            waits=np.array([cluster.now - job.submission for job in jobs]),
-            units=np.array([job.units for job in jobs], dtype=np.int64),
-            requests=self.requests(jobs),
-            running=self.running(cluster),
-        )
-
-
-def needs(requests: NDArray[np.int64], units: NDArray[np.int64], capacity: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what jobs take of a machine at least, int64 [job, resource]; a whole node counts as the smallest.
-
-    Args:
-        requests: int64 [job, resource] of one unit; -1: a whole node.
-        units: int64 [job].
-        capacity: int64 [node, resource].
-    """
-    present = capacity[capacity.any(axis=1)]
-    least = present.min(axis=0) if len(present) else capacity.sum(axis=0)
-    return np.asarray(np.where(requests < 0, least, requests) * units[:, None])
-
-
-def room(
-    free: NDArray[np.int64], request: NDArray[np.int64], capacity: NDArray[np.int64], most: int
-) -> NDArray[np.int64]:
-    """Return how many units of a request each node takes, int64 [node], at most `most`.
-
-    Args:
-        free: int64 [node, resource].
-        request: int64 [resource] of a unit; -1: a whole node.
-        capacity: int64 [node, resource].
-        most: upper bound.
-    """
-    if request[0] < 0:
-        return np.asarray((free == capacity).all(axis=1) & capacity.any(axis=1), dtype=np.int64)
-    found = np.full(len(free), most, dtype=np.int64)
-    if not request.any():
-        found[~capacity.any(axis=1)] = 0
-    for axis in np.flatnonzero(request).tolist():
-        amount = int(request[axis])
-        np.minimum(found, free[:, axis] if amount == 1 else free[:, axis] // amount, out=found)
-    return found
+def _without(allocation: Allocation, away: int) -> Allocation | None:
+    """Return the part of an allocation that is on hosts that are there, or None."""
+    if not allocation.mask & away:
+        return allocation
+    kept = [(host, count) for host, count in allocation.per_host() if not away >> host & 1]
+    if not kept:
+        return None
+    if allocation.counts is None:
+        return Allocation(hostset.mask_of(host for host, _ in kept))
+    return Allocation.of([host for host, _ in kept], [count for _, count in kept])

@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
-import time
 from typing import ClassVar, Literal
 
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.constraint.base import ConstraintDispatcher, ConstraintOptions
-from batdispatch.dispatchers.constraint.greedy import Nodes, Planner, search
+from batdispatch.dispatchers.constraint.base import SolverDispatcher, SolverOptions
 from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.outcome import Outcome
+from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.parts.solving import Found
 
 
-class Pcp20Options(ConstraintOptions, frozen=True, kw_only=True):
+class Pcp20Options(SolverOptions, frozen=True, kw_only=True):
     """Options of PCP'20.
 
-    formulation: `fast`: schedules made from lists on the nodes, improved by CP-SAT's model of unit counts as far as
-        `work` allows. `paper`: the published model of positions, solved for 1 deterministic second unless `work` says
-        otherwise.
-    nodes: which are filled first: `scarce` (those with the least free of what the jobs of the window ask for),
-        `fullest` (best fit), `highest` as published (positions are set to their maximum) or `lowest`.
+    formulation: `positions`: the published model, in which a unit is a box in time and in the line of all units of a
+        resource. `counts`: ours, which counts each job's units on each node.
+    ordering: by which order the window is cut, and in which the search rule takes jobs (`batdispatch list orderings`).
+    placement: on which free hosts the search rule puts a job (`batdispatch list placements`); `last-fit` as published,
+        where positions are set to their largest values.
+    prediction, default_walltime, window, ahead, reserve: see `batdispatch explain best-list`.
+    work, wall: see `batdispatch explain hcp19`.
     """
 
-    formulation: Literal["fast", "paper"] = "fast"
-    nodes: Nodes = "scarce"
+    formulation: Literal["positions", "counts"] = "positions"
+    placement: str = "last-fit"
 
 
-class Pcp20(ConstraintDispatcher):
+class Pcp20(SolverDispatcher):
     """Schedules and places the waiting jobs together, for the least sum of slowdowns; those planned for now start.
 
-    Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
-    applications", 2020 (PCP'20). Jobs are boxes in time and in the line of all units of a resource; the model's size
-    does not depend on the machine's.
+    Jobs are boxes in time and in the line of all units of a resource, so that the model does not grow with the machine.
+    CP-SAT looks for a better plan than the first solution of the published search rule [1, section 4]: the job of
+    highest priority that can start first, at its earliest start. Where the sums of free capacity prove that plan
+    optimal, no solver is called (status BOUND).
 
     Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for. A plan never exceeds
-    a capacity, and is at least as good as the first solution of the published search rule.
-    Time: `fast`: at worst jobs x steps x nodes for each of 5 lists; a step for each running and planned job.
-    Deviation: by default no solver is called, since only what starts now is carried out, and the rest is planned anew
-    at the next decision. The implied cumulative on positions has durations as demands; the paper prints start times,
-    which is not implied.
+        a capacity, and its total slowdown is at most that of the first solution.
+    Time: bounded by `work` at each decision; the model has |Q| + sum_i rn_i |R| variables of the paper's.
+    Deviations: CP-SAT in place of the authors' solver and search. The implied cumulative on positions has durations as
+        demands; the paper prints start times, which is not implied. A unit is kept off two nodes by the last position
+        it covers; the paper prints the one behind it. Where a resource has thousands of positions (memory in MiB), the
+        bounds of each node's positions stand for the map from positions to nodes. A job whose request the model cannot
+        express (see `batdispatch.dispatchers.constraint.models`) keeps the start and the place of the first solution,
+        and the others are planned around it; whole hosts that are all alike are one node.
+    References:
+        [1] Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
+            applications", 2020, sections 3 and 4.
     """
 
     options_type: ClassVar[type[Options]] = Pcp20Options
 
-    def solve(self, instance: Instance) -> Outcome:
-        began = time.perf_counter()
-        planner = Planner(instance, self.options.nodes)
-        first, plan = search(planner, self.options.tries)
-        paper = self.options.formulation == "paper"
-        work = self.options.work or (1.0 if paper else 0.0)
-        bound = instance.bound()
-        if plan.cost <= bound or not work:
-            status = "BOUND" if plan.cost <= bound else "GREEDY"
-            spent = time.perf_counter() - began
-            return Outcome(plan=plan, status=status, bound=bound, first=first.cost, solve_seconds=spent)
-        return self.improve("positions" if paper else "counts", instance, plan, first, work)
+    def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+        began = self.clock()
+        return self.improve(self.options.formulation, instance, self.first(instance), began)

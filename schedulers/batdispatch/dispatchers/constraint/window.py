@@ -1,15 +1,13 @@
-"""Which queued jobs are decided about together."""
+"""Which queued jobs are decided about together: how many, and in what order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
-from batdispatch.dispatchers.constraint.instance import Viewer, room
+from batdispatch.parts.ordering import Ordering
 
 
 class Window:
@@ -34,30 +32,16 @@ class Window:
         self.size = self._full
 
 
-def holdable(cluster: Ledger, viewer: Viewer, free: NDArray[np.int64], jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs that would fit now if nothing else started, in the same order."""
-    plausible = cluster.space.plausible(cluster.free, jobs)
-    if viewer.exclusive or not plausible:
-        return plausible
-    capacity = viewer.capacity(cluster)
-    # Many jobs ask for the same.
-    fits: dict[tuple[int, ...] | None, int] = {}
-    kept = []
-    for job in plausible:
-        if job.request not in fits:
-            fits[job.request] = int(room(free, viewer.requests([job])[0], capacity, 2**31).sum())
-        if job.units <= fits[job.request]:
-            kept.append(job)
-    return kept
+def in_order(ledger: Ledger, ordering: Ordering, jobs: Sequence[Job], expected: Callable[[Job], float]) -> list[Job]:
+    """Return jobs as an ordering wants them now; ties go by arrival.
 
-
-def by_priority(jobs: Sequence[Job], now: float, estimate: Callable[[Job], float]) -> list[Job]:
-    """Return jobs by slowdown if started now, largest first; ties: shorter, then smaller duration x demand."""
-
-    def key(job: Job) -> tuple[float, float, float, int]:
-        d = max(estimate(job), 1.0)
-        demand = job.units * (1 if job.request is None else sum(job.request))
-        slowdown = (now - job.submission + d) / d if d < float("inf") else 1.0
-        return -slowdown, d, d * demand, job.rank
-
-    return sorted(jobs, key=key)
+    Args:
+        ledger: the cluster.
+        ordering: the ordering, which has begun.
+        jobs: queued jobs.
+        expected: how long a job is expected to run, s.
+    """
+    key, rank, now = ordering.key, ledger.rank, ledger.now
+    # A key is a number or a tuple, of one form for all jobs.
+    keys: dict[str, Any] = {job.id: (key(job, now, expected(job)), rank(job)) for job in jobs}
+    return sorted(jobs, key=lambda job: keys[job.id])

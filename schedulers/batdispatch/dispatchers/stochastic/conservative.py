@@ -2,66 +2,39 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.backfilling.conservative import Conservative, Place
-from batdispatch.dispatchers.stochastic.attempts import StochasticOptions
-from batdispatch.dispatchers.stochastic.runs import Run
-from batdispatch.dispatchers.stochastic.speculation import Speculative, gaps_from_now
+from batdispatch.dispatchers.backfilling.conservative import Conservative
+from batdispatch.dispatchers.backfilling.queue import QueueOptions
+from batdispatch.layers.attempts import Attempts, Rate
 
 
-class StochasticConservative(Speculative, Conservative):
-    """Conservative backfilling with reservation sequences: each job that states its law runs attempt after attempt.
+class StochasticConservativeOptions(QueueOptions, frozen=True, kw_only=True):
+    """Options of stochastic conservative backfilling.
 
-    The plan is compressed at every end, so it re-packs: see `stochastic-easy`. Speculation: gaps of the plan from now
-    on; a job is tried only where its own planned start is not before the gap's end, and keeps that start if it fails.
-
-    Source: Gainaru, Pallez, Sun, Raghavan, ICPP 2019 (the sequences, the rule of speculation); the combination is this
-    package's.
-    Guarantee and time: as conservative, with requests in place of walltimes.
+    requests, rate, speculate: see `batdispatch explain attempts`.
+    ordering, placement, default_walltime, prediction: see `batdispatch explain conservative`.
     """
 
-    options_type: ClassVar[type[Options]] = StochasticOptions
+    requests: str = "toptimal"
+    rate: Rate = None
+    speculate: bool = False
 
-    def begin(self, cluster: Ledger) -> None:
-        super().begin(cluster)
-        #: Places in the plan of jobs that are tried before them, by id of the job that was submitted.
-        self._kept: dict[str, Place] = {}
 
-    def on_submit(self, cluster: Ledger, job: Job) -> None:
-        super().on_submit(cluster, job)
-        run = self.runs.get(job.id)
-        if run is not None and run.job.id in self._kept:
-            self._plan[job.id] = self._kept.pop(run.job.id)
+class StochasticConservative(Attempts):
+    """Conservative backfilling under `attempts`: each job that states its law runs attempt after attempt.
 
-    def on_done(self, cluster: Ledger, run: Run) -> None:
-        place = self._kept.pop(run.job.id, None)
-        if place is not None:
-            self._timeline.release(run.job, place[2], place[0], place[1])
-            self._freed = True
+    The plan is compressed at every end, so it re-packs: see `stochastic-easy`. Speculation: in gaps of the plan from
+    now on; a job is tried only where its own planned start is not before the gap's end, and keeps that start if it
+    fails.
 
-    def decide(self, cluster: Ledger) -> None:
-        self.end_overdue(cluster)
-        Conservative.decide(self, cluster)
-        self.forget_started(self.speculate(cluster, lambda: gaps_from_now(self._timeline, cluster.now, math.inf)))
+    Guarantee and time: as conservative and `attempts`.
+    References: as `conservative` and `attempts`; the combination is this package's.
+    """
 
-    def may_try(self, job: Job, end: float) -> bool:
-        place = self._plan.get(job.id)
-        return place is None or place[0] >= end
+    options_type: ClassVar[type[Options]] = StochasticConservativeOptions
 
-    def hold(self, cluster: Ledger, job: Job, end: float, allocation: Allocation) -> None:
-        place = self._plan.pop(job.id, None)
-        if place is not None:
-            self._kept[self.runs[job.id].job.id] = place
-        self._timeline.reserve(job, allocation, cluster.now, end)
-        self._plan[job.id] = (cluster.now, end, allocation)
-        self._ends.add(job, end)
-
-    def _plan_anew(self, cluster: Ledger) -> None:
-        self._kept.clear()
-        super()._plan_anew(cluster)
+    def make_inner(self, seed: int) -> Dispatcher:
+        return Conservative(self.options, seed)

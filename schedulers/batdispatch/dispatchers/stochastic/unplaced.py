@@ -7,38 +7,35 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
 
 from batdispatch.core.job import Job
-
-#: What one unit of a job needs, and how many units it has: equal for jobs that fit the same gaps but for their length.
-Need = tuple[tuple[int, ...] | None, int]
+from batdispatch.core.request import Request
 
 
 class Unplaced:
-    """Waiting jobs sorted by duration, apart for each need, so that those too long for a gap are not looked at."""
+    """Waiting jobs sorted by duration, apart for each request, so that those too long for a gap are not looked at."""
 
     def __init__(self) -> None:
         #: (seconds, rank, job), sorted.
-        self._by_need: dict[Need, list[tuple[float, int, Job]]] = {}
+        self._by_request: dict[Request, list[tuple[float, int, Job]]] = {}
         self._of: dict[str, tuple[float, int]] = {}
 
-    def add(self, job: Job, duration: float) -> None:
-        """Enter a job that wants a gap of some seconds."""
-        self._of[job.id] = (duration, job.rank)
-        insort(self._by_need.setdefault((job.request, job.units), []), (duration, job.rank, job))
+    def add(self, job: Job, duration: float, rank: int) -> None:
+        """Enter a job of some rank (see `Ledger.rank`) that wants a gap of `duration` seconds."""
+        self._of[job.id] = (duration, rank)
+        insort(self._by_request.setdefault(job.request, []), (duration, rank, job))
 
     def discard(self, job: Job) -> None:
         """Take a job out if it is there."""
         entry = self._of.pop(job.id, None)
         if entry is not None:
-            need = (job.request, job.units)
-            listed = self._by_need[need]
+            listed = self._by_request[job.request]
             del listed[bisect_left(listed, entry)]
             if not listed:
-                del self._by_need[need]
+                del self._by_request[job.request]
 
     def within(self, longest: Callable[[Job], float]) -> list[Job]:
-        """Return the jobs that are not longer than the longest gap for their need, which `longest` gives in seconds."""
+        """For each request, return the jobs that are no longer than `longest` says of one of them, in seconds."""
         found: list[Job] = []
-        for listed in self._by_need.values():
+        for listed in self._by_request.values():
             end = bisect_right(listed, (longest(listed[0][2]), math.inf))
             found += [job for _, _, job in listed[:end]]
         return found

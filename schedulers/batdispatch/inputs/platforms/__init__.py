@@ -1,7 +1,7 @@
 """SimGrid platforms: reading, checking, numbering and generating them."""
 
 from batdispatch.inputs.platforms.platform import Platform, read_platform
-from batdispatch.inputs.platforms.topology import Topology
+from batdispatch.inputs.platforms.topology import ClusterShape
 from batdispatch.inputs.platforms.zones import PlatformHost
 
-__all__ = ["Platform", "PlatformHost", "Topology", "read_platform"]
+__all__ = ["ClusterShape", "Platform", "PlatformHost", "read_platform"]

@@ -14,8 +14,9 @@ from batdispatch.batsim.numbering import Batsim, sort_key
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import CAPACITY_PROPERTY, Host, Machine, parse_capacity
 from batdispatch.inputs.platforms.document import Document, shown
+from batdispatch.inputs.platforms.placing import network_of, place_hosts
 from batdispatch.inputs.platforms.roles import DEFAULT_MASTER, ROLE_PROPERTY, Roles
-from batdispatch.inputs.platforms.topology import Topology
+from batdispatch.inputs.platforms.topology import ClusterShape
 from batdispatch.inputs.platforms.zones import Layout, PlatformHost
 
 
@@ -31,7 +32,7 @@ class Platform:
         hosts: the resources by id: compute hosts, then storage hosts. The master is not among them.
         machine: the same hosts as dispatchers see them.
         speeds: float64 [host], flop/s of one core in the pstate a host starts in.
-        topologies: one a cluster, in the order of the file.
+        clusters: the shape of each cluster, and of each zone that states one, in the order of the file.
         remarks: what the reader noticed and left alone, for people.
     """
 
@@ -43,7 +44,8 @@ class Platform:
         self.batsim: Batsim = batsim
         self.master = roles.master
         self.remarks = tuple(document.remarks)
-        self.topologies: tuple[Topology, ...] = tuple(layout.topologies)
+        self.clusters: tuple[ClusterShape, ...] = tuple(layout.shapes)
+        place_hosts(self.clusters, layout.hosts, roles, str(document.path))
         self._given = roles.given
         key = sort_key(batsim)
         names = sorted((name for name in layout.hosts if name != roles.master), key=key)
@@ -62,7 +64,7 @@ class Platform:
         raise InputError(message, source=str(self.path), place=place)
 
     def _machine(self, compute: int) -> Machine:
-        if sum(topology.kind == "TORUS" for topology in self.topologies) > 1:
+        if sum(bool(shape.dims) for shape in self.clusters) > 1:
             # Coordinates of two tori would coincide; a host's own property may still tell them apart.
             for host in self.hosts:
                 host.coordinates = None
@@ -81,7 +83,7 @@ class Platform:
                 Host(id=number, name=host.name, properties=properties, storage=number >= compute, speed=host.speed)
             )
         try:
-            return Machine(listed)
+            return Machine(listed, network_of(self.clusters, self.hosts, compute))
         except InputError as problem:
             starts = str(problem).startswith
             named = next((host for host in self.hosts if starts((f"host {host.name} ", f"host {host.name}:"))), None)
@@ -136,7 +138,8 @@ def read_platform(
     Hosts come from ``host``, ``cluster`` (any topology), ``cabinet`` and ``peer`` elements in nested zones. A host's
     own property wins over its zones' properties of the same name. The property ``capacity`` says what a node offers
     (``core=16 gpu=2 memory=16384``, memory in MiB), ``coordinates`` where it stands; on a torus cluster coordinates
-    follow from SimGrid's numbering, first dimension fastest. 27,648 hosts take about a second.
+    follow from SimGrid's numbering, first dimension fastest. Where all compute hosts stand in one cluster, or in one
+    zone that states its topology, `Machine.topology` is their network. 27,648 hosts take about a second.
 
     Args:
         path: of the file.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from batdispatch.core import hostset
+from batdispatch.core.topology import Topology
 from batdispatch.inputs.platforms.platform import Platform
 
 
@@ -14,7 +15,7 @@ def summarise(platform: Platform) -> dict[str, Any]:
     """Return the facts about a platform as JSON-ready data.
 
     ``classes`` are the compute hosts of equal capacity, with their ids in Batsim's notation; ``total`` is the
-    machine-wide capacity of each resource.
+    machine-wide capacity of each resource; ``network`` is the topology that dispatchers see, or None.
     """
     machine = platform.machine
     classes = []
@@ -52,8 +53,9 @@ def summarise(platform: Platform) -> dict[str, Any]:
                 "hosts_per_router": topology.hosts_per_router,
                 "parameters": topology.parameters,
             }
-            for topology in platform.topologies
+            for topology in platform.clusters
         ],
+        "network": _network(machine.topology),
         "coordinates": None if machine.coordinates is None else int(machine.coordinates.shape[1]),
         "remarks": list(platform.remarks),
     }
@@ -85,10 +87,39 @@ def as_text(facts: dict[str, Any]) -> str:
             + shared
             + f", {topology['hosts']} hosts"
         )
+    network = facts["network"]
+    if network is None:
+        lines.append("network   none: the compute hosts do not all stand in one cluster or zone that states a topology")
+    else:
+        lines.append(f"network   {_network_in_words(network)}")
     if storage:
         lines.append(f"storage   {_short(' '.join(storage))}")
     lines += [f"remark    {remark}" for remark in facts["remarks"]]
     return "\n".join(lines)
+
+
+def _network(topology: Topology | None) -> dict[str, Any] | None:
+    if topology is None:
+        return None
+    return {
+        "kind": topology.kind,
+        "dims": list(topology.dims),
+        "wrap": list(topology.wrap),
+        "routers": topology.routers,
+        "hosts_per_router": topology.hosts_per_router,
+        "links": topology.links,
+        "shared": topology.shared,
+        "hosts_outside": int((topology.router_of < 0).sum()),
+    }
+
+
+def _network_in_words(network: dict[str, Any]) -> str:
+    shape = " ".join([network["kind"], " x ".join(map(str, network["dims"]))]).strip()
+    links = f"{network['links']} directed links" + (", two share a cable" if network["shared"] else "")
+    outside = f", {network['hosts_outside']} storage hosts outside" if network["hosts_outside"] else ""
+    return (
+        f"{shape} of {network['routers']} routers with up to {network['hosts_per_router']} hosts each, {links}{outside}"
+    )
 
 
 def _amounts(amounts: dict[str, int]) -> str:

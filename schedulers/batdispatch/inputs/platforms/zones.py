@@ -1,7 +1,8 @@
-"""From the elements of a platform to its hosts, zones, links and topologies, in the order of the file."""
+"""From the elements of a platform to its hosts, zones, links and the shapes of clusters, in the order of the file."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import msgspec
@@ -13,7 +14,14 @@ from batdispatch.inputs.platforms.document import Document, children, shown
 from batdispatch.inputs.platforms.fields import read_names, read_quantities, read_quantity, read_whole
 from batdispatch.inputs.platforms.radical import MAX_HOSTS
 from batdispatch.inputs.platforms.references import References
-from batdispatch.inputs.platforms.topology import HOSTS_PER_ROUTER_PROPERTY, KINDS, Topology, read_topology
+from batdispatch.inputs.platforms.topology import (
+    HOSTS_PER_ROUTER_PROPERTY,
+    KINDS,
+    TOPOLOGY_PROPERTY,
+    ClusterShape,
+    read_shape,
+    stated_shape,
+)
 from batdispatch.inputs.platforms.units import Kind
 
 #: A zone holds either zones or hosts.
@@ -48,6 +56,9 @@ class PlatformHost(msgspec.Struct, kw_only=True):
         zone_properties: of the zone it stands in, as Batsim forwards them (not of the zones around that one).
         inherited: of all the zones around it, the nearest first; its own properties win over these.
         coordinates: computed from the topology, for instance ``0,3,1``.
+        shape: position of the shape that it stands in among those of the layout; -1: in none.
+        rank: position of the host among those of its cluster. Where a zone states the shape, the number of its router
+            once `placing.place_hosts` has read it, until then -1.
     """
 
     name: str
@@ -60,6 +71,8 @@ class PlatformHost(msgspec.Struct, kw_only=True):
     zone_properties: Mapping[str, str] = {}
     inherited: Mapping[str, str] = {}
     coordinates: str | None = None
+    shape: int = -1
+    rank: int = -1
 
     @property
     def speed(self) -> float:
@@ -80,6 +93,8 @@ class _Zone(msgspec.Struct, frozen=True):
     own: Mapping[str, str] = {}
     #: Its own properties and, where it has none of a name, those of the zones around it.
     all: Mapping[str, str] = {}
+    #: Position of the shape that it, or a zone around it, states; -1: none does.
+    shape: int = -1
 
 
 class Layout:
@@ -87,7 +102,7 @@ class Layout:
 
     Attributes:
         hosts: by name, in the order of the file.
-        topologies: one a cluster, in the order of the file.
+        shapes: of each cluster, and of each zone that states one, in the order of the file.
         name: id of the outermost zone.
     """
 
@@ -99,7 +114,7 @@ class Layout:
         """
         self.document = document
         self.hosts: dict[str, PlatformHost] = {}
-        self.topologies: list[Topology] = []
+        self.shapes: list[ClusterShape] = []
         self._zones: set[str] = set()
         #: Host or router -> zone.
         self._points: dict[str, str] = {}
@@ -114,6 +129,11 @@ class Layout:
         self.name = str(roots[0].attrib["id"])
         self._walk(roots[0], _Zone())
         self._references.check(self._points, self._zones)
+        count = Counter(host.shape for host in self.hosts.values())
+        self.shapes = [
+            msgspec.structs.replace(shape, hosts=count[index]) if shape.stated else shape
+            for index, shape in enumerate(self.shapes)
+        ]
 
     def _walk(self, element: etree._Element, around: _Zone) -> None:
         """Read one element of a zone. The document's depth is bounded, so the recursion is too."""
@@ -149,7 +169,8 @@ class Layout:
         own = self.document.properties(element)
         if "role" in own:
             self.document.remark(element, "a zone's property role gives its hosts none: Batsim reads roles from hosts")
-        zone = _Zone(name, routing.lower(), own, {**around.all, **own})
+        stated = self._stated(element, name, own, around)
+        zone = _Zone(name, routing.lower(), own, {**around.all, **own}, stated)
         for child in element:
             self._walk(child, zone)
 
@@ -193,19 +214,46 @@ class Layout:
                 read_quantity(self.document, element, attribute, kind)
         own = self.document.properties(element)
         names = read_names(self.document, element)
-        topology = self._topology(element, name, own, len(names))
-        self.topologies.append(topology)
+        shape = self._shape(element, name, own, len(names))
+        stated = self._stated(element, name, own, around)
+        flat = shape.kind == "FLAT"
+        if stated >= 0 and not flat:
+            self.document.fail(
+                element,
+                f"cluster {shown(name)} has the topology {shape.kind}, and {shown(self.shapes[stated].cluster)} states "
+                f"another one with the property {TOPOLOGY_PROPERTY}",
+            )
+        if TOPOLOGY_PROPERTY not in own:
+            self.shapes.append(shape)
         # SimGrid gives a flat cluster's properties to its zone as well, but not those of the other topologies.
-        flat = topology.kind == "FLAT"
-        zone = _Zone(name, "", own if flat else {}, around.all)
-        places = topology.coordinates() if topology.kind == "TORUS" else None
-        self._make(element, names, zone, properties=own, coordinates=places)
+        zone = _Zone(name, "", own if flat else {}, around.all, stated)
+        places = shape.coordinates() if shape.kind == "TORUS" else None
+        inside = len(self.shapes) - 1 if stated < 0 else stated
+        self._make(element, names, zone, properties=own, coordinates=places, shape=inside)
         if flat:
             router = f"{element.get('prefix')}{name}_router{element.get('suffix')}"
             self._point(element, element.get("router_id") or router, name)
         self._references.link_prefixes.append(f"{name}_")
 
-    def _topology(self, element: etree._Element, name: str, own: Mapping[str, str], hosts: int) -> Topology:
+    def _stated(self, element: etree._Element, name: str, own: Mapping[str, str], around: _Zone) -> int:
+        """Return the position of the shape that a zone or a zone around it states, -1 for none."""
+        try:
+            shape = stated_shape(name, own, MAX_HOSTS)
+        except ValueError as problem:
+            self.document.fail(element, f"<{element.tag}> {shown(name)}: {problem}")
+        if shape is None:
+            return around.shape
+        if around.shape >= 0:
+            outer = self.shapes[around.shape].cluster
+            self.document.fail(
+                element,
+                f"<{element.tag}> {shown(name)} has the property {TOPOLOGY_PROPERTY}, and stands in {shown(outer)}, "
+                "which has it too; expected one of them",
+            )
+        self.shapes.append(shape)
+        return len(self.shapes) - 1
+
+    def _shape(self, element: etree._Element, name: str, own: Mapping[str, str], hosts: int) -> ClusterShape:
         kind = next(known for known in KINDS if known == element.get("topology", "FLAT"))
         parameters = str(element.get("topo_parameters", ""))
         shared = own.get(HOSTS_PER_ROUTER_PROPERTY, "1")
@@ -214,7 +262,8 @@ class Layout:
                 element, f"cluster {shown(name)}: {HOSTS_PER_ROUTER_PROPERTY} {shown(shared)} is no whole number from 1"
             )
         try:
-            return read_topology(name, kind, parameters, hosts, int(shared))
+            policy = element.get("sharing_policy")
+            return read_shape(name, kind, parameters, hosts, int(shared), shared=policy == "SHARED")
         except ValueError as problem:
             self.document.fail(element, f"cluster {shown(name)}: {kind} {shown(parameters)}: {problem}")
 
@@ -253,8 +302,9 @@ class Layout:
         *,
         properties: Mapping[str, str] | None = None,
         coordinates: list[str] | None = None,
+        shape: int | None = None,
     ) -> None:
-        """Make the hosts of one element, which share everything but their names and coordinates."""
+        """Make the hosts of one element, which share everything but their names, ranks and coordinates."""
         document = self.document
         speeds = read_quantities(document, element, "speed", "speed")
         pstate = read_whole(document, element, "pstate", "0", lowest=0)
@@ -277,4 +327,6 @@ class Layout:
                 zone_properties=zone.own,
                 inherited=zone.all,
                 coordinates=None if coordinates is None else coordinates[index],
+                shape=zone.shape if shape is None else shape,
+                rank=-1 if zone.shape >= 0 else index,
             )

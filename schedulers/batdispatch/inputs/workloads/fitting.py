@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import Literal
 
@@ -90,12 +91,4 @@ def with_laws(workload: Workload, *, kind: Fit = "lognormal", least: int = 20) -
 
 def _stochastic(job: Job, extra: dict[str, object]) -> Job:
     """Return a job without walltime, which is for the dispatcher to choose."""
-    return Job(
-        id=job.id,
-        units=job.units,
-        submission=job.submission,
-        profile=job.profile,
-        demand=job.demand,
-        user=job.user,
-        extra=extra,
-    )
+    return msgspec.structs.replace(job, walltime=math.inf, extra=extra)

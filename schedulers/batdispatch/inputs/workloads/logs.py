@@ -14,9 +14,12 @@ from typing import Any, Literal
 import msgspec
 
 from batdispatch.core import hostset
+from batdispatch.core.capacity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_request
 from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request, amounts
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.writer import number
@@ -167,7 +170,7 @@ def assemble(
         )
     elif machine is None:
         for entry in workload.jobs:
-            if entry.units > workload.nb_res and entry.demand is None:
+            if entry.units > workload.nb_res and entry.request.per_unit is None:
                 report.change(f"larger than the machine of {workload.nb_res:,} that the log states", entry.id)
     workload.about = {
         "origin": {"log": source.name, "sha256": info.digest, **info.about, "time_origin": number(origin)}
@@ -195,11 +198,13 @@ class _Fits:
 
     def _room(self, demand: Mapping[str, int] | None) -> int:
         assert self._machine is not None
-        if self._machine.exclusive or demand is None:
-            return self._machine.size
-        if any(amount and name not in self._machine.resources for name, amount in demand.items()):
+        unit = Job(id="", request=Request(per_unit=None if demand is None else amounts(demand)))
+        space = space_of(self._machine)
+        try:
+            return int(space.room(space.whole(), unit).sum())
+        except InputError:
+            # It needs a resource that the machine does not have.
             return 0
-        return int(self._machine.room(self._machine.capacity, self._machine.resolve(demand)).sum())
 
     def check(self, job: LogJob, report: ImportReport) -> bool:
         """Return whether it fits; one that does not is dropped."""
@@ -236,19 +241,16 @@ def _build(taken: list[tuple[LogJob, float]], origin: float, options: LogOptions
                 report.change("ran longer than their walltime: they will be killed at it", job.id)
         extra = job.extra
         user = str(extra.get("user", ""))
-        demand = job.demand
-        if demand is not None:
-            demand = demands.setdefault(tuple(demand.items()), demand)
-            extra["demand"] = demand
+        if job.demand is not None:
+            extra["demand"] = demands.setdefault(tuple(job.demand.items()), job.demand)
         jobs.append(
             Job(
                 id=job.id,
-                units=job.units,
+                request=read_request(job.units, extra),
                 # Batsim's messages count microseconds.
                 submission=round(job.submission - origin, 6),
                 walltime=walltime,
                 profile=names.setdefault(name, name),
-                demand=demand,
                 user=users.setdefault(user, user),
                 extra=extra,
             )

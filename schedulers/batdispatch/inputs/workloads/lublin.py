@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.core.request import Request
 from batdispatch.inputs.workloads.estimates import Kind, estimates
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
@@ -299,7 +300,7 @@ def _workload(
     jobs = [
         Job(
             id=str(rank + 1),
-            units=int(sizes[index]),
+            request=Request(units=int(sizes[index])),
             submission=float(submissions[index]),
             walltime=float(limits[index]),
             profile=profile_name(float(runtimes[index])),

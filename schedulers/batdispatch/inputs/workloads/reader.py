@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import graphlib
 import json
 import math
 import re
@@ -13,28 +14,23 @@ import msgspec
 
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core import hostset
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import FieldError, InputError
 from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_parent, read_request, read_units, read_user
 from batdispatch.core.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.workloads.model import Workload, stem
 
-#: Job fields that Batsim knows; everything else is the user's.
-FIELDS = ("id", "subtime", "res", "walltime", "profile")
 #: Longest job id and profile name, in characters.
 MAX_NAME = 256
-#: Largest amount of a resource that a unit may ask for.
-MAX_AMOUNT = 10**18
-
-_RESOURCE = re.compile(r"[^\s,=]{1,64}")
 _BYTE = re.compile(r"\(byte (\d+)\)")
 
 
 def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | None = None) -> Workload:
     """Read a workload of Batsim 4 or 5 (told by its profile types), ``.json`` or compressed with xz or gzip.
 
-    Job fields beyond Batsim's own go to ``Job.extra``; of those, `user` (string or whole number) and `demand` (resource
-    -> whole amount a unit) are read. 300,000 jobs with four such fields each (49 MB) took 2.5 CPU-seconds and a peak of
+    Job fields beyond Batsim's own go to ``Job.extra``; of those, `user` (string or whole number), `parent` and what
+    `core.request` lists are read. 300,000 jobs with four such fields each (49 MB) took 2.5 CPU-seconds and a peak of
     350 MB on one machine.
 
     Args:
@@ -174,7 +170,7 @@ def check_name(name: str, what: str, source: str, place: str) -> None:
 
 
 class _JobReader:
-    """Turns job objects into jobs, one after the other; strings and demands that repeat are kept once."""
+    """Turns job objects into jobs, one after the other; strings and requests that repeat are kept once."""
 
     def __init__(
         self, source: str, profiles: Mapping[str, Any], sizes: Mapping[str, frozenset[int]], version5: bool
@@ -185,7 +181,6 @@ class _JobReader:
         self._sizes = sizes
         self._seen: set[str] = set()
         self._users: dict[str, str] = {}
-        self._demands: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
 
     def read(self, items: list[msgspec.Raw], progress: Callable[[int, int], None] | None) -> list[Job]:
         decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -202,7 +197,24 @@ class _JobReader:
                 progress(index, len(items))
         if progress is not None:
             progress(len(items), len(items))
+        self._check_links(jobs)
         return jobs
+
+    def _check_links(self, jobs: list[Job]) -> None:
+        """Refuse jobs that wait for others that are not there, or for each other."""
+        waits_for: dict[str, list[str]] = {}
+        for job in jobs:
+            for field, names in (("dependencies", job.request.dependencies), ("parent", (job.parent,))):
+                for name in filter(None, names):
+                    if "!" not in name and name not in self._seen:
+                        message = f"{field!r} names job {name!r}, which is not in the workload"
+                        raise self._error(f"job {job.id!r}", message)
+                    waits_for.setdefault(job.id, []).append(name)
+        try:
+            graphlib.TopologicalSorter(waits_for).prepare()
+        except graphlib.CycleError as problem:
+            circle = " -> ".join(problem.args[1][:10])
+            raise self._error(f"job {problem.args[1][0]!r}", f"jobs wait for each other: {circle}") from None
 
     def _job(self, index: int, fields: dict[str, Any]) -> Job:
         place = f"job number {index + 1}"
@@ -219,11 +231,15 @@ class _JobReader:
         if self._version5:
             fields = batsim5.merge_job(fields, source=self._source, place=place)
         submission = self._seconds(place, "subtime", fields.pop("subtime", None))
-        units = fields.pop("res", None)
-        if type(units) is not int or not 1 <= units <= hostset.MAX_HOST_ID:
+        try:
+            units = read_units(fields.pop("res", None))
+            request = read_request(units, fields)
+            user = read_user(fields["user"]) if "user" in fields else ""
+            parent = read_parent(fields["parent"]) if "parent" in fields else ""
+        except FieldError as problem:
             raise self._error(
-                place, f"'res' is {_missing(units)}, expected a whole number from 1 to {hostset.MAX_HOST_ID}"
-            )
+                place, f"{problem.field!r} is {_missing(problem.found)}, expected {problem.expected}"
+            ) from None
         walltime = math.inf
         if "walltime" in fields:
             asked = fields.pop("walltime")
@@ -240,12 +256,12 @@ class _JobReader:
             raise self._error(place, f"'res' is {units}, its profile {profile!r} is made for {sizes}")
         return Job(
             id=name,
-            units=units,
+            request=request,
             submission=submission,
             walltime=walltime,
             profile=profile,
-            demand=self._demand(place, fields["demand"]) if "demand" in fields else None,
-            user=self._user(place, fields["user"]) if "user" in fields else "",
+            user=self._users.setdefault(user, user),
+            parent=parent,
             extra=fields,
         )
 
@@ -261,26 +277,6 @@ class _JobReader:
             if 0 <= seconds < math.inf:
                 return seconds
         raise self._error(place, f"{field!r} is {_missing(value)}, expected seconds, a number from 0")
-
-    def _user(self, place: str, value: Any) -> str:
-        if type(value) is int or isinstance(value, str):
-            text = str(value)
-            return self._users.setdefault(text, text)
-        raise self._error(place, f"'user' is {_show(value)}, expected a string or a whole number")
-
-    def _demand(self, place: str, value: Any) -> dict[str, int]:
-        if not isinstance(value, dict) or not value:
-            raise self._error(
-                place, f"'demand' is {_show(value)}, expected an object such as {{'core': 1, 'memory': 512}}"
-            )
-        for name, amount in value.items():
-            if type(amount) is not int or not 0 <= amount <= MAX_AMOUNT or not _RESOURCE.fullmatch(name):
-                raise self._error(
-                    place,
-                    f"'demand' has {_show(name)}: {_show(amount)}, expected a resource name without spaces, comma and "
-                    f"equals sign, and a whole amount from 0 to {MAX_AMOUNT}",
-                )
-        return self._demands.setdefault(tuple(value.items()), value)
 
 
 def _missing(value: Any) -> str:

@@ -32,6 +32,7 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_request
 from batdispatch.core.machine import Machine
 from batdispatch.inputs.workloads.estimates import estimates
 from batdispatch.inputs.workloads.logs import profile_name
@@ -173,11 +174,10 @@ def _submitted(rng: np.random.Generator, machine: Machine, drawn: list[list[Prog
         jobs.append(
             Job(
                 id=str(rank + 1),
-                units=program.units,
+                request=read_request(program.units, extra),
                 submission=float(submissions[index]),
                 walltime=float(limits[index]),
                 profile=profile_name(float(runtimes[index])),
-                demand=program.demand,
                 user=program.user,
                 extra=extra,
             )

@@ -14,6 +14,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.core.request import Request
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.writer import number
@@ -82,7 +84,7 @@ class _Maker:
         drawn = np.round(self.law_draw(law, count + HISTORY), 3)
         for n in range(count):
             extra = {"kind": kind, "runtime_law": law.text, "history": drawn[n : n + HISTORY].tolist()}
-            self._add(kind, n, float(submissions[n]), int(widths[n]), float(drawn[n + HISTORY]), extra, None)
+            self._add(kind, n, float(submissions[n]), int(widths[n]), float(drawn[n + HISTORY]), extra, math.inf)
 
     def law_draw(self, law: Law, count: int) -> Floats:
         """Return run times, float64 [count], of at least a millisecond."""
@@ -106,14 +108,20 @@ class _Maker:
         units: int,
         length: float,
         extra: dict[str, Any],
-        walltime: float | None,
+        walltime: float,
     ) -> None:
         profile = profile_name(length)
         self.profiles[profile] = {"type": "delay", "delay": number(length)}
-        job = Job(id=f"{kind}-{n + 1}", units=units, submission=submission, profile=profile, extra=extra)
-        if walltime is not None:
-            job.walltime = walltime
-        self.jobs.append(job)
+        self.jobs.append(
+            Job(
+                id=f"{kind}-{n + 1}",
+                request=Request(units=units),
+                submission=submission,
+                walltime=walltime,
+                profile=profile,
+                extra=extra,
+            )
+        )
 
     def workload(self) -> Workload:
         """Return what was made."""

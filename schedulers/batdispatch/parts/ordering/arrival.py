@@ -5,14 +5,14 @@ from batdispatch.parts.ordering.base import Ordering
 
 
 class Fcfs(Ordering):
-    """First come, first served. Key: order of arrival."""
+    """First come, first served. All keys are equal: ties go by arrival."""
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
-        return job.rank
+    def key(self, job: Job, now: float, expected: float) -> float:
+        return 0.0
 
 
 class Lcfs(Ordering):
     """Last come, first served. Key: order of arrival, reversed."""
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
-        return -job.rank
+    def key(self, job: Job, now: float, expected: float) -> float:
+        return -self.ledger.rank(job)

@@ -6,33 +6,47 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from batdispatch.core import registry
-from batdispatch.core.job import Job
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Part
 
 #: Entry-point group in which a package announces its orderings.
 GROUP = "batdispatch.orderings"
 
 
-class Ordering(ABC):
-    """Says which waiting job goes first."""
+class Ordering(Part, ABC):
+    """Says which waiting job goes first. Ties go by arrival.
+
+    Attributes:
+        ledger: the cluster, to look at; set before any key is asked for.
+    """
 
     #: Whether keys change while a job waits, so that the queue is sorted again at every decision.
     dynamic: ClassVar[bool] = False
 
+    def begin(self, ledger: Ledger) -> None:
+        """Prepare for a simulation; called once, before any job."""
+        self.ledger = ledger
+
     @abstractmethod
-    def key(self, job: Job, now: float, estimate: float) -> float:
-        """Return the job's key; the smallest goes first.
+    def key(self, job: Job, now: float, expected: float) -> float | tuple[float, ...]:
+        """Return the job's key, always of one form; the smallest goes first.
 
         Args:
             job: a waiting job.
             now: simulated time, s.
-            estimate: expected run time, s: the walltime unless the dispatcher predicts; may be infinite.
+            expected: how long the job is expected to run, s: its walltime unless the dispatcher predicts; may be
+                infinite.
         """
 
+    def ended(self, stay: Stay, now: float) -> None:
+        """Learn that a job ended at `now`, in seconds; a fair share counts what it used."""
 
-def make_ordering(name: str) -> Ordering:
-    """Build an ordering by registered name.
+
+def make_ordering(text: str) -> Ordering:
+    """Build an ordering from its name, with options in brackets if any: ``wfp3``, ``multifactor[age=1000]``.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is none of that name, or an option is wrong.
     """
-    return registry.find(GROUP, name, Ordering, "ordering")()
+    return registry.make(GROUP, text, Ordering, "ordering")

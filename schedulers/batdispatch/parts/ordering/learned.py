@@ -17,8 +17,8 @@ class _Learned(Ordering):
     weight: float
     work: Callable[[float, int], float]
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
-        return type(self).work(max(estimate, 1.0), job.units) + self.weight * math.log10(max(job.submission, 1.0))
+    def key(self, job: Job, now: float, expected: float) -> float:
+        return type(self).work(max(expected, 1.0), job.units) + self.weight * math.log10(max(job.submission, 1.0))
 
 
 class F1(_Learned):

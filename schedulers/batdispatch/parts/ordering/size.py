@@ -7,40 +7,40 @@ from batdispatch.parts.ordering.base import Ordering
 class ShortestFirst(Ordering):
     """Shortest job first (SJF). Key: estimated run time, s."""
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
-        return estimate
+    def key(self, job: Job, now: float, expected: float) -> float:
+        return expected
 
 
 class LongestFirst(Ordering):
     """Longest job first (LJF). Key: minus the estimated run time, s."""
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
-        return -estimate
+    def key(self, job: Job, now: float, expected: float) -> float:
+        return -expected
 
 
 class SmallestFirst(Ordering):
     """Smallest job first. Key: units."""
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
+    def key(self, job: Job, now: float, expected: float) -> float:
         return job.units
 
 
 class LargestFirst(Ordering):
     """Largest job first. Key: minus the units."""
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
+    def key(self, job: Job, now: float, expected: float) -> float:
         return -job.units
 
 
 class SmallestArea(Ordering):
     """Smallest area first (SAF). Key: units x estimated run time, s."""
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
-        return job.units * estimate
+    def key(self, job: Job, now: float, expected: float) -> float:
+        return job.units * expected
 
 
 class LargestArea(Ordering):
     """Largest area first (LAF). Key: minus units x estimated run time, s."""
 
-    def key(self, job: Job, now: float, estimate: float) -> float:
-        return -job.units * estimate
+    def key(self, job: Job, now: float, expected: float) -> float:
+        return -job.units * expected

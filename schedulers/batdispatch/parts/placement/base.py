@@ -3,68 +3,86 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core import registry
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.core.options import Part
+from batdispatch.core.scene import Scene
 
 #: Entry-point group in which a package announces its placements.
 GROUP = "batdispatch.placements"
 
 
-class Placement(ABC):
-    """Chooses hosts for one job within given free capacity; keeps no state between calls."""
+class Placement(Part, ABC):
+    """Says where a job goes, within what is free; keeps no state between calls.
 
-    #: Whether a place is found whenever the free capacity suffices.
+    Attributes:
+        machine: set by `begin`.
+    """
+
+    #: Whether a place is found whenever the job fits the free capacity.
     complete: ClassVar[bool] = True
 
-    def __init__(self, machine: Machine) -> None:
+    def begin(self, machine: Machine) -> None:
+        """Prepare for a machine; called once, before any job."""
         self.machine = machine
 
-    def choose(self, free: Any, job: Job) -> Allocation | None:
-        """Return an allocation of all the job's units, or None.
+    @abstractmethod
+    def place(self, scene: Scene, job: Job) -> Place | None:
+        """Return where all the job's units go, with whatever mapping belongs to it, or None.
 
         Args:
-            free: free capacity: a host mask on exclusive hosts, else int64 [host, resource].
-            job: a job whose request the ledger has resolved.
+            scene: what is free, the machine with its topology, who holds what. Nothing of it may be modified.
+            job: a job that can run on the idle machine.
         """
-        if self.machine.exclusive:
-            if free.bit_count() < job.units:
-                return None
-            mask = self.pick(free, job.units)
-            return None if mask is None else Allocation(mask)
-        room = self.machine.room(free, job.request)
-        return None if room.sum() < job.units else self.spread(room, free, job)
+
+
+class HostPlacement(Placement):
+    """A placement that chooses among single hosts or nodes; what a request says beyond that is seen to here.
+
+    A request for consecutive nodes goes to the lowest place there is, whatever the placement prefers.
+    """
+
+    def place(self, scene: Scene, job: Job) -> Place | None:
+        space, free, request = scene.space, scene.free, job.request
+        if not space.fits(free, job):
+            return None
+        if request.contiguous:
+            allocation = first_fit(space, free, job)
+        elif self.machine.exclusive:
+            nodes = scene.nodes if request.plain else scene.nodes & space.need(job).hosts
+            mask = self.pick(nodes, request.units)
+            allocation = None if mask is None else Allocation(mask)
+        else:
+            allocation = self.spread(space.room(free, job), scene, job)
+        return None if allocation is None else Place(allocation)
 
     @abstractmethod
     def pick(self, free: int, count: int) -> int | None:
         """Return a mask of `count` whole hosts of the mask `free`, which has that many, or None."""
 
     @abstractmethod
-    def spread(self, room: NDArray[np.int64], free: NDArray[np.int64], job: Job) -> Allocation | None:
+    def spread(self, room: NDArray[np.int64], scene: Scene, job: Job) -> Allocation | None:
         """Return an allocation of the job's units on shared nodes, or None.
 
         Args:
-            room: int64 [host], units each host can take; their sum suffices.
-            free: int64 [host, resource].
+            room: int64 [host], units of the job that each host can take; the job fits.
+            scene: as for `place`.
             job: the job.
         """
 
 
-def make_placement(name: str, machine: Machine) -> Placement:
-    """Build a placement by registered name for a machine.
+def make_placement(text: str) -> Placement:
+    """Build a placement from its name, with options in brackets if any: ``best-fit``, ``contiguous[wrap=true]``.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is none of that name, or an option is wrong.
     """
-    return find_placement(name)(machine)
-
-
-def find_placement(name: str) -> type[Placement]:
-    """Return a placement class by registered name."""
-    return registry.find(GROUP, name, Placement, "placement")
+    return registry.make(GROUP, text, Placement, "placement")

@@ -10,10 +10,11 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.filling import fill
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
-from batdispatch.parts.placement.base import Placement
+from batdispatch.core.scene import Scene
+from batdispatch.parts.placement.base import HostPlacement
 
 
-class BestFit(Placement):
+class BestFit(HostPlacement):
     """Fill what is nearly full first.
 
     On exclusive hosts: the shortest free run of consecutive ids that holds the job; if none does, the longest runs, so
@@ -21,8 +22,8 @@ class BestFit(Placement):
     resources of free / largest capacity), each filled as far as it goes; ties by lowest id.
     """
 
-    def __init__(self, machine: Machine) -> None:
-        super().__init__(machine)
+    def begin(self, machine: Machine) -> None:
+        super().begin(machine)
         self._scale = 1.0 / np.maximum(machine.capacity.max(axis=0), 1)
 
     def pick(self, free: int, count: int) -> int | None:
@@ -39,8 +40,8 @@ class BestFit(Placement):
                 break
         return mask
 
-    def spread(self, room: NDArray[np.int64], free: NDArray[np.int64], job: Job) -> Allocation | None:
+    def spread(self, room: NDArray[np.int64], scene: Scene, job: Job) -> Allocation | None:
         hosts = room.nonzero()[0]
         # Not a matrix product: there, how a row is summed may depend on its position, which would break ties at random.
-        amount = (free[hosts] * self._scale).sum(axis=1)
-        return fill(room, job.units, hosts[np.argsort(amount, kind="stable")])
+        amount = (scene.nodes[hosts] * self._scale).sum(axis=1)
+        return fill(room, scene.space.need(job), hosts[np.argsort(amount, kind="stable")])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.filling import fill
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.filling import fill, lowest_run
 from batdispatch.core.job import Job
+from batdispatch.core.scene import Scene
 from batdispatch.parts.placement.base import Placement
 
 
@@ -21,21 +18,12 @@ class Contiguous(Placement):
 
     complete = False
 
-    def pick(self, free: int, count: int) -> int | None:
-        for first, last in hostset.runs(free):
-            if last - first + 1 >= count:
-                return ((1 << count) - 1) << first
-        return None
-
-    def spread(self, room: NDArray[np.int64], free: NDArray[np.int64], job: Job) -> Allocation | None:
-        filled = np.concatenate(([0], np.minimum(room, job.units).cumsum()))
-        # For each first node, the first index past a range with enough room; len(room) + 1 where there is none.
-        ends = filled.searchsorted(filled[:-1] + job.units)
-        # A range must not contain a node without room: the next such node bounds it.
-        empty = np.append((room == 0).nonzero()[0], len(room))
-        bound = empty[empty.searchsorted(np.arange(len(room)))]
-        lengths = np.where(ends <= bound, ends - np.arange(len(room)), len(room) + 1)
-        first = int(lengths.argmin())
-        if lengths[first] > len(room):
+    def place(self, scene: Scene, job: Job) -> Place | None:
+        space, need = scene.space, scene.space.need(job)
+        if not space.fits(scene.free, job):
             return None
-        return fill(room, job.units, np.arange(first, first + int(lengths[first])))
+        if self.machine.exclusive:
+            mask = lowest_run(scene.nodes & need.hosts, need.units)
+            return None if mask is None else Place(Allocation(mask))
+        allocation = fill(space.room(scene.free, job), need, consecutive=True)
+        return None if allocation is None else Place(allocation)

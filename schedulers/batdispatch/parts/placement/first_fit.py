@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.filling import fill
+from batdispatch.core.allocation import Place
+from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
+from batdispatch.core.scene import Scene
 from batdispatch.parts.placement.base import Placement
 
 
 class FirstFit(Placement):
     """Take the lowest host ids; on shared nodes, fill each as far as it goes. What Batsim's reference schedulers do."""
 
-    def pick(self, free: int, count: int) -> int | None:
-        return hostset.lowest(free, count)
-
-    def spread(self, room: NDArray[np.int64], free: NDArray[np.int64], job: Job) -> Allocation | None:
-        return fill(room, job.units)
+    def place(self, scene: Scene, job: Job) -> Place | None:
+        allocation = first_fit(scene.space, scene.free, job)
+        return None if allocation is None else Place(allocation)

@@ -7,18 +7,19 @@ from abc import ABC, abstractmethod
 from batdispatch.core import registry
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Part
 
 #: Entry-point group in which a package announces its predictions.
 GROUP = "batdispatch.predictions"
 
 
-class Prediction(ABC):
+class Prediction(Part, ABC):
     """Says how long jobs will run, and learns from those that ended.
 
-    What it says is used capped by the walltime and at least one second, see `Estimates`.
+    What it says is used capped by the walltime and at least one second, see `Predictions`.
     """
 
-    def begin(self, cluster: Ledger) -> None:
+    def begin(self, ledger: Ledger) -> None:
         """Prepare for a simulation; called once, before any job."""
 
     @abstractmethod
@@ -35,13 +36,13 @@ class Prediction(ABC):
         """
 
 
-def make_prediction(name: str) -> Prediction:
-    """Build a prediction by registered name.
+def make_prediction(text: str) -> Prediction:
+    """Build a prediction from its name, with options in brackets if any.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is none of that name, or an option is wrong.
     """
-    return registry.find(GROUP, name, Prediction, "prediction")()
+    return registry.make(GROUP, text, Prediction, "prediction")
 
 
 def name_of(job: Job) -> str:

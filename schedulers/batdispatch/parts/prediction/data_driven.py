@@ -30,7 +30,7 @@ class DataDriven(Prediction):
     Time: logarithmic in the user's names, plus those that share the longest common beginning.
     """
 
-    def begin(self, cluster: Ledger) -> None:
+    def begin(self, ledger: Ledger) -> None:
         #: By user and what must be equal: (queue, walltime, resources), (queue, walltime) and nothing.
         self._known: dict[Hashable, Names] = {}
         self._ended = 0
@@ -104,8 +104,8 @@ def common(a: str, b: str) -> int:
 
 def resources_of(job: Job) -> Resources:
     """Return what a job asks for, as pairs."""
-    amounts = {name: amount for name, amount in (job.demand or {}).items() if amount}
-    return frozenset({("units", job.units), *amounts.items()})
+    amounts = [(name, amount) for name, amount in job.request.per_unit or () if amount]
+    return frozenset({("units", job.units), *amounts})
 
 
 def _scopes(job: Job, resources: Resources) -> tuple[Hashable, Hashable, Hashable]:

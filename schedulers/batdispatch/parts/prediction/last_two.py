@@ -16,7 +16,7 @@ class LastTwo(Prediction):
     TPDS 2007. After one job, that one's run time; before, and for jobs without a user, the walltime.
     """
 
-    def begin(self, cluster: Ledger) -> None:
+    def begin(self, ledger: Ledger) -> None:
         self._last: dict[str, deque[float]] = {}
 
     def predict(self, job: Job) -> float | None:

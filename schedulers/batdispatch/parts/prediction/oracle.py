@@ -14,15 +14,15 @@ class Oracle(Prediction):
     Where the run time depends on the platform, or the simulator does not tell the profiles, nothing is known.
     """
 
-    def begin(self, cluster: Ledger) -> None:
-        self._cluster = cluster
+    def begin(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self._known: dict[tuple[str, str], float | None] = {}
 
     def predict(self, job: Job) -> float | None:
         workload = job.id.partition("!")[0]
         key = (workload, job.profile)
         if key not in self._known:
-            profiles = self._cluster.profiles.get(workload, {})
+            profiles = self._ledger.profiles.get(workload, {})
             profile = profiles.get(job.profile)
             self._known[key] = None if profile is None else runtime_of(profile, profiles)
         return self._known[key]

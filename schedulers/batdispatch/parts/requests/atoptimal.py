@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.parts.requests.base import Requests
+from batdispatch.core.options import Options
+from batdispatch.parts.requests.base import RequestSequence, SequenceOptions
 from batdispatch.parts.requests.laws import Floats, Law
 from batdispatch.parts.requests.refine import increasing_minimum
 from batdispatch.parts.requests.toptimal import toptimal
@@ -17,26 +20,41 @@ from batdispatch.parts.requests.toptimal import toptimal
 MAX_GRID = 200
 #: Grid from which the continuous optimum is looked for.
 START_GRID = 26
-#: Most requests of which the continuous optimum is looked for.
+#: Most limits of which the continuous optimum is looked for.
 MOST_REFINED = 10
 
 
-class ATOptimal(Requests):
-    """Least expected time until the job and the small work that arrived meanwhile are done, at backfilling rate zeta.
+class ATOptimalOptions(SequenceOptions, frozen=True, kw_only=True):
+    """Options of atoptimal.
 
-    zeta = 0 is TOptimal, zeta = 1 a single request of the upper bound (Gainaru, Pallez, Sun, Raghavan, ICPP 2019).
+    grid: number of points up to the law's upper bound among which the limits are chosen; none: the continuous optimum.
     """
 
+    grid: Annotated[int, msgspec.Meta(ge=1, le=MAX_GRID)] | None = None
+
+
+class ATOptimal(RequestSequence):
+    """Least expected time until the job and the small work that arrived meanwhile are done, at backfilling rate zeta.
+
+    zeta = 0 is TOptimal, zeta = 1 a single limit of the upper bound.
+
+    Guarantee: on a grid the optimum. Without one, the best of several local minima, none worse than the optimum on a
+    grid of 26 points; for a law without density, the optimum on a grid of 46 points.
+    Time: O(n^4) on a grid of n points, vectorised.
+    References: Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
+    """
+
+    options_type: ClassVar[type[Options]] = ATOptimalOptions
     uses_rate = True
 
-    def sequence(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
-        if self.settings.grid is not None:
-            return atoptimal_on_grid(law, zeta, self.settings.grid)
+    def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
+        if self.options.grid is not None:
+            return atoptimal_on_grid(law, zeta, self.options.grid)
         return atoptimal(law, zeta)
 
 
 def atoptimal_on_grid(law: Law, zeta: float, n: int = 46) -> tuple[float, ...]:
-    """Return the optimal sequence among those on the grid i b / n; the last request is b.
+    """Return the optimal sequence among those on the grid i b / n; the last limit is b.
 
     With s the time lost so far, in multiples of b / n, R_{j+1} the mass beyond v_j, and A(n + 1, s) = 0,
 
@@ -62,7 +80,7 @@ def atoptimal_on_grid(law: Law, zeta: float, n: int = 46) -> tuple[float, ...]:
     m = np.concatenate(([0.0], (mass * grid[1:]).cumsum()))
     first = int(np.flatnonzero(f[1:] > 0)[0]) + 1
     keep = 1.0 - zeta
-    # later[i][s]: A(i, s); the s reachable before request i are those of sums of distinct earlier points.
+    # later[i][s]: A(i, s); the s reachable before limit i are those of sums of distinct earlier points.
     later: list[Floats] = [np.zeros(0)] * (n + 1) + [np.zeros(n * (n + 1) // 2 + 1)]
     choice: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * (n + 1)
     for i in range(n, first - 1, -1):
@@ -80,20 +98,20 @@ def atoptimal_on_grid(law: Law, zeta: float, n: int = 46) -> tuple[float, ...]:
             best[better] = cost[better]
             which[better] = j
         later[i], choice[i] = best, which
-    requests: list[float] = []
+    limits: list[float] = []
     i, s = first, 0
     while i <= n:
         j = int(choice[i][s])
-        requests.append(float(grid[j]) if j < n else law.upper)
+        limits.append(float(grid[j]) if j < n else law.upper)
         i, s = j + 1, s + j
-    return tuple(requests)
+    return tuple(limits)
 
 
 def atoptimal(law: Law, zeta: float) -> tuple[float, ...]:
     """Return the sequence that minimises the closed form of the cost; on a grid for a law without density.
 
-    The higher the rate, the fewer requests are best. The minimum is looked for near the optimum on a grid, and near
-    TOptimal's sequence with ever fewer of its requests, the one that is missed least being left out each time.
+    The higher the rate, the fewer limits are best. The minimum is looked for near the optimum on a grid, and near
+    TOptimal's sequence with ever fewer of its limits, the one that is missed least being left out each time.
 
     Raises:
         InputError: the rate is not from 0 to 1.
@@ -111,8 +129,8 @@ def atoptimal(law: Law, zeta: float) -> tuple[float, ...]:
             return start
         return increasing_minimum(law, start, lambda times: _cost_and_gradient(law, times, zeta))
 
-    def cost(requests: tuple[float, ...]) -> float:
-        return _cost_and_gradient(law, np.array(requests), zeta)[0]
+    def cost(limits: tuple[float, ...]) -> float:
+        return _cost_and_gradient(law, np.array(limits), zeta)[0]
 
     found = [minimum(atoptimal_on_grid(law, zeta, START_GRID))]
     times = toptimal(law)
@@ -129,7 +147,7 @@ def _check_rate(zeta: float) -> None:
 
 
 def _cost_and_gradient(law: Law, times: Floats, zeta: float) -> tuple[float, Floats]:
-    """Return the expected cost times 1 - zeta, and its derivatives by all requests but the last."""
+    """Return the expected cost times 1 - zeta, and its derivatives by all limits but the last."""
     keep = 1.0 - zeta
     ends = times.cumsum()
     before = ends - times
@@ -141,7 +159,7 @@ def _cost_and_gradient(law: Law, times: Floats, zeta: float) -> tuple[float, Flo
     f[0] = 0.0
     full, linear = f[count + 1 :] - f[:count], f[1 : count + 1] - f[count + 1 :]
     cost = float(np.sum(keep * ends * full + before * linear + m[1 : count + 1] - m[count + 1 :]))
-    # Request i lengthens every S_j from j = i and every S_{j-1} from j = i + 1 on, and moves mass from j = i to i + 1.
+    # Limit i lengthens every S_j from j = i and every S_{j-1} from j = i + 1 on, and moves mass from j = i to i + 1.
     held = keep * full[::-1].cumsum()[::-1]
     lost = np.concatenate((linear[::-1].cumsum()[::-1][1:], [0.0]))
     here = np.maximum(keep * ends, before + times)

@@ -1,4 +1,8 @@
-"""What a reservation strategy is, and how one is found by name."""
+"""What a request sequence is, and how one is found by name.
+
+A stochastic job asks for a *limit*, and for a longer one after each attempt that the limit cut short. Its limits
+t_1 < t_2 < ... make its request sequence.
+"""
 
 from __future__ import annotations
 
@@ -9,36 +13,35 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from batdispatch.core import registry
+from batdispatch.core.options import Options, Part
 from batdispatch.parts.requests.laws import Law
 
-#: Entry-point group in which a package announces its reservation strategies.
+#: Entry-point group in which a package announces its request sequences.
 GROUP = "batdispatch.requests"
+#: Most run times of previous jobs that a sequence looks at.
+MAX_HISTORY = 1000
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What strategies can be told; each uses what it understands."""
+class SequenceOptions(Options, frozen=True, kw_only=True):
+    """Options of every request sequence.
 
-    #: Points of the grid on which a sequence is optimised; None: the continuous optimum.
-    grid: int | None = None
-    #: Previous runs that count.
-    runs: Annotated[int, msgspec.Meta(ge=1)] = 5
-    #: By how much a request grows when the one before failed and no other is planned.
-    factor: Annotated[float, msgspec.Meta(ge=1.01)] = 1.5
+    factor: after the last limit of the sequence, each further limit is this many times the one before.
+    """
+
+    factor: Annotated[float, msgspec.Meta(ge=1.01, le=100)] = 1.5
 
 
-class Requests(ABC):
-    """Says how long to ask for, attempt after attempt."""
+class RequestSequence(Part, ABC):
+    """Says how long a limit to ask for, attempt after attempt."""
 
+    options_type: ClassVar[type[Options]] = SequenceOptions
     #: Whether the backfilling rate matters, and whether the run times of previous jobs do.
     uses_rate: ClassVar[bool] = False
     uses_history: ClassVar[bool] = False
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
-
     @abstractmethod
-    def sequence(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
-        """Return increasing requests, in the law's unit of time; `request` says what follows the last.
+    def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
+        """Return increasing limits, in the law's unit of time; `limit` says what follows the last.
 
         Args:
             law: of the run time.
@@ -46,18 +49,18 @@ class Requests(ABC):
             history: run times of previous jobs of this kind, the latest last.
         """
 
+    def limit(self, limits: Sequence[float], attempt: int) -> float:
+        """Return the limit of an attempt, the first being 0; beyond the end of `limits` they grow by `factor`."""
+        if attempt < len(limits):
+            return limits[attempt]
+        grown: float = limits[-1] * self.options.factor ** (attempt - len(limits) + 1)
+        return grown
 
-def request(sequence: Sequence[float], attempt: int, factor: float) -> float:
-    """Return the request of an attempt, the first being 0; beyond the sequence's end they grow by `factor`."""
-    if attempt < len(sequence):
-        return sequence[attempt]
-    return sequence[-1] * factor ** (attempt - len(sequence) + 1)
 
-
-def find_requests(name: str) -> type[Requests]:
-    """Return a reservation strategy by registered name, ``module:Class`` or ``path/to/file.py:Class``.
+def make_sequence(text: str) -> RequestSequence:
+    """Build a request sequence from its name, with options in brackets if any: ``hpc``, ``toptimal[grid=200]``.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none of that name, or an option is wrong.
     """
-    return registry.find(GROUP, name, Requests, "reservation strategy")
+    return registry.make(GROUP, text, RequestSequence, "request sequence")

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
-from batdispatch.parts.requests.base import Requests
+import msgspec
+
+from batdispatch.core.options import Options
+from batdispatch.parts.requests.base import MAX_HISTORY, RequestSequence, SequenceOptions
 from batdispatch.parts.requests.laws import Law
 
 
-class Hpc(Requests):
-    """One request of the law's upper bound, which never fails."""
+class Hpc(RequestSequence):
+    """The law's upper bound, once: an attempt never fails."""
 
-    def sequence(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
+    def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
         return (law.upper,)
 
 
-class Neuroscience(Requests):
-    """The longest of the last runs (`runs`, 5 unless said), then `factor` (1.5) times as much after each failure.
+class NeuroscienceOptions(SequenceOptions, frozen=True, kw_only=True):
+    """Options of neuroscience.
 
-    Without a previous run, the upper bound.
+    runs: number of previous runs that count.
     """
 
+    runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_HISTORY)] = 5
+
+
+class Neuroscience(RequestSequence):
+    """The longest of the last runs, then `factor` times as much after each failure.
+
+    If there is no previous run, the law's upper bound.
+    """
+
+    options_type: ClassVar[type[Options]] = NeuroscienceOptions
     uses_history = True
 
-    def sequence(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
-        recent = history[-self.settings.runs :]
+    def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
+        recent = history[-self.options.runs :]
         return (max(recent) if recent else law.upper,)
 
 
-class Factor(Requests):
-    """The mean run time, then `factor` (1.5) times as much after each failure."""
+class Factor(RequestSequence):
+    """The mean run time, then `factor` times as much after each failure."""
 
-    def sequence(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
+    def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
         return (law.mean,)

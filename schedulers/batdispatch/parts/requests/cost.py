@@ -1,11 +1,11 @@
-"""What a reservation sequence costs, in closed form.
+"""What a request sequence costs, in closed form.
 
-X ~ law with distribution function F on [a, b]; requests t_1 < ... < t_m; J = min{j: t_j >= X}; S_j = t_1 + ... + t_j.
+X ~ law with distribution function F on [a, b]; limits t_1 < ... < t_m; J = min{j: t_j >= X}; S_j = t_1 + ... + t_j.
 
 - The user's cost: each attempt costs alpha t + beta min(X, t) + gamma. alpha = 1 is the time reserved, S_J; beta = 1 is
   pay what you use.
 - The machine's cost with a backfilling rate zeta: while the job holds its processors, small work arrives at rate zeta
-  from the start of its first reservation on; the idle tail of the last one is filled with the backlog. All is done
+  from the start of its first attempt on; the idle tail of the last one is filled with the backlog. All is done
   after max(S_J, (S_{J-1} + X) / (1 - zeta)).
 
 References:
@@ -24,7 +24,7 @@ from batdispatch.parts.requests.laws import Floats, Law
 
 
 class Price(msgspec.Struct, frozen=True):
-    """Cost of an attempt: ``alpha * request + beta * time used + gamma``; gamma in the law's unit of time."""
+    """Cost of an attempt: ``alpha * limit + beta * time used + gamma``; gamma in the law's unit of time."""
 
     alpha: float = 1.0
     beta: float = 0.0
@@ -34,30 +34,30 @@ class Price(msgspec.Struct, frozen=True):
 RESERVED = Price()
 
 
-def _grids(law: Law, requests: Sequence[float]) -> tuple[Floats, Floats, Floats]:
-    """Return the requests, and F and E[X; X <= t] at 0 (as t_0) and at each of them."""
-    times = np.asarray(requests, dtype=np.float64)
+def _grids(law: Law, limits: Sequence[float]) -> tuple[Floats, Floats, Floats]:
+    """Return the limits, and F and E[X; X <= t] at 0 (as t_0) and at each of them."""
+    times = np.asarray(limits, dtype=np.float64)
     values = [law.at(float(t)) for t in times]
     return times, np.array([0.0, *(v[0] for v in values)]), np.array([0.0, *(v[1] for v in values)])
 
 
-def expected_cost(law: Law, requests: Sequence[float], price: Price = RESERVED) -> float:
-    """Return the user's expected cost of a sequence whose last request is at least the law's upper bound."""
-    times, f, m = _grids(law, requests)
+def expected_cost(law: Law, limits: Sequence[float], price: Price = RESERVED) -> float:
+    """Return the user's expected cost of a sequence whose last limit is at least the law's upper bound."""
+    times, f, m = _grids(law, limits)
     used = price.beta * (np.diff(m) + times * (1.0 - f[1:]))
     return float(np.sum((price.alpha * times + price.gamma) * (1.0 - f[:-1]) + used))
 
 
-def expected_makespan(law: Law, requests: Sequence[float], zeta: float, *, scaled: bool = False) -> float:
+def expected_makespan(law: Law, limits: Sequence[float], zeta: float, *, scaled: bool = False) -> float:
     """Return E[max(S_J, (S_{J-1} + X) / (1 - zeta))].
 
     Args:
         law: of the run time.
-        requests: increasing; the last is at least the law's upper bound.
+        limits: increasing; the last is at least the law's upper bound.
         zeta: backfilling rate, 0 to 1.
         scaled: multiply by 1 - zeta, which is also done at zeta = 1 where the cost itself is infinite.
     """
-    times, f, m = _grids(law, requests)
+    times, f, m = _grids(law, limits)
     total, before, previous = 0.0, 0.0, 0.0
     for j, t in enumerate(times.tolist()):
         # Up to this run time the backlog fits into the idle tail.
@@ -69,11 +69,11 @@ def expected_makespan(law: Law, requests: Sequence[float], zeta: float, *, scale
     return float(total if scaled or zeta == 1.0 else total / (1.0 - zeta))
 
 
-def failure_probability(law: Law, requests: Sequence[float]) -> float:
-    """Return the probability that the first request is not enough, P(X > t_1)."""
-    return 1.0 - law.at(float(requests[0]))[0]
+def failure_probability(law: Law, limits: Sequence[float]) -> float:
+    """Return the probability that the first limit is not enough, P(X > t_1)."""
+    return 1.0 - law.at(float(limits[0]))[0]
 
 
-def failures_per_job(law: Law, requests: Sequence[float]) -> float:
+def failures_per_job(law: Law, limits: Sequence[float]) -> float:
     """Return the expected number of failed attempts, sum_j P(X > t_j)."""
-    return float(sum(1.0 - law.at(float(t))[0] for t in requests))
+    return float(sum(1.0 - law.at(float(t))[0] for t in limits))

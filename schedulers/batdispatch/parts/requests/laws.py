@@ -34,7 +34,7 @@ class Law(ABC):
     Attributes:
         text: how it is written.
         lower, upper: ends of its support, in the law's unit of time.
-        smooth: whether it has a density, so that requests can be optimised continuously.
+        smooth: whether it has a density, so that limits can be optimised continuously.
     """
 
     smooth = True

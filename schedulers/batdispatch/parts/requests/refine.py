@@ -13,12 +13,12 @@ from batdispatch.parts.requests.laws import Floats, Law
 def increasing_minimum(
     law: Law, start: tuple[float, ...], cost: Callable[[Floats], tuple[float, Floats]]
 ) -> tuple[float, ...]:
-    """Return increasing requests of less or equal cost than `start`; the last stays the law's upper bound.
+    """Return increasing limits of less or equal cost than `start`; the last stays the law's upper bound.
 
     Args:
         law: of the run time.
-        start: increasing requests that end with the upper bound.
-        cost: of requests, float64 [m], to the cost and its derivatives by all but the last, float64 [m - 1].
+        start: increasing limits that end with the upper bound.
+        cost: of limits, float64 [m], to the cost and its derivatives by all but the last, float64 [m - 1].
     """
     from scipy import optimize
 
@@ -44,7 +44,7 @@ def increasing_minimum(
         options={"ftol": 1e-15, "maxiter": 200},
     )
     best = np.append(np.sort(found.x), 1.0) * scale
-    # Requests that fell together are one.
+    # Limits that fell together are one.
     kept = [float(t) for t, after in pairwise(best.tolist()) if after - t > 1e-9 * scale]
     best = np.array([*kept, law.upper])
     return tuple(best.tolist()) if cost(best)[0] <= cost(np.array(start))[0] else start

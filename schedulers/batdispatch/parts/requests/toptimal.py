@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.parts.requests.base import Requests
+from batdispatch.core.options import Options
+from batdispatch.parts.requests.base import RequestSequence, SequenceOptions
 from batdispatch.parts.requests.cost import RESERVED, Price
 from batdispatch.parts.requests.laws import Empirical, Floats, Law
 from batdispatch.parts.requests.refine import increasing_minimum
@@ -17,32 +20,45 @@ from batdispatch.parts.requests.refine import increasing_minimum
 MAX_GRID = 20_000
 #: Mass that may be the rounding of a sum.
 ROUNDING = 1e-16
-#: Share of the mean run time that it may cost to leave a request out.
+#: Share of the mean run time that it may cost to leave a limit out.
 NEGLIGIBLE = 1e-8
 
 
-class TOptimal(Requests):
-    """Least expected time reserved, as if the job were alone (Aupy et al., IPDPS 2019).
+class TOptimalOptions(SequenceOptions, frozen=True, kw_only=True):
+    """Options of toptimal.
 
-    Exact on a grid of the law's support by dynamic programming, O(n^2), and, unless a grid is asked for, refined to the
-    continuous optimum.
+    grid: number of points of the law's support among which the limits are chosen; none: the continuous optimum.
     """
 
-    def sequence(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
-        if self.settings.grid is not None:
-            return toptimal_on_grid(law, self.settings.grid)
+    grid: Annotated[int, msgspec.Meta(ge=1, le=MAX_GRID)] | None = None
+
+
+class TOptimal(RequestSequence):
+    """Least expected time reserved, as if the job were alone.
+
+    Guarantee: on a grid, E[S_J] is least, S_J being the sum of the limits up to the one that suffices. Without a grid,
+    a local minimum of it near the optimum on points of the law's support.
+    Time: O(n^2) on a grid of n points.
+    References: Aupy, Gainaru, Honore, Raghavan, Robert, Sun: "Reservation strategies for stochastic jobs", IPDPS 2019.
+    """
+
+    options_type: ClassVar[type[Options]] = TOptimalOptions
+
+    def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
+        if self.options.grid is not None:
+            return toptimal_on_grid(law, self.options.grid)
         return toptimal(law)
 
 
 def toptimal_on_grid(law: Law, n: int = 200, price: Price = RESERVED) -> tuple[float, ...]:
-    """Return the optimal sequence among those on the grid a + i (b - a) / n; the last request is b.
+    """Return the optimal sequence among those on the grid a + i (b - a) / n; the last limit is b.
 
     For an empirical law of at most `n` different run times the grid is those, and the optimum is that of all sequences.
     With f_i the mass of cell i, R_i = sum_{k>=i} f_k and E_{n+1} = 0,
 
         E_i = min_{j>=i} R_i (alpha v_j + gamma) + beta (sum_{k=i..j} f_k v_k + v_j R_{j+1}) + E_{j+1}.
 
-    Ties go to the shorter request. Time: O(n^2), vectorised over j.
+    Ties go to the shorter limit. Time: O(n^2), vectorised over j.
 
     Raises:
         InputError: the grid is empty or too large.
@@ -67,13 +83,13 @@ def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
         best[i] = i + j
         if i:
             rest[i - 1] += costs[j] - price.beta * used[i]
-    requests, i = [], 0
+    limits, i = [], 0
     while i < n:
         # Where nothing is left every sequence costs the same: the shortest ends here.
         i = int(best[i]) if left[i] > ROUNDING else n - 1
-        requests.append(float(grid[i]))
+        limits.append(float(grid[i]))
         i += 1
-    return tuple(requests)
+    return tuple(limits)
 
 
 def _cells(law: Law, n: int) -> tuple[Floats, Floats]:
@@ -91,7 +107,7 @@ def _cells(law: Law, n: int) -> tuple[Floats, Floats]:
 def toptimal(law: Law, price: Price = RESERVED) -> tuple[float, ...]:
     """Return the optimal sequence; for a law without density, on the grid of its run times or of 2,000 points.
 
-    The minimum is looked for near the optimum on the points of `_spread`, of which requests that hardly ever come to
+    The minimum is looked for near the optimum on the points of `_spread`, of which limits that hardly ever come to
     pass are left out: that costs less than `NEGLIGIBLE` of the mean run time each.
     """
     if not law.smooth:
@@ -119,7 +135,7 @@ def _spread(law: Law) -> Floats:
 
 
 def _cost_and_gradient(law: Law, times: Floats, price: Price) -> tuple[float, Floats]:
-    """Return the expected cost, and its derivatives by all requests but the last."""
+    """Return the expected cost, and its derivatives by all limits but the last."""
     tail = 1.0 - np.concatenate(([0.0], law.cdf(times)))
     used = np.diff(law.moment(times), prepend=0.0) + times * tail[1:]
     cost = float(np.sum((price.alpha * times + price.gamma) * tail[:-1] + price.beta * used))

@@ -10,7 +10,7 @@ A law is written as a text, ``name:number,number,...``; all numbers are in one u
 - ``tlognorm:LOWER,UPPER,MU,SIGMA``: log-normal, truncated; MU and SIGMA of the logarithm;
 - ``empirical:T1,T2,...``: each of the run times of a log with the same probability.
 
-Every law is bounded: 0 <= LOWER < UPPER <= 1e9, and truncation keeps at least a millionth of the mass. Reservation
+Every law is bounded: 0 <= LOWER < UPPER <= 1e9, and truncation keeps at least a millionth of the mass. Request
 sequences need an upper end that is surely enough.
 """
 

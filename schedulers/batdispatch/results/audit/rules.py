@@ -1,8 +1,8 @@
-"""An audit of a jobs file that shares no code with the ledger: it believes nothing but the three input files.
+"""An audit of a run's files that shares no code with the ledger: it believes nothing but these and the run's inputs.
 
 Times in a jobs file have six decimals, so two of them that should be equal differ by up to 1e-6, and a difference of
-two by up to 1.5e-6. `TOLERANCE` covers that; `RUNTIME_TOLERANCE` also covers a simulator's clock, whose precision at
-large times is coarser.
+two by up to 1.5e-6. `rows.TOLERANCE` covers that; `RUNTIME_TOLERANCE` also covers a simulator's clock, whose precision
+at large times is coarser.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
-from batdispatch.core.profiles import runtime_of
+from batdispatch.core.profiles import runtime_of, spreads_freely
 from batdispatch.results.audit.capacity import exclusive_conflicts, shared_conflicts
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.audit.requests import check_dependencies, check_licences, check_lineage, check_places
+from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows
 from batdispatch.results.hostsets import Intervals, parse_many
+from batdispatch.results.lineage import Lineage, unjoined
 from batdispatch.results.usage import JobFacts, job_facts, slots_of
 
-#: Seconds within which two times of a jobs file count as equal.
-TOLERANCE = 2e-6
 #: Seconds within which a run time counts as its profile's, or as its walltime.
 RUNTIME_TOLERANCE = 1e-4
-
-Mask = NDArray[np.bool_]
 
 
 def audit(
@@ -38,6 +37,7 @@ def audit(
     profiles: Mapping[str, Mapping[str, Any]],
     units: Callable[[Intervals], NDArray[np.int64]],
     *,
+    lineage: Lineage | None = None,
     dynamic_jobs: bool = False,
     limit: int = 100,
 ) -> Findings:
@@ -49,6 +49,7 @@ def audit(
         jobs: of the workload.
         profiles: of the workload, for the run time that delays must have.
         units: gives the units on each host slot of all rows' intervals, see `usage.read_units`.
+        lineage: which rows continue others, from `lineage.read_lineage`; None: none does.
         dynamic_jobs: whether jobs beyond the workload's may appear.
         limit: most violations kept of each kind.
 
@@ -56,14 +57,15 @@ def audit(
         InputError: an allocation is malformed.
     """
     findings = Findings(limit=limit)
-    facts = job_facts(frame, jobs)
+    lineage = unjoined(len(frame)) if lineage is None else lineage
+    facts = job_facts(frame, jobs, lineage)
     try:
         intervals = parse_many(frame["allocated_resources"].tolist())
     except InputError as problem:
         row = int(problem.place.removeprefix("row ")) if problem.place else 0
         message = str(problem).removeprefix(f"{problem.place}: ")
         raise InputError(message, source="jobs file", place=f"job {frame['job_id'].iloc[row]!r}") from None
-    rows = _Rows(frame, findings)
+    rows = Rows(frame, findings)
     _presence(rows, facts, jobs, dynamic_jobs)
     _request(rows, facts)
     _times(rows)
@@ -71,39 +73,14 @@ def audit(
     slot_units = units(intervals)
     _allocation(rows, intervals, slot_units, machine, _any_size(facts, profiles))
     _capacity(rows, intervals, slot_units, machine, facts)
+    check_places(rows, intervals, slot_units, machine, facts)
+    check_licences(rows, machine, facts)
+    check_dependencies(rows, facts, lineage)
+    check_lineage(rows, lineage)
     return findings
 
 
-class _Rows:
-    """The columns of a frame as arrays, and a way to report the rows that break a rule."""
-
-    def __init__(self, frame: pd.DataFrame, findings: Findings) -> None:
-        self.findings = findings
-        self.ids: list[str] = frame["job_id"].tolist()
-        self.workloads: list[str] = frame["workload_name"].tolist()
-        self.submission = frame["submission_time"].to_numpy(dtype=np.float64)
-        self.start = frame["starting_time"].to_numpy(dtype=np.float64)
-        self.finish = frame["finish_time"].to_numpy(dtype=np.float64)
-        self.execution = frame["execution_time"].to_numpy(dtype=np.float64)
-        self.waiting = frame["waiting_time"].to_numpy(dtype=np.float64)
-        self.turnaround = frame["turnaround_time"].to_numpy(dtype=np.float64)
-        self.walltime = frame["requested_time"].to_numpy(dtype=np.float64)
-        self.size = frame["requested_number_of_resources"].to_numpy(dtype=np.int64)
-        self.success = frame["success"].to_numpy(dtype=bool)
-        self.state = frame["final_state"].astype(str).to_numpy()
-        self.ran: Mask = self.state != JobState.REJECTED.value
-
-    def report(
-        self, kind: str, wrong: Mask, message: Callable[[int], str], time: NDArray[np.float64] | None = None
-    ) -> None:
-        """Add a violation for each row where `wrong` holds."""
-        self.findings.checked.append(kind)
-        for row in np.flatnonzero(wrong).tolist():
-            at = None if time is None or np.isnan(time[row]) else float(time[row])
-            self.findings.add(Violation(kind, message(row), job=self.ids[row], time=at))
-
-
-def _presence(rows: _Rows, facts: JobFacts, jobs: Sequence[Job], dynamic_jobs: bool) -> None:
+def _presence(rows: Rows, facts: JobFacts, jobs: Sequence[Job], dynamic_jobs: bool) -> None:
     """Every job of the workload stands in the file once, and nothing else does."""
     seen: dict[tuple[str, str], int] = {}
     twice = np.zeros(len(rows.ids), dtype=bool)
@@ -125,7 +102,7 @@ def _presence(rows: _Rows, facts: JobFacts, jobs: Sequence[Job], dynamic_jobs: b
             )
 
 
-def _request(rows: _Rows, facts: JobFacts) -> None:
+def _request(rows: Rows, facts: JobFacts) -> None:
     """What was asked for is what the workload says."""
     known = np.array([job is not None for job in facts.jobs], dtype=bool)
 
@@ -157,7 +134,7 @@ def _request(rows: _Rows, facts: JobFacts) -> None:
     )
 
 
-def _times(rows: _Rows) -> None:
+def _times(rows: Rows) -> None:
     """The times of a row agree with each other."""
     ran = rows.ran
     rows.report(
@@ -195,7 +172,7 @@ def _times(rows: _Rows) -> None:
     rows.report("rejected and run", ~ran & held, lambda row: "was rejected and has times", rows.start)
 
 
-def _durations(rows: _Rows, facts: JobFacts, profiles: Mapping[str, Mapping[str, Any]]) -> None:
+def _durations(rows: Rows, facts: JobFacts, profiles: Mapping[str, Mapping[str, Any]]) -> None:
     """No job outlives its walltime, and each ran for as long as its profile says."""
     run = rows.finish - rows.start
     rows.report(
@@ -239,21 +216,12 @@ def _host_name(machine: Machine, host: int) -> str:
 
 def _any_size(facts: JobFacts, profiles: Mapping[str, Mapping[str, Any]]) -> Mask:
     """Return the rows whose profile divides its work over any number of hosts: Batsim then ignores the number asked."""
-    known: dict[str, bool] = {}
-
-    def divides(name: str) -> bool:
-        if name not in known:
-            profile = profiles.get(name, {})
-            parts = profile.get("seq") if profile.get("type") == "composed" else None
-            known[name] = (
-                all(divides(part) for part in parts) if parts else profile.get("type") == "parallel_homogeneous_total"
-            )
-        return known[name]
-
-    return np.array([job is not None and divides(job.profile) for job in facts.jobs], dtype=bool)
+    named = {job.profile for job in facts.jobs if job is not None}
+    spreads = {name: spreads_freely(profiles.get(name, {}), profiles) for name in sorted(named)}
+    return np.array([job is not None and spreads[job.profile] for job in facts.jobs], dtype=bool)
 
 
-def _allocation(rows: _Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, any_size: Mask) -> None:
+def _allocation(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, any_size: Mask) -> None:
     """A job holds as many units as it asked for, on different hosts that exist and run jobs."""
     row_of_slot = np.repeat(np.arange(intervals.rows), intervals.sizes)
     held = np.bincount(row_of_slot, weights=units, minlength=intervals.rows).astype(np.int64)
@@ -285,7 +253,7 @@ def _allocation(rows: _Rows, intervals: Intervals, units: NDArray[np.int64], mac
                 break
 
 
-def _capacity(rows: _Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, facts: JobFacts) -> None:
+def _capacity(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, facts: JobFacts) -> None:
     """No host carries more than it can at any time."""
     rows.findings.checked.append("capacity")
     start = np.where(rows.ran, rows.start, np.nan)
@@ -295,7 +263,7 @@ def _capacity(rows: _Rows, intervals: Intervals, units: NDArray[np.int64], machi
             rows.findings.add(Violation("capacity", message, rows.ids[one], _host_name(machine, host), time))
         return
     try:
-        slots = slots_of(intervals, units, machine, facts.jobs)
+        slots = slots_of(intervals, units, machine, facts.asking)
     except InputError as problem:
         rows.findings.add(Violation("capacity", str(problem)))
         return

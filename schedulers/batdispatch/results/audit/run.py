@@ -11,6 +11,8 @@ from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.rules import audit
 from batdispatch.results.frame import read_jobs
+from batdispatch.results.lineage import FILE as LINEAGE
+from batdispatch.results.lineage import read_lineage
 from batdispatch.results.runs import jobs_file, read_result
 from batdispatch.results.usage import read_units
 
@@ -26,7 +28,10 @@ class Auditor:
         master: str | None = None,
         limit: int = 100,
     ) -> None:
-        """Inputs that are not given are taken from each run's result.json; `limit` bounds those kept a kind."""
+        """Inputs that are not given are taken from each run's result.json.
+
+        At most `limit` violations of each kind are kept.
+        """
         self._platform = platform
         self._workload = workload
         self._master = master
@@ -60,6 +65,7 @@ class Auditor:
             workload.jobs,
             workload.profiles,
             partial(read_units, folder / "units.csv", frame),
+            lineage=read_lineage(folder / LINEAGE, frame),
             dynamic_jobs=result.dynamic_jobs,
             limit=self._limit,
         )

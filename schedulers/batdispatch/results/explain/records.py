@@ -1,7 +1,8 @@
 """What held a job while it waited: the records that `waiting.explain` returns.
 
-Times and lengths are seconds of simulated time. Amounts are by resource name; on a machine of exclusive hosts the only
-resource is ``host``. Times are the dispatcher's: what ended while it was deciding ends when it was told.
+Times and lengths are seconds of simulated time. Amounts are by the name of the resource or licence; on a machine of
+exclusive hosts the only resource is ``host``. Times are the dispatcher's: what ended while it was deciding ends when it
+was told.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ import msgspec
 
 Amounts = dict[str, int]
 
-#: Why a job did not start: ``short``, less of a resource is free than it asks for; ``scattered``, enough is free but
-#: not together on nodes; ``room``, it would fit; ``deciding``, the dispatcher has not been told of it yet, or is
-#: spending time on the decision that starts it.
-Kind = Literal["short", "scattered", "room", "deciding"]
+#: Why a job did not start: ``short``, less of a resource or licence is free than it asks for; ``scattered``, enough is
+#: free but not together on nodes; ``elsewhere``, it would fit, but not on the nodes that it may use; ``form``, it would
+#: fit, but not in the form that it asks for; ``placement``, it would fit, but the run's placement finds no place;
+#: ``room``, it would fit; ``blocked``, it depends on jobs that have not succeeded yet; ``deciding``, the dispatcher has
+#: not been told of it yet, or is spending time on the decision that starts it.
+Kind = Literal["short", "scattered", "elsewhere", "form", "placement", "room", "blocked", "deciding"]
+#: The kinds of which the jobs that run are the reason, by what they hold.
+BUSY: tuple[Kind, ...] = ("short", "scattered", "elsewhere", "form", "placement")
 
 
 class Free(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +33,7 @@ class Free(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
-    """A running job that held resources during a phase."""
+    """A running job that held resources or licences during a phase."""
 
     job: str
     #: What it held, all the time it ran.
@@ -68,9 +73,12 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind
     start: float
     end: float
-    #: Which resources; ``node`` stands for wholly idle nodes. Several may be enough each, but not on the same nodes:
-    #: then it is empty, and the kind ``scattered``.
+    #: Which resources and licences; ``node`` stands for wholly idle nodes. Several may be enough each, but not on the
+    #: same nodes: then it is empty, and the kind ``scattered``.
     short: list[str]
+    #: What else stands behind the kind: for ``short`` the licences among what is short, for ``form`` the form asked for
+    #: in words, for ``placement`` the placement, for ``blocked`` the jobs that it waits for.
+    by: list[str] = []
     #: How many of the job's units had a place: least and most, never above what it asked for.
     room: tuple[int, int]
     free: dict[str, Free]
@@ -123,12 +131,12 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     #: A dispatcher's own job, such as a further attempt.
     registered: bool
-    #: Ids of the other attempts at the same job.
+    #: Ids of the other segments of the same logical job, as the recorded ``parent`` of registered jobs says.
     attempts: list[str]
     units: int
     #: What one unit needs on a node; None: a whole host.
     demand: Amounts | None
-    #: What all units ask for; ``node``: whole nodes.
+    #: What all units ask for, licences included; ``node``: whole nodes.
     asked: Amounts
     walltime: float | None
     #: Where it ran, as Batsim writes it.

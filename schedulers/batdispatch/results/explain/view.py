@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+import numpy as np
+
+from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.need import Need
+from batdispatch.core.scene import Choose, Scene
 from batdispatch.core.space import Space
 from batdispatch.results.explain.records import Amounts, Kind, Line
 
@@ -19,8 +24,8 @@ class State:
     """What was free between two changes.
 
     Attributes:
-        free: a value of the machine's space.
-        held: what running jobs held, hosts that are away included, [resource].
+        free: a value of the ledger's space.
+        held: what running jobs held, hosts that are away included, [pooled resource].
     """
 
     __slots__ = ("_pooled", "_space", "free", "held")
@@ -33,7 +38,7 @@ class State:
 
     @property
     def pooled(self) -> list[int]:
-        """What was free of each resource over the machine, [resource]."""
+        """What was free of each resource over the machine, [pooled resource]."""
         if self._pooled is None:
             self._pooled = self._space.pooled(self.free).tolist()
         return self._pooled
@@ -41,71 +46,150 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A job's view of a state: why it does not start, how many of its units have a place."""
+    """A job's view of a state: why it does not start, and how many of its units have a place.
+
+    Attributes:
+        kind: why.
+        short: the resources and licences that are short.
+        by: what else stands behind the kind, see `records.Phase.by`.
+        room: units that have a place, at most as many as the job has.
+        state: what is seen.
+    """
 
     kind: Kind
     short: tuple[str, ...]
+    by: tuple[str, ...]
     room: int
     state: State
 
 
-def see(machine: Machine, state: State, job: Job) -> Sight:
-    """Return what a job lacks in a state."""
-    free, units = state.free, job.units
-    if machine.exclusive:
-        room = state.pooled[0]
-        return Sight("room", (), units, state) if room >= units else Sight("short", machine.resources, room, state)
-    room = int(machine.room(free, job.request).sum())
-    if room >= units:
-        return Sight("room", (), units, state)
-    if job.request is None:
-        return Sight("short", (NODE,), room, state)
-    named = [(axis, name, job.request[axis]) for axis, name in enumerate(machine.resources) if job.request[axis]]
-    pooled = state.pooled
-    short = tuple(name for axis, name, amount in named if pooled[axis] < units * amount)
+def see(ledger: Ledger, state: State, job: Job, choose: Choose | None) -> Sight:
+    """Return what a job lacks in a state.
+
+    Args:
+        ledger: the cluster.
+        state: what is free.
+        job: the job.
+        choose: where the run's placement puts a job; None: wherever it fits.
+    """
+    space, free, units, request = ledger.space, state.free, job.units, job.request
+    need = space.need(job)
+    short = _short(space, state, need, job)
+    if request.plain and ledger.machine.exclusive:
+        room = min(state.pooled[0], units)
+    else:
+        loose = job if request.plain else _loosened(job)
+        room = min(int(space.room(free, loose).sum()), units)
+        if not short and room < units and need.whole:
+            short = (NODE,)
     if short:
-        return Sight("short", short, room, state)
-    # Of each resource there is enough: which of them lies in pieces too small for a unit?
-    pieces = tuple(name for axis, name, amount in named if int((free[:, axis] // amount).sum()) < units)
-    return Sight("scattered", pieces, room, state)
+        licences = {name for name, _ in ledger.machine.licences}
+        return Sight("short", short, tuple(name for name in short if name in licences), room, state)
+    if room < units:
+        return Sight("scattered", _pieces(space, state, need), (), room, state)
+    if request.named or request.excluded:
+        there = msgspec.structs.replace(_loosened(job).request, named=request.named, excluded=request.excluded)
+        room = min(int(space.room(free, msgspec.structs.replace(job, request=there)).sum()), units)
+        if room < units:
+            return Sight("elsewhere", (), (), room, state)
+    if not request.plain and not space.fits(free, job):
+        return Sight("form", (), _forms(need), units, state)
+    if choose is not None and choose(Scene(ledger, free), job) is None:
+        return Sight("placement", (), (), units, state)
+    return Sight("room", (), (), units, state)
 
 
-def asked(machine: Machine, job: Job) -> Amounts:
-    """Return what all units of a job ask for."""
+def _loosened(job: Job) -> Job:
+    """Return a job that asks for the same amounts wherever and in whatever form."""
+    request = msgspec.structs.replace(
+        job.request, named=(), excluded=(), nodes=None, units_per_node=None, contiguous=False, licences=()
+    )
+    return msgspec.structs.replace(job, request=request)
+
+
+def _short(space: Space[Any], state: State, need: Need, job: Job) -> tuple[str, ...]:
+    """Return the resources and licences of which less is free than all units need."""
+    machine, pooled = space.machine, state.pooled
+    resources = len(machine.resources)
+    asked: tuple[int, ...] = (0,) * resources
     if machine.exclusive:
-        return {machine.resources[0]: job.units}
-    if job.request is None:
-        return {NODE: job.units}
-    return {
-        name: job.units * amount for name, amount in zip(machine.resources, job.request, strict=True) if amount
-    } or {NODE: 0}
+        asked = (job.units,)
+    elif not need.whole:
+        asked = need.sums
+    return tuple(
+        name for name, free, amount in zip(space.pools, pooled, (*asked, *need.licences), strict=True) if free < amount
+    )
 
 
-def line(cluster: Ledger, job: Job) -> Line:
+def _pieces(space: Space[Any], state: State, need: Need) -> tuple[str, ...]:
+    """Of each resource there is enough: return those that lie in pieces too small for a unit."""
+    free = space.nodes(state.free)
+    once = need.once or (0,) * len(need.amounts)
+    return tuple(
+        name
+        for axis, name in enumerate(space.machine.resources)
+        if need.amounts[axis]
+        and int((np.maximum(free[:, axis] - once[axis], 0) // need.amounts[axis]).sum()) < need.units
+    )
+
+
+def _forms(need: Need) -> tuple[str, ...]:
+    """Return in words in which form a job asks for its room."""
+    found = []
+    if need.request.contiguous:
+        found.append("consecutive nodes")
+    if need.each:
+        found.append(f"nodes with {need.each} of its units each")
+    if need.request.nodes:
+        least, most = need.request.nodes
+        found.append(f"{least} nodes" if least == most else f"{least} to {most} nodes")
+    return tuple(found)
+
+
+def asked(space: Space[Any], job: Job) -> Amounts:
+    """Return what all units of a job ask for; nothing if it can never run here."""
+    try:
+        need = space.need(job)
+    except InputError:
+        return {}
+    machine = space.machine
+    if machine.exclusive:
+        found = {machine.resources[0]: job.units}
+    elif need.whole:
+        most = 1 if need.per_host is None else max(int(need.per_host.max()), 1)
+        found = {NODE: max(need.least, -(-job.units // most))}
+    else:
+        amounts = zip(machine.resources, need.sums, strict=True)
+        found = {name: amount for name, amount in amounts if amount} or {NODE: 0}
+    licences = zip((name for name, _ in machine.licences), need.licences, strict=True)
+    return found | {name: amount for name, amount in licences if amount}
+
+
+def line(ledger: Ledger, job: Job) -> Line:
     """Return who waited before a job for which there is room, and whether it would have delayed the first of them.
 
     By walltimes, as EASY reckons: the first in line is due when enough of what runs has reached its walltime, and the
     job delays it if it would run beyond that on hosts, the lowest it fits on, without which the other does not fit.
     `Line.start` is not known yet.
     """
-    earlier = [other for other in cluster.queue.values() if other.rank < job.rank]
+    rank = ledger.rank(job)
+    earlier = [other for other in ledger.queue.values() if ledger.rank(other) < rank]
     if not earlier:
         return Line(ahead=0)
-    first = min(earlier, key=lambda other: other.rank)
-    found = Line(ahead=len(earlier), first=first.id, asked=asked(cluster.machine, first))
-    space, free, due = cluster.space, cluster.free, cluster.now
-    ends = sorted((other.start + other.walltime, other.rank, other) for other in cluster.running.values())
-    for end, _, other in ends:
+    first = min(earlier, key=ledger.rank)
+    space, free, due = ledger.space, ledger.free, ledger.now
+    found = Line(ahead=len(earlier), first=first.id, asked=asked(space, first))
+    ends = sorted((stay.start + stay.job.walltime, ledger.rank(stay.job), stay) for stay in ledger.running.values())
+    for end, _, stay in ends:
         if space.fits(free, first):
             break
-        assert other.allocation is not None
-        free, due = space.give(free, other, other.allocation), max(end, cluster.now)
-        if cluster.unavailable:
-            free = space.only(free, ~cluster.unavailable)
+        free, due = space.give(free, stay.job, stay.allocation), max(end, ledger.now)
+        if ledger.unavailable:
+            free = space.only(free, ~ledger.unavailable)
     if due == float("inf") or not space.fits(free, first):
         return found
     delays = False
-    if cluster.now + job.walltime > due:
-        place = cluster.place(job)
-        delays = place is not None and not space.fits(space.take(free, job, place), first)
+    if ledger.now + job.walltime > due:
+        place = ledger.place(job)
+        delays = place is not None and not space.fits(space.take(free, job, place.allocation), first)
     return Line(ahead=found.ahead, first=first.id, asked=found.asked, due=due, delays=delays)

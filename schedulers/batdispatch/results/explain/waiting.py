@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
+from batdispatch.core.job import Job, JobState
 from batdispatch.core.options import did_you_mean
+from batdispatch.core.space import Space
 from batdispatch.links.retrace import retrace
-from batdispatch.results.explain.records import Amounts, Chance, Explanation, Free, Holder, Line, Overtaker, Phase
+from batdispatch.parts.placement import make_placement
+from batdispatch.results.explain.records import Chance, Explanation, Free, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import asked
-from batdispatch.results.explain.watch import Episode, Stay, Wait, Watcher
+from batdispatch.results.explain.watch import Episode, Visit, Wait, Watcher
 from batdispatch.results.runs import jobs_file
 
 #: Name of the exchange in a run's folder; the second after a run that failed.
 RECORDINGS = ("decisions.jsonl", "decisions.jsonl.partial")
-_MARK = "~"
 
 
 def recording_of(folder: Path) -> Path | None:
@@ -52,23 +53,45 @@ def find_recording(folder: Path) -> Path:
     raise InputError("holds neither decisions.jsonl nor jobs.csv, expected a run's folder", source=str(folder))
 
 
-def explain(recording: Path, jobs: Sequence[str], *, holders: int = 5) -> list[Explanation]:
+def explain(recording: Path, jobs: Sequence[str], *, holders: int = 5, placement: str = "") -> list[Explanation]:
     """Say what held each of some jobs while it waited. Reads the recording once, whatever their number.
 
     Args:
         recording: the exchange of a run.
         jobs: ids, or numbers where only one workload has them.
-        holders: most jobs named a phase.
+        holders: most jobs named for each phase.
+        placement: the run's, with options in brackets, where it may find no place although there is room, see
+            `placing.placement_of`; empty: a job for which there is room has a place.
 
     Raises:
         InputError: a job is not in the recording, a number is of several, or the recording is damaged.
         OSError: it cannot be read.
     """
-    watcher = Watcher(jobs)
+    watcher = Watcher(jobs, make_placement(placement) if placement else None)
     retrace(recording, watcher)
     watcher.finish()
+    if not watcher.starts:
+        raise InputError("no job was submitted", source=str(recording))
     found = [watcher.waits[_resolve(watcher, job, recording)] for job in jobs]
-    return [_explanation(watcher, wait, holders) for wait in found]
+    families = _families(watcher.ledger.parents)
+    return [_explanation(watcher, wait, holders, placement, families) for wait in found]
+
+
+def _families(parents: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the root of each job that continues another, by id; a circle ends where it closes."""
+
+    def parent_of(job_id: str) -> str:
+        parent = parents[job_id]
+        return parent if "!" in parent else f"{job_id.partition('!')[0]}!{parent}"
+
+    found: dict[str, str] = {}
+    for job_id in parents:
+        way = [job_id]
+        while way[-1] in parents and way[-1] not in found and len(way) == len(set(way)):
+            way.append(parent_of(way[-1]))
+        root = found.get(way[-1], way[-1])
+        found.update((each, root) for each in way if each in parents)
+    return found
 
 
 def _resolve(watcher: Watcher, job: str, recording: Path) -> str:
@@ -87,92 +110,96 @@ def _resolve(watcher: Watcher, job: str, recording: Path) -> str:
     )
 
 
-def _explanation(watcher: Watcher, wait: Wait, holders: int) -> Explanation:
-    machine, job = watcher.cluster.machine, wait.job
-    started = not math.isnan(watcher.starts[job.id])
-    waits = job.id in watcher.cluster.queue
-    family = job.id.partition(_MARK)[0]
-    # Resolved again: of a job that can never run the ledger may not have done it.
-    known = all(name in machine.resources for name in (job.demand or {}))
+def _explanation(
+    watcher: Watcher, wait: Wait, holders: int, placement: str, families: Mapping[str, str]
+) -> Explanation:
+    ledger, job, stay = watcher.ledger, wait.job, wait.stay
+    machine, space, request = ledger.machine, ledger.space, job.request
+    waits = job.id in ledger.queue or job.id in ledger.blocked
+    root = families.get(job.id, job.id)
     return Explanation(
         job=job.id,
         submission=wait.submission,
         until=wait.until,
-        outcome="started" if started else "waiting" if waits else "rejected",
+        outcome="waiting" if waits else "rejected" if stay is None else "started",
         reason=wait.reason,
         registered=wait.registered,
-        attempts=[
-            name
-            for name in watcher.starts
-            if name.partition(_MARK)[0] == family and name != job.id and (_MARK in name or _MARK in job.id)
-        ],
+        attempts=[name for name in watcher.starts if name != job.id and families.get(name, name) == root],
         units=job.units,
-        demand=None if job.demand is None or machine.exclusive else dict(job.demand),
-        asked=asked(machine, job) if known else {},
+        demand=None if request.per_unit is None or machine.exclusive else dict(request.per_unit),
+        asked=asked(space, job),
         walltime=_finite(job.walltime),
-        hosts="" if job.allocation is None else str(job.allocation),
+        hosts="" if stay is None else str(stay.allocation),
         end=wait.end,
-        state=str(job.state),
+        state=str(stay.state if stay is not None else JobState.SUBMITTED if waits else JobState.REJECTED),
         ahead=wait.ahead,
-        capacity=dict(zip(machine.resources, machine.total().tolist(), strict=True)),
-        phases=_phases(watcher, wait, holders),
+        capacity=dict(zip(space.pools, space.pooled(space.whole()).tolist(), strict=True)),
+        phases=_phases(watcher, wait, holders, placement),
         overtakers=[
             Overtaker(
-                job=stay.job.id,
-                submission=stay.job.submission,
-                start=stay.start,
-                end=stay.end,
-                expected_end=_finite(stay.start + stay.job.walltime),
-                asked=asked(machine, stay.job),
+                job=visit.job.id,
+                submission=visit.job.submission,
+                start=visit.start,
+                end=visit.end,
+                expected_end=_finite(visit.start + visit.job.walltime),
+                asked=asked(space, visit.job),
                 preferred=preferred,
             )
-            for stay, preferred in wait.overtakers
+            for visit, preferred in wait.overtakers
         ],
         chances=[Chance(time=time, started=started) for time, started in wait.chances],
     )
 
 
-def _phases(watcher: Watcher, wait: Wait, holders: int) -> list[Phase]:
-    machine, episodes = watcher.cluster.machine, wait.episodes
+def _phases(watcher: Watcher, wait: Wait, holders: int, placement: str) -> list[Phase]:
+    episodes = wait.episodes
     ends = [episode.end for episode in episodes]
-    ran: list[list[tuple[Stay, float]]] = [[] for _ in episodes]
-    for stay in wait.stays:
-        index = bisect_right(ends, stay.since)
-        while index < len(episodes) and episodes[index].start < stay.until:
-            seconds = min(stay.until, ends[index]) - max(stay.since, episodes[index].start)
-            ran[index].append((stay, seconds))
+    ran: list[list[tuple[Visit, float]]] = [[] for _ in episodes]
+    for visit in wait.visits:
+        index = bisect_right(ends, visit.since)
+        while index < len(episodes) and episodes[index].start < visit.until:
+            seconds = min(visit.until, ends[index]) - max(visit.since, episodes[index].start)
+            ran[index].append((visit, seconds))
             index += 1
     return [
-        _phase(machine, wait.job, episode, stays, holders, watcher.starts)
-        for episode, stays in zip(episodes, ran, strict=True)
+        _phase(watcher.ledger.space, wait.job, episode, visits, holders, placement, watcher.starts)
+        for episode, visits in zip(episodes, ran, strict=True)
     ]
 
 
 def _phase(
-    machine: Machine,
+    space: Space[Any],
     job: Job,
     episode: Episode,
-    stays: list[tuple[Stay, float]],
+    visits: list[tuple[Visit, float]],
     holders: int,
+    placement: str,
     starts: dict[str, float],
 ) -> Phase:
-    names, total, length = machine.resources, machine.total().tolist(), episode.end - episode.start
-    keys = [axis for axis, name in enumerate(names) if name in (episode.short or asked(machine, job))]
+    names, total, length = space.pools, space.pooled(space.whole()).tolist(), episode.end - episode.start
+    keys = [axis for axis, name in enumerate(names) if name in (episode.short or asked(space, job))]
+    # Where there is room elsewhere, only those count that run on the nodes which the job may use.
+    within = space.need(job).hosts if episode.kind == "elsewhere" else -1
 
-    def size(entry: tuple[Stay, float]) -> tuple[float, float]:
-        stay, seconds = entry
+    def size(entry: tuple[Visit, float]) -> tuple[float, float]:
+        visit, seconds = entry
+        if not visit.hosts & within:
+            return 0.0, -visit.start
         if not keys:
-            return _hosts(stay) * seconds, -stay.start
-        return max(stay.amounts[axis] / max(total[axis], 1) for axis in keys) * seconds, -stay.start
+            return visit.hosts.bit_count() * seconds, -visit.start
+        return max(visit.amounts[axis] / max(total[axis], 1) for axis in keys) * seconds, -visit.start
 
-    largest = nlargest(holders, stays, key=size)
-    named = {id(stay) for stay, _ in largest}
-    others = [(stay, seconds) for stay, seconds in stays if id(stay) not in named]
+    largest = nlargest(holders, visits, key=size)
+    if episode.kind == "elsewhere":
+        largest = [entry for entry in largest if entry[0].hosts & within]
+    named = {id(visit) for visit, _ in largest}
+    others = [(visit, seconds) for visit, seconds in visits if id(visit) not in named]
     return Phase(
         kind=episode.kind,
         start=episode.start,
         end=episode.end,
         short=list(episode.short),
+        by=[placement] if episode.kind == "placement" else list(episode.by),
         room=episode.room,
         free={
             name: Free(least=episode.least[axis], most=episode.most[axis], mean=episode.free[axis] / length)
@@ -183,19 +210,19 @@ def _phase(
         },
         holders=[
             Holder(
-                job=stay.job.id,
-                amounts=_amounts(machine, stay),
-                hosts=_hosts(stay),
+                job=visit.job.id,
+                amounts={name: amount for name, amount in zip(names, visit.amounts, strict=True) if amount},
+                hosts=visit.hosts.bit_count(),
                 seconds=seconds,
-                start=stay.start,
-                expected_end=_finite(stay.start + stay.job.walltime),
-                end=stay.end,
+                start=visit.start,
+                expected_end=_finite(visit.start + visit.job.walltime),
+                end=visit.end,
             )
-            for stay, seconds in largest
+            for visit, seconds in largest
         ],
         others=len(others),
         others_held={
-            name: sum(stay.amounts[axis] * seconds for stay, seconds in others) / length
+            name: sum(visit.amounts[axis] * seconds for visit, seconds in others) / length
             for axis, name in enumerate(names)
         },
         line=_with_start(episode.line, starts),
@@ -206,14 +233,6 @@ def _with_start(line: Line | None, starts: dict[str, float]) -> Line | None:
     if line is None or not line.first:
         return line
     return msgspec.structs.replace(line, start=_finite(starts[line.first]))
-
-
-def _amounts(machine: Machine, stay: Stay) -> Amounts:
-    return {name: amount for name, amount in zip(machine.resources, stay.amounts, strict=True) if amount}
-
-
-def _hosts(stay: Stay) -> int:
-    return 0 if stay.job.allocation is None else stay.job.allocation.size
 
 
 def _finite(value: float) -> float | None:

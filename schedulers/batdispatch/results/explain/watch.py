@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
-from batdispatch.core.job import Job
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.messages import Message
+from batdispatch.core.scene import Choose
 from batdispatch.links.retrace import Retraced
+from batdispatch.parts.placement import Placement
 from batdispatch.results.explain.records import Kind, Line
 from batdispatch.results.explain.view import Sight, State, line, see
 
 
-class Stay:
-    """A started job, what it held [resource], and when: ``[since, until)`` as the dispatcher knew."""
+class Visit:
+    """A started job, what it held [pooled resource], and when: ``[since, until)`` as the dispatcher knew."""
 
-    __slots__ = ("amounts", "end", "job", "since", "start", "until")
+    __slots__ = ("amounts", "end", "hosts", "job", "rank", "since", "start", "until")
 
-    def __init__(self, job: Job, amounts: list[int], since: float) -> None:
-        self.job = job
+    def __init__(self, stay: Stay, rank: int, amounts: list[int], since: float) -> None:
+        self.job = stay.job
+        #: Its position in the order of arrival.
+        self.rank = rank
         self.amounts = amounts
+        #: As a mask.
+        self.hosts = stay.allocation.mask
         self.since = since
         self.until = math.inf
-        self.start = job.start
+        self.start = stay.start
         #: None while it runs.
         self.end: float | None = None
 
 
 class Episode:
-    """A phase in the making; lists are [resource]."""
+    """A phase in the making; lists are [pooled resource]."""
 
     def __init__(self, sight: Sight, start: float, queue: Line | None) -> None:
         count = len(sight.state.held)
         self.kind: Kind = sight.kind
         self.short = sight.short
+        self.by = sight.by
         self.start = self.end = start
         self.room = (sight.room, sight.room)
         self.least = list(sight.state.pooled)
@@ -72,10 +81,14 @@ class Wait:
         #: When it ended, once it has.
         self.end: float | None = None
         self.episodes: list[Episode] = []
+        #: Its position in the order of arrival, once the ledger knows it.
+        self.rank = -1
+        #: Where it ran, once it was started.
+        self.stay: Stay | None = None
         #: Jobs that ran during the wait.
-        self.stays: list[Stay] = []
+        self.visits: list[Visit] = []
         #: (job, whether there was room for this one before it was started).
-        self.overtakers: list[tuple[Stay, bool]] = []
+        self.overtakers: list[tuple[Visit, bool]] = []
         #: (time, ids of the jobs that took the room).
         self.chances: list[tuple[float, list[str]]] = []
         #: What it lacks since `since`.
@@ -96,7 +109,12 @@ class Wait:
         old = self.sight
         if old is not None and time > self.since:
             last = self.episodes[-1] if self.episodes else None
-            if last is None or (last.kind, last.short, last.line) != (old.kind, old.short, self.queue):
+            if last is None or (last.kind, last.short, last.by, last.line) != (
+                old.kind,
+                old.short,
+                old.by,
+                self.queue,
+            ):
                 last = Episode(old, self.since, self.queue)
                 self.episodes.append(last)
             last.extend(old, time)
@@ -111,18 +129,26 @@ class Watcher(Retraced):
     Attributes:
         waits: what was found, by job id.
         starts: start of every job of the run, NaN if it never did.
-        cluster: the ledger.
+        ledger: the ledger.
     """
 
-    def __init__(self, wanted: Iterable[str]) -> None:
+    def __init__(self, wanted: Iterable[str], placement: Placement | None = None) -> None:
+        """Follow some jobs.
+
+        Args:
+            wanted: their ids or numbers.
+            placement: the run's, where it may find no place for a job for which there is room.
+        """
         super().__init__()
         self.waits: dict[str, Wait] = {}
         self.starts: dict[str, float] = {}
+        self._placement = placement
+        self._choose: Choose | None = None
         self._wanted = frozenset(wanted)
         self._waiting: list[Wait] = []
-        self._running: dict[str, Stay] = {}
+        self._running: dict[str, Visit] = {}
         #: Jobs that ended in the current message.
-        self._ended: list[Stay] = []
+        self._ended: list[Visit] = []
         #: Job -> time, of the current message.
         self._submitted: dict[str, float] = {}
         self._completed: dict[str, float] = {}
@@ -132,11 +158,16 @@ class Watcher(Retraced):
         self._before: tuple[tuple[float, Any, list[int]], ...] = ()
         self._now = 0.0
 
-    def begin(self, cluster: Ledger) -> None:
-        self.cluster = cluster
-        self._held = [0] * len(cluster.machine.resources)
-        self._state = State(cluster.space, cluster.free, self._held)
-        self._before = ((-math.inf, cluster.free, self._held),)
+    def begin(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._held = [0] * len(ledger.space.pools)
+        self._state = State(ledger.space, ledger.free, self._held)
+        self._before = ((-math.inf, ledger.free, self._held),)
+        if self._placement is not None:
+            # One that needs what the recording does not tell, such as routes, cannot be asked.
+            with suppress(InputError):
+                self._placement.begin(ledger.machine)
+                self._choose = self._placement.place
 
     # ------------------------------------------------------------------ what is told
 
@@ -158,39 +189,51 @@ class Watcher(Retraced):
     def _wants(self, job_id: str) -> bool:
         return job_id in self._wanted or job_id.partition("!")[2] in self._wanted
 
-    def on_submit(self, cluster: Ledger, job: Job) -> None:
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
         if job.id in self._registering:
             self.starts[job.id] = math.nan
         if not self._wants(job.id):
             return
         wait = self.waits.get(job.id)
         if wait is None:
-            wait = self.waits[job.id] = Wait(job, self._registering.get(job.id, cluster.now), 0, True)
-        wait.ahead = len(cluster.queue) - 1
-        wait.stays = list(self._ended)
+            wait = self.waits[job.id] = Wait(job, self._registering.get(job.id, ledger.now), 0, True)
+        # A job that waited for others is followed already.
+        if wait.rank < 0:
+            self._follow(ledger, wait)
+
+    def _follow(self, ledger: Ledger, wait: Wait) -> None:
+        """Begin to follow a job that the ledger knows."""
+        job = wait.job
+        wait.rank = ledger.rank(job)
+        wait.ahead = sum(1 for other in ledger.queue.values() if ledger.rank(other) < wait.rank)
+        wait.visits = list(self._ended)
         self._waiting.append(wait)
-        if wait.submission < cluster.now:
+        if wait.submission < ledger.now:
             # The dispatcher was deciding, and was told afterwards.
             for start, free, held in self._before:
-                state = State(cluster.space, free, held)
-                sight = see(cluster.machine, state, job)
-                wait.turn(Sight("deciding", (), sight.room, state), start)
+                state = State(ledger.space, free, held)
+                wait.turn(Sight("deciding", (), (), self._see(ledger, state, job).room, state), start)
 
-    def on_end(self, cluster: Ledger, job: Job) -> None:
-        stay = self._running.pop(job.id)
-        stay.until = cluster.now
-        stay.end = self._completed.get(job.id, cluster.now)
-        self._held = [held - amount for held, amount in zip(self._held, stay.amounts, strict=True)]
+    def _see(self, ledger: Ledger, state: State, job: Job) -> Sight:
+        if job.id in ledger.blocked:
+            return Sight("blocked", (), tuple(ledger.waits_for(job)), 0, state)
+        return see(ledger, state, job, self._choose)
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        visit = self._running.pop(stay.job.id)
+        visit.until = ledger.now
+        visit.end = self._completed.get(stay.job.id, ledger.now)
+        self._held = [held - amount for held, amount in zip(self._held, visit.amounts, strict=True)]
         for wait in self._waiting:
-            wait.stays.append(stay)
-        self._ended.append(stay)
-        if job.id in self.waits:
-            self.waits[job.id].end = stay.end
+            wait.visits.append(visit)
+        self._ended.append(visit)
+        if stay.job.id in self.waits:
+            self.waits[stay.job.id].end = visit.end
 
     # ------------------------------------------------------------------ what was decided
 
-    def decide(self, cluster: Ledger) -> None:
-        now, recorded = cluster.now, self.recorded
+    def decide(self, ledger: Ledger) -> None:
+        now, recorded = ledger.now, self.recorded
         at = now
         starts: Sequence[str] = ()
         if recorded:
@@ -199,95 +242,122 @@ class Watcher(Retraced):
             registered = (decision for decision in recorded if isinstance(decision, d.RegisterJob))
             self._registering = {decision.job.id: decision.time for decision in registered}
             self._registered.update(self._registering)
-        look = (-math.inf, cluster.free, self._held)
+        look = (-math.inf, ledger.free, self._held)
+        self._follow_blocked(ledger, self._submitted)
         waiting = list(self._waiting)
         sights: list[Sight] = []
         if waiting and (starts or at > now):
             # What there was before the decisions matters where something is started, or where deciding took time.
-            state = self._current(cluster)
-            sights = [see(cluster.machine, state, wait.job) for wait in waiting]
+            state = self._current(ledger)
+            sights = [self._see(ledger, state, wait.job) for wait in waiting]
             if at > now:
                 for wait, sight in zip(waiting, sights, strict=True):
-                    self._turn(cluster, wait, sight, now)
-        super().decide(cluster)
+                    self._turn(ledger, wait, sight, now)
+        super().decide(ledger)
+        # Where the simulator does not announce registered jobs, they depend on others from now on.
+        for job_id in self._registering:
+            if job_id in ledger.blocked and self._wants(job_id) and job_id not in self.waits:
+                self.starts[job_id] = math.nan
+                self.waits[job_id] = Wait(ledger.blocked[job_id], self._registering[job_id], 0, True)
+        self._follow_blocked(ledger, self._registering)
         if recorded:
             self._registering = {}
-        started = [self._start(cluster, job_id, at) for job_id in starts]
+        started = [self._start(ledger, job_id, at) for job_id in starts]
         if self._waiting:
-            self._settle(cluster, zip(waiting, sights, strict=False), started, at)
+            refused = {decision.job_id for decision in recorded if isinstance(decision, d.Reject)}
+            self._settle(ledger, zip(waiting, sights, strict=False), started, refused, at)
         if self._submitted:
-            self._refused(cluster, at)
-        self._before = (look, (at, cluster.free, self._held))
+            self._refused(ledger, at)
+        self._before = (look, (at, ledger.free, self._held))
 
-    def _settle(self, cluster: Ledger, seen: Iterable[tuple[Wait, Sight]], started: list[Stay], at: float) -> None:
+    def _follow_blocked(self, ledger: Ledger, job_ids: Iterable[str]) -> None:
+        """Follow the jobs among `job_ids` that wait for others before they enter the queue."""
+        if ledger.blocked:
+            for job_id in job_ids:
+                wait = self.waits.get(job_id)
+                if job_id in ledger.blocked and wait is not None and wait.rank < 0:
+                    self._follow(ledger, wait)
+
+    def _settle(
+        self,
+        ledger: Ledger,
+        seen: Iterable[tuple[Wait, Sight]],
+        started: list[Visit],
+        refused: Collection[str],
+        at: float,
+    ) -> None:
         """Let the jobs that wait see what the decisions left."""
-        now, after = cluster.now, self._current(cluster)
+        now, after = ledger.now, self._current(ledger)
         for wait, sight in seen:
-            if wait.job.id in cluster.queue:
-                _passed_over(wait, sight, started, now, see(cluster.machine, after, wait.job))
+            if wait.job.id in ledger.queue:
+                _passed_over(wait, sight, started, now, self._see(ledger, after, wait.job))
         for wait in list(self._waiting):
-            if wait.job.id not in cluster.queue:
+            job_id = wait.job.id
+            # The session rejects those that wait for jobs which have failed when all is decided.
+            if job_id not in ledger.queue and (job_id not in ledger.blocked or job_id in refused):
                 self._waiting.remove(wait)
-                self._close(cluster, wait, now, at)
-            elif wait.sight is None or wait.sight.state is not after or wait.sight.kind == "deciding":
-                self._turn(cluster, wait, see(cluster.machine, after, wait.job), at)
+                self._close(ledger, wait, now, at)
+            elif wait.sight is None or wait.sight.state is not after or wait.sight.kind in ("deciding", "blocked"):
+                self._turn(ledger, wait, self._see(ledger, after, wait.job), at)
 
-    def _refused(self, cluster: Ledger, at: float) -> None:
+    def _refused(self, ledger: Ledger, at: float) -> None:
         """Close the waits of jobs that can never run, which are rejected before a dispatcher is told of them."""
         for job_id in self._submitted:
             wait = self.waits.get(job_id)
-            if wait is not None and wait.sight is None and math.isnan(wait.until) and job_id not in cluster.queue:
-                self._close(cluster, wait, cluster.now, at)
+            if wait is not None and wait.sight is None and math.isnan(wait.until) and job_id not in ledger.queue:
+                self._close(ledger, wait, ledger.now, at)
 
     def finish(self) -> None:
         """Close the waits that the recording does not see the end of."""
         for wait in self._waiting:
             wait.until = self._now
             wait.turn(None, self._now)
-            wait.stays.extend(self._running.values())
+            wait.visits.extend(self._running.values())
         self._waiting.clear()
+        if self.waits:
+            reasons = dict(self.ledger.rejections)
+            for job_id, wait in self.waits.items():
+                wait.reason = reasons.get(job_id, "")
 
-    def _current(self, cluster: Ledger) -> State:
+    def _current(self, ledger: Ledger) -> State:
         old = self._state
-        if old.free is not cluster.free or old.held is not self._held:
-            self._state = State(cluster.space, cluster.free, self._held)
+        if old.free is not ledger.free or old.held is not self._held:
+            self._state = State(ledger.space, ledger.free, self._held)
         return self._state
 
-    def _turn(self, cluster: Ledger, wait: Wait, sight: Sight, time: float) -> None:
+    def _turn(self, ledger: Ledger, wait: Wait, sight: Sight, time: float) -> None:
         queue = None
         if sight.kind == "room":
             queue = wait.queue
-            if queue is None or (queue.first and queue.first not in cluster.queue):
-                queue = line(cluster, wait.job)
+            if queue is None or (queue.first and queue.first not in ledger.queue):
+                queue = line(ledger, wait.job)
         wait.turn(sight, time, queue)
 
-    def _start(self, cluster: Ledger, job_id: str, at: float) -> Stay:
-        job = cluster.running[job_id]
-        assert job.allocation is not None
-        exclusive = cluster.machine.exclusive
-        amounts = [job.allocation.size] if exclusive else cluster.space.pooled_use(job, job.allocation).tolist()
-        stay = self._running[job_id] = Stay(job, amounts, at)
+    def _start(self, ledger: Ledger, job_id: str, at: float) -> Visit:
+        stay = ledger.running[job_id]
+        amounts = ledger.space.pooled_use(stay.job, stay.allocation).tolist()
+        visit = self._running[job_id] = Visit(stay, ledger.rank(stay.job), amounts, at)
         self._held = [held + amount for held, amount in zip(self._held, amounts, strict=True)]
-        self.starts[job_id] = job.start
-        return stay
+        self.starts[job_id] = stay.start
+        wait = self.waits.get(job_id)
+        if wait is not None:
+            wait.stay = stay
+        return visit
 
-    def _close(self, cluster: Ledger, wait: Wait, now: float, at: float) -> None:
-        job = wait.job
-        wait.until = job.start if job.id in cluster.running else at
+    def _close(self, ledger: Ledger, wait: Wait, now: float, at: float) -> None:
+        wait.until = at if wait.stay is None else wait.stay.start
         if wait.until > now or wait.sight is None:
             # Its start took effect when the dispatcher had finished deciding.
-            state = self._current(cluster) if wait.sight is None else wait.sight.state
+            state = self._current(ledger) if wait.sight is None else wait.sight.state
             room = 0 if wait.sight is None else wait.sight.room
-            wait.turn(Sight("deciding", (), room, state), wait.submission if wait.sight is None else now)
+            wait.turn(Sight("deciding", (), (), room, state), wait.submission if wait.sight is None else now)
         wait.turn(None, wait.until)
-        wait.stays.extend(self._running.values())
-        if job.id not in cluster.running:
-            wait.reason = next((reason for other, reason in reversed(cluster.rejections) if other == job.id), "")
+        wait.visits.extend(self._running.values())
 
 
-def _passed_over(wait: Wait, before: Sight, started: list[Stay], now: float, after: Sight) -> None:
+def _passed_over(wait: Wait, before: Sight, started: list[Visit], now: float, after: Sight) -> None:
     """Keep who was started while a job waited on, and whether there was room for it until then."""
     room = before.kind == "room"
-    wait.overtakers.extend((stay, room) for stay in started if stay.job.rank > wait.job.rank)
+    wait.overtakers.extend((visit, room) for visit in started if visit.rank > wait.rank)
     if room and after.kind != "room":
-        wait.chances.append((now, [stay.job.id for stay in started]))
+        wait.chances.append((now, [visit.job.id for visit in started]))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from batdispatch.core.machine import WHOLE_HOST
-from batdispatch.results.explain.records import Explanation, Holder, Line, Overtaker, Phase
+from batdispatch.results.explain.records import BUSY, Explanation, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import NODE
 from batdispatch.results.hostsets import parse_many
-from batdispatch.results.report.comparison import duration_unit
-from batdispatch.results.report.comparison import number as thin
+from batdispatch.results.numbers import duration_unit
+from batdispatch.results.numbers import number as thin
 
-#: Most intervals of hosts that are written out; `--json` has them all.
-_MOST_INTERVALS = 8
+#: Most intervals of hosts, and most jobs that one waits for, that are written out; `--json` has them all.
+_MOST_INTERVALS, _MOST_NAMED = 8, 4
 _PLURALS = {WHOLE_HOST: "hosts", NODE: "whole nodes"}
 
 
@@ -39,13 +39,13 @@ def amounts(values: Mapping[str, float], only: Iterable[str] = ()) -> str:
 
 def headline(phase: Phase) -> str:
     """Return a phase's reason in a few words."""
-    names = " and ".join("idle nodes" if name == NODE else _PLURALS.get(name, name) for name in phase.short)
     if phase.kind == "short":
-        return f"short of {names}"
+        return f"short of {' and '.join(_noun(name, phase) for name in phase.short)}"
     if phase.kind == "scattered":
+        names = " and ".join(_noun(name, phase) for name in phase.short)
         return f"{names} free, but in pieces" if names else "enough of everything free, but not on the same nodes"
-    if phase.kind == "deciding":
-        return "the dispatcher was deciding"
+    if phase.kind in _WORDED:
+        return _WORDED[phase.kind](phase)
     if phase.line is not None and phase.line.delays:
         return "room for it, but it would have delayed the first in line"
     if phase.line is not None and not phase.line.first:
@@ -53,13 +53,43 @@ def headline(phase: Phase) -> str:
     return "room for it, but not started"
 
 
+def _noun(name: str, phase: Phase) -> str:
+    if name in phase.by:
+        return f"licence {name}"
+    return "idle nodes" if name == NODE else _PLURALS.get(name, name)
+
+
+def _placed(phase: Phase) -> str:
+    name = phase.by[0] if phase.by else ""
+    form = "no contiguous room: " if name.partition("[")[0] == "contiguous" else ""
+    return f"there was room for {many(phase.room[1], 'unit')}, but {form}placement {name} found no place"
+
+
+def _blocked(phase: Phase) -> str:
+    shown = phase.by[:_MOST_NAMED]
+    more = len(phase.by) - len(shown)
+    names = ", ".join(shown) + (f" and {plain(more)} more" if more else "")
+    return f"waits for {'job' if len(phase.by) == 1 else 'jobs'} {names}"
+
+
+#: Kind of a phase -> its reason in words.
+_WORDED: Mapping[str, Callable[[Phase], str]] = {
+    "elsewhere": lambda phase: "room elsewhere, but not on the nodes that it may use",
+    "form": lambda phase: f"room for it, but not on {' and '.join(phase.by) or 'nodes in the form it asks for'}",
+    "placement": _placed,
+    "blocked": _blocked,
+    "deciding": lambda phase: "the dispatcher was deciding",
+}
+
+
 def figures(phase: Phase, explanation: Explanation) -> list[str]:
     """Return the figures behind a phase's headline, and who was first in line, a line each."""
-    if phase.kind == "deciding":
+    if phase.kind in ("deciding", "blocked"):
         return []
     found = [] if explanation.asked.keys() - phase.free.keys() else _free(phase, explanation)
-    if phase.kind == "scattered" or not found:
-        found.append(f"room for {_span(*phase.room)} of its {many(explanation.units, 'unit')}")
+    if phase.kind in ("scattered", "elsewhere") or not found:
+        there = " on those nodes" if phase.kind == "elsewhere" else ""
+        found.append(f"room for {_span(*phase.room)} of its {many(explanation.units, 'unit')}{there}")
     behind = _behind(phase.line)
     return ["; ".join(found), behind] if behind else ["; ".join(found)]
 
@@ -134,7 +164,7 @@ def in_words(explanation: Explanation, *, limit: int) -> Iterator[str]:
         yield from (f"    {text}" for text in figures(phase, x))
         only = phase.short or list(x.asked)
         # Where there was room nobody held the job up by what it held.
-        busy = phase.kind in ("short", "scattered")
+        busy = phase.kind in BUSY
         rows = [held_by(holder, only) for holder in phase.holders] if busy else []
         if phase.others and busy:
             rows.append((f"{phase.others} others", amounts(phase.others_held, only), "on average"))
@@ -220,12 +250,12 @@ def sentence(x: Explanation) -> str:
     held: Counter[str] = Counter()
     what: dict[str, str] = {}
     for phase in x.phases:
-        if phase.kind in ("short", "scattered"):
+        if phase.kind in BUSY:
             for holder in phase.holders:
                 weight = max((holder.amounts.get(name, 0) for name in phase.short), default=0) or holder.hosts
                 held[holder.job] += weight * holder.seconds  # type: ignore[assignment]
                 what[holder.job] = amounts(holder.amounts, phase.short)
-    if held and x.seconds("short", "scattered") >= 0.01 * x.wait:
+    if held and x.seconds(*BUSY) >= 0.01 * x.wait:
         found.append(f"Held most by {', '.join(f'{job} ({what[job]})' for job, _ in held.most_common(3))}.")
     room = [phase for phase in x.phases if phase.line is not None and phase.line.first]
     if room:

@@ -1,8 +1,13 @@
 """Every metric of a run, each with its formula and unit.
 
-Words in the formulas: job j is submitted at r_j, starts at s_j, ends at f_j, asked for u_j units and held h_j hosts;
-w_j = s_j - r_j, p_j = f_j - s_j. Sums and means are over the n jobs that started, however they ended; rejected jobs are
-only counted. Percentiles interpolate linearly. A metric without meaning for a run (no job, no user known) is None.
+Words in the formulas: job j is submitted at r_j, starts at s_j, ends at f_j, ran for p_j and asked for u_j units;
+w_j = f_j - r_j - p_j. Sums and means are over the n jobs that started, however they ended; rejected jobs are only
+counted. Percentiles interpolate linearly. A metric without meaning for a run (no job, no user known) is None.
+
+Jobs are logical jobs: a job that was run in several segments (attempts, resizes, restarts) is one job, which starts
+with the first segment, ends with the last, and runs as long as all of them together (see `results.lineage`). A job of
+one segment has p_j = f_j - s_j and w_j = s_j - r_j. Metrics of the machine sum over the segments i, each of which runs
+for p_i and holds h_i hosts.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.core.job import JobState
+from batdispatch.results.lineage import Lineage
 from batdispatch.results.metrics.sample import Floats, Sample, sample_of
 
 Value = float | int | None
@@ -81,8 +87,10 @@ def _p95(values: Floats) -> np.float64:
 def compute(
     frame: pd.DataFrame,
     *,
+    lineage: Lineage | None = None,
     hosts: int | None = None,
     totals: Mapping[str, float] | None = None,
+    licences: Mapping[str, float] | None = None,
     amounts: Mapping[str, Floats] | None = None,
     users: NDArray[np.object_] | None = None,
     decisions: Mapping[str, float | None] | None = None,
@@ -92,21 +100,32 @@ def compute(
 
     Args:
         frame: from `frame.read_jobs`.
+        lineage: which rows are one job, from `lineage.read_lineage`; None: each row is a job.
         hosts: compute hosts of the machine; without it the utilisation is None.
-        totals: capacity of each named resource of a machine with several resources a node.
-        amounts: what each row's job held of each resource, float64 [row]; for each, a metric ``utilisation_NAME``.
+        totals: capacity of each named resource of a machine with several resources on each node.
+        licences: number of each licence of the machine.
+        amounts: what each row's job held of each of those two, float64 [row]; for each, a metric ``utilisation_NAME``.
         users: the user of each row's job, object [row].
         decisions: ``result.json``'s "decisions".
         threshold: of the bounded slowdown, seconds.
 
     Raises:
-        InputError: an allocation is malformed.
+        InputError: an allocation is malformed, or the lineage contradicts the times.
     """
     sample = sample_of(
-        frame, hosts=hosts, totals=totals, amounts=amounts, users=users, decisions=decisions, threshold=threshold
+        frame,
+        lineage=lineage,
+        hosts=hosts,
+        totals=totals,
+        licences=licences,
+        amounts=amounts,
+        users=users,
+        decisions=decisions,
+        threshold=threshold,
     )
     values = {name: found.compute(sample) for name, found in METRICS.items()}
-    return values | {f"utilisation_{name}": resource_utilisation(sample, name) for name in sample.totals}
+    named = {**sample.totals, **sample.licences}
+    return values | {f"utilisation_{name}": resource_utilisation(sample, name) for name in named}
 
 
 def describe(name: str) -> Metric | None:
@@ -120,19 +139,20 @@ def describe(name: str) -> Metric | None:
             "higher",
             METRICS["utilisation"].group,
             f"Share of the machine's {resource} that jobs held.",
-            f"sum_j a_j p_j / (C (max_j f_j - min_j r_j)), with a_j the {resource} that job j held (units times "
-            f"demand, a whole node's where it takes whole nodes) and C the machine's {resource}.",
+            f"sum_i a_i p_i / (C (max_j f_j - min_j r_j)), with a_i the {resource} that segment i held (units times "
+            f"demand and what it takes once on every node, a whole node's where it takes whole nodes) and C the "
+            f"machine's {resource}.",
             lambda sample: resource_utilisation(sample, resource),
         )
     return METRICS.get(name)
 
 
 def resource_utilisation(sample: Sample, resource: str) -> Value:
-    """Return sum_j a_j p_j / (C window) of a named resource; None when what jobs held of it is not known."""
-    total = sample.totals.get(resource, 0)
+    """Return sum_i a_i p_i / (C window) of a named resource or licence; None when what was held of it is not known."""
+    total = sample.totals.get(resource, sample.licences.get(resource, 0))
     if resource not in sample.amounts or not total or not sample.window:
         return None
-    return float((sample.amounts[resource] * sample.run).sum() / (total * sample.window))
+    return float((sample.amounts[resource] * sample.segment_run).sum() / (total * sample.window))
 
 
 # --- waiting ---------------------------------------------------------------------------------------------------------
@@ -297,12 +317,12 @@ def mean_per_processor_slowdown(sample: Sample) -> Value:
 def utilisation(sample: Sample) -> Value:
     """Share of the compute hosts that jobs held, between the first submission and the last end.
 
-    sum_j h_j p_j / (H (max_j f_j - min_j r_j)), with H the compute hosts. Where nodes are shared by jobs each resource
+    sum_i h_i p_i / (H (max_j f_j - min_j r_j)), with H the compute hosts. Where nodes are shared by jobs each resource
     has its own utilisation and this one is None.
     """
     if not sample.hosts or not sample.window or sample.totals:
         return None
-    return float((sample.held * sample.run).sum() / (sample.hosts * sample.window))
+    return float((sample.held * sample.segment_run).sum() / (sample.hosts * sample.window))
 
 
 @metric("makespan", unit="s", group="Machine")
@@ -339,12 +359,13 @@ def mean_queue_length(sample: Sample) -> Value:
 def max_queue_length(sample: Sample) -> Value:
     """Most jobs that ever waited at the same time.
 
-    max over t of the number of jobs with r_j <= t < s_j.
+    max over t of the number of jobs with r_j <= t < s_j, or between two of their segments at t.
     """
-    waited = sample.start > sample.submission
+    begin, end = sample.waits
+    waited = end > begin
     if not len(sample.start):
         return None
-    times = np.concatenate((sample.submission[waited], sample.start[waited]))
+    times = np.concatenate((begin[waited], end[waited]))
     change = np.concatenate((np.ones(waited.sum(), dtype=np.int64), -np.ones(waited.sum(), dtype=np.int64)))
     # At one time those that start leave before those that arrive are counted.
     return int(change[np.lexsort((change, times))].cumsum().max(initial=0))
@@ -404,7 +425,7 @@ def _count(sample: Sample, *states: JobState) -> int:
 def nb_jobs(sample: Sample) -> Value:
     """Jobs of the run, rejected ones included.
 
-    Rows of the jobs file.
+    Rows of the jobs file, those of one logical job counted once.
     """
     return sum(sample.states.values())
 
@@ -413,7 +434,7 @@ def nb_jobs(sample: Sample) -> Value:
 def nb_jobs_success(sample: Sample) -> Value:
     """Jobs that ended by themselves, without a failure.
 
-    Rows with final state COMPLETED_SUCCESSFULLY.
+    Jobs with final state COMPLETED_SUCCESSFULLY; a job's state is its last segment's.
     """
     return _count(sample, JobState.COMPLETED_SUCCESSFULLY)
 
@@ -422,7 +443,7 @@ def nb_jobs_success(sample: Sample) -> Value:
 def nb_jobs_killed(sample: Sample) -> Value:
     """Jobs that were ended at their walltime or by the dispatcher.
 
-    Rows with final state COMPLETED_WALLTIME_REACHED or COMPLETED_KILLED. (Batsim's nb_jobs_killed counts the failed
+    Jobs with final state COMPLETED_WALLTIME_REACHED or COMPLETED_KILLED. (Batsim's nb_jobs_killed counts the failed
     ones too.)
     """
     return _count(sample, JobState.COMPLETED_WALLTIME_REACHED, JobState.COMPLETED_KILLED)
@@ -432,7 +453,7 @@ def nb_jobs_killed(sample: Sample) -> Value:
 def nb_jobs_failed(sample: Sample) -> Value:
     """Jobs that ended by themselves with a failure.
 
-    Rows with final state COMPLETED_FAILED.
+    Jobs with final state COMPLETED_FAILED.
     """
     return _count(sample, JobState.COMPLETED_FAILED)
 
@@ -441,7 +462,7 @@ def nb_jobs_failed(sample: Sample) -> Value:
 def nb_jobs_rejected(sample: Sample) -> Value:
     """Jobs that the dispatcher refused to run.
 
-    Rows with final state REJECTED.
+    Jobs with final state REJECTED.
     """
     return _count(sample, JobState.REJECTED)
 

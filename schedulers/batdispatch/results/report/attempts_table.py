@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from batdispatch.results.metrics.attempts import attempt_metrics, submitted
+from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.metrics.compute import Description
 from batdispatch.results.report.comparison import Row, metric_row
 from batdispatch.results.runs import Run
@@ -40,7 +40,7 @@ _WORDS = {
         "sum_j u_j p_j over the attempts that did not succeed",
     ),
     "failures_per_job": (
-        "failures a job",
+        "failures per job",
         "",
         "lower",
         "How often a job was stopped before it was done, failed speculations included.",
@@ -53,14 +53,14 @@ _SCALES = {"%": 0.01, "unit h": 3600.0}
 
 
 def attempt_rows(runs: Sequence[Run]) -> list[Row]:
-    """Return `attempt_metrics` of runs as rows of a comparison; none where no job of any run was tried twice."""
-    if all(len(submitted(run.frame)) == len(run.frame) for run in runs):
+    """Return `attempt_metrics` of runs as rows of a comparison; none where no job of any run continues another."""
+    if not any(run.lineage.joined for run in runs):
         return []
-    found = [attempt_metrics(run.frame, run.hosts) for run in runs]
+    found = [attempt_metrics(run.frame, run.hosts, run.lineage) for run in runs]
     listed = []
     for name, (label, unit, better, summary, formula) in _WORDS.items():
         values = [each.get(name) for each in found]
         scaled = [None if value is None else value / _SCALES.get(unit, 1) for value in values]
-        group = "Jobs over all their attempts (below, each attempt counts as a job)"
+        group = "Jobs over all their attempts"
         listed.append(metric_row(Description(f"attempts_{name}", label, unit, better, group, summary, formula), scaled))
     return listed

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from batdispatch.results.metrics.attempts import submitted
 from batdispatch.results.metrics.compute import Description, Value, describe
+from batdispatch.results.numbers import duration_unit, number
 from batdispatch.results.runs import Run
 
 #: The metrics of the table one sees first; the others follow further down.
@@ -27,7 +26,6 @@ KEY_METRICS = (
     "nb_jobs_rejected",
     "decisions_seconds_p99",
 )
-_UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
 @dataclass(frozen=True)
@@ -59,26 +57,6 @@ class Fact:
     def same(self) -> bool:
         """Whether all runs have the same value."""
         return len(set(self.values)) <= 1
-
-
-def duration_unit(values: Sequence[float]) -> tuple[float, str]:
-    """Return the unit (seconds, name) in which the largest of some durations is at least 2, or the smallest unit."""
-    largest = max((abs(value) for value in values), default=0.0)
-    if not largest:
-        return 1.0, "s"
-    return next((unit for unit in _UNITS if largest >= 2 * unit[0]), _UNITS[-1])
-
-
-def number(value: float) -> str:
-    """Return a number with three or four significant digits, thousands separated by thin spaces."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    if value == int(value) and abs(value) < 1e15:
-        text = f"{int(value):,}"
-    else:
-        digits = max(0, 2 - math.floor(math.log10(abs(value))))
-        text = f"{value:,.{min(digits, 6)}f}"
-    return text.replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def metric_row(metric: Description, values: Sequence[Value]) -> Row:
@@ -153,7 +131,7 @@ def inputs(runs: Sequence[Run]) -> list[Fact]:
         fact("master host", lambda run: run.result.platform.master),
         fact("workload", lambda run: run.result.workload.path),
         fact("workload SHA-256", lambda run: run.result.workload.sha256),
-        fact("jobs", lambda run: len(submitted(run.frame))),
+        fact("jobs", lambda run: len(run.jobs)),
     ]
     return [each for each in facts if any(each.values)]
 
@@ -192,10 +170,10 @@ def warnings(runs: Sequence[Run]) -> list[str]:
 
 
 def _same_jobs(runs: Sequence[Run]) -> bool:
-    """Whether all runs have the same job ids, submission times and sizes; further attempts of a job aside."""
+    """Whether all runs have the same logical jobs: their ids, submission times and sizes."""
 
     def key(run: Run) -> tuple[object, ...]:
-        jobs = submitted(run.frame)[["job_id", "submission_time", "requested_number_of_resources"]].sort_values(
+        jobs = run.jobs[["job_id", "submission_time", "requested_number_of_resources"]].sort_values(
             ["job_id", "submission_time"], kind="stable"
         )
         times = np.round(jobs["submission_time"].to_numpy(dtype=np.float64), 3)

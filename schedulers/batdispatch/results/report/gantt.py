@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from batdispatch.core.job import JobState
 from batdispatch.results.hostsets import Intervals, parse_many
+from batdispatch.results.lineage import Lineage, logical, ran
 from batdispatch.results.report import evalys_bridge, style
 
 #: Most rectangles drawn one by one, as vectors; beyond, an image is smaller and quicker.
@@ -27,7 +27,14 @@ WAIT_NAMES = ("< 1 min", "< 10 min", "< 1 h", "< 6 h", "< 1 day", "1 day +")
 WAIT_COLOURS = ("#2a66a8", "#5b93cc", "#a3c3de", "#d8c678", "#e8a33d", "#c8501e")
 
 
-def gantt(frame: pd.DataFrame, hosts: int, *, begin: float | None = None, end: float | None = None) -> Figure:
+def gantt(
+    frame: pd.DataFrame,
+    hosts: int,
+    *,
+    begin: float | None = None,
+    end: float | None = None,
+    lineage: Lineage | None = None,
+) -> Figure:
     """Return a Gantt chart of exclusive hosts: a job's colour says how long it waited.
 
     Jobs shorter than a pixel are shown where they cover a pixel's centre, so that the share of the area that is
@@ -38,11 +45,15 @@ def gantt(frame: pd.DataFrame, hosts: int, *, begin: float | None = None, end: f
         hosts: on the vertical axis.
         begin: of the time axis in seconds, so that runs can share it; default the first submission.
         end: of the time axis; default the last end.
+        lineage: which rows are one job, whose colour all of them have; default: each row is a job.
     """
-    started = frame[(frame["final_state"] != JobState.REJECTED.value).to_numpy()].reset_index(drop=True)
+    shown_rows = ran(frame)
+    started = frame[shown_rows].reset_index(drop=True)
     start = started["starting_time"].to_numpy(dtype=np.float64)
     finish = started["finish_time"].to_numpy(dtype=np.float64)
     wait = start - started["submission_time"].to_numpy(dtype=np.float64)
+    if lineage is not None and lineage.joined:
+        wait = logical(frame, lineage)["waiting_time"].to_numpy(dtype=np.float64)[lineage.job[shown_rows]]
     kind = np.searchsorted(np.array(WAITS), wait, side="right").clip(0, len(WAITS) - 1)
     begin = float(frame["submission_time"].min()) if begin is None else begin
     end = float(finish.max(initial=begin)) if end is None else end

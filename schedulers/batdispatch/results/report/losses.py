@@ -10,17 +10,19 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.errors import BatdispatchError
-from batdispatch.core.job import JobState
+from batdispatch.results.explain.placing import placement_of
 from batdispatch.results.explain.records import Explanation
 from batdispatch.results.explain.waiting import explain, recording_of
 from batdispatch.results.explain.words import sentence
-from batdispatch.results.report.comparison import duration_unit, number
+from batdispatch.results.lineage import ran
+from batdispatch.results.metrics.sample import sample_of
+from batdispatch.results.numbers import duration_unit, number
 from batdispatch.results.runs import Run
 
 #: By what the runs are ranked, and tau of its definition, s.
 METRIC = "mean_bounded_slowdown"
 _THRESHOLD = 10.0
-#: Most jobs named a run.
+#: Most jobs named for each run.
 MOST = 5
 #: Two records of one start differ by less, s.
 _SAME = 1e-3
@@ -77,15 +79,20 @@ class Loser:
 
 def best_of(runs: Sequence[Run]) -> Run | None:
     """Return the run with the lowest mean bounded slowdown, the first of equals; None: nothing to compare."""
-    ranked = [run for run in runs if run.metrics.get(METRIC) is not None and not run.result.dynamic_jobs]
+    ranked = [run for run in runs if run.metrics.get(METRIC) is not None and _comparable(run)]
     return min(ranked, key=lambda run: float(run.metrics[METRIC] or 0.0)) if len(ranked) > 1 else None
+
+
+def _comparable(run: Run) -> bool:
+    """Whether a run has the workload's jobs and no others: what it registered continues these."""
+    return not run.result.dynamic_jobs or len(run.jobs) == run.result.workload.jobs
 
 
 def losers(runs: Sequence[Run], *, most: int = MOST) -> tuple[str, list[Loser]]:
     """Return the best run's label, and where each of the others loses against it. Reads each recording once.
 
-    Left out are runs that were not recorded, and those whose jobs are registered while they run: they have no jobs in
-    common with others that would compare.
+    Left out are runs that were not recorded, and those in which jobs were registered that continue none of the
+    workload's: other runs do not have them.
     """
     best = best_of(runs)
     if best is None:
@@ -93,7 +100,7 @@ def losers(runs: Sequence[Run], *, most: int = MOST) -> tuple[str, list[Loser]]:
     found = []
     for run in runs:
         recording = recording_of(run.folder)
-        if recording is None or run is best or run.result.dynamic_jobs or run.metrics.get(METRIC) is None:
+        if recording is None or run is best or not _comparable(run) or run.metrics.get(METRIC) is None:
             continue
         loser = _loser(run, best, recording, most)
         if loser is not None:
@@ -102,16 +109,15 @@ def losers(runs: Sequence[Run], *, most: int = MOST) -> tuple[str, list[Loser]]:
 
 
 def _started(run: Run) -> pd.DataFrame:
-    """Return the jobs that started: id, wait (s) and bounded slowdown here."""
-    frame = run.frame[run.frame["final_state"] != JobState.REJECTED.value]
-    length = (frame["finish_time"] - frame["starting_time"]).to_numpy()
-    turnaround = (frame["finish_time"] - frame["submission_time"]).to_numpy()
+    """Return the logical jobs that started: id, start, wait (s) and bounded slowdown here."""
+    jobs = run.jobs[ran(run.jobs)]
+    sample = sample_of(run.frame, lineage=run.lineage, threshold=_THRESHOLD)
     return pd.DataFrame(
         {
-            "job": frame["workload_name"] + "!" + frame["job_id"],
-            "start": frame["starting_time"],
-            "wait": frame["starting_time"] - frame["submission_time"],
-            "slowdown": np.maximum(1.0, turnaround / np.maximum(length, _THRESHOLD)),
+            "job": jobs["workload_name"] + "!" + jobs["job_id"],
+            "start": sample.start,
+            "wait": sample.wait,
+            "slowdown": sample.bounded_slowdown,
         }
     ).drop_duplicates("job")
 
@@ -128,7 +134,7 @@ def _loser(run: Run, best: Run, recording: Path, most: int) -> Loser | None:
     worst = ranked[ranked["difference"] > 0].head(most)
     share = float(worst["difference"].sum()) / total
     difference = number(total / len(both))
-    explanations, note = _explained(recording, worst)
+    explained, note = _explained(run, recording, worst)
     columns = [worst[name].tolist() for name in ("job", "difference", "slowdown", "slowdown_best", "wait", "wait_best")]
     losses = [
         Loss(
@@ -138,24 +144,46 @@ def _loser(run: Run, best: Run, recording: Path, most: int) -> Loser | None:
             best=number(slowdown_best),
             wait=_duration(wait),
             best_wait=_duration(wait_best),
-            why=sentence(explanation),
+            why=why,
         )
-        for job, lost, slowdown, slowdown_best, wait, wait_best, explanation in zip(
-            *columns, explanations, strict=False
-        )
+        for job, lost, slowdown, slowdown_best, wait, wait_best, why in zip(*columns, explained, strict=False)
     ]
     return Loser(run.label, str(run.folder), difference, len(both), share, half, losses, note)
 
 
-def _explained(recording: Path, worst: pd.DataFrame) -> tuple[list[Explanation], str]:
-    """Return what held each job, or nothing and why."""
+def _explained(run: Run, recording: Path, worst: pd.DataFrame) -> tuple[list[str], str]:
+    """Return in words what held each job, or nothing and why."""
+    segments = _segments(run, worst["job"].tolist())
     try:
-        found = explain(recording, worst["job"].tolist())
+        listed = [name for names in segments for name in names]
+        found = iter(explain(recording, listed, placement=placement_of(run.result)))
     except (BatdispatchError, OSError) as problem:
         return [], f"Its recorded decisions cannot be followed: {problem}"
-    if any(abs(x.until - start) > _SAME for x, start in zip(found, worst["start"], strict=True)):
+    explanations = [[next(found) for _ in names] for names in segments]
+    if any(abs(parts[0].until - start) > _SAME for parts, start in zip(explanations, worst["start"], strict=True)):
         return [], "Its recorded decisions are not those of its jobs file."
-    return found, ""
+    return [_why(parts) for parts in explanations], ""
+
+
+def _segments(run: Run, jobs: Sequence[str]) -> list[list[str]]:
+    """Return the ids of the segments of some logical jobs, first ones first."""
+    names = (run.frame["workload_name"] + "!" + run.frame["job_id"]).tolist()
+    if not run.lineage.joined:
+        return [[job] for job in jobs]
+    rows: dict[int, list[int]] = {}
+    for row, root in enumerate(run.lineage.root.tolist()):
+        rows.setdefault(root, []).append(row)
+    at = {names[root]: root for root in reversed(rows)}
+    depth = run.lineage.depth.tolist()
+    return [[names[row] for row in sorted(rows[at[job]], key=lambda row: (depth[row], row))] for job in jobs]
+
+
+def _why(parts: Sequence[Explanation]) -> str:
+    """Return what held a logical job: of several segments, what held the one that waited longest."""
+    if len(parts) == 1:
+        return sentence(parts[0])
+    longest = max(parts, key=lambda part: part.wait)
+    return f"It ran in {len(parts)} segments, of which {longest.job} waited longest. {sentence(longest)}"
 
 
 def _duration(seconds: float) -> str:

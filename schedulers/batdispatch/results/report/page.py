@@ -19,11 +19,12 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.hostsets import parse_many
+from batdispatch.results.numbers import duration_unit, number
 from batdispatch.results.report import comparison, losses, style
 from batdispatch.results.report.attempts_table import attempt_rows
 from batdispatch.results.report.pictures import MAX_CHARTS, Shared, charts, compared_curves
 from batdispatch.results.runs import Run, read_runs
-from batdispatch.results.usage import job_facts, read_units, slots_of
+from batdispatch.results.usage import job_facts, licences_of, read_units, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS, MAX_NAMED = 8, 5
@@ -74,8 +75,8 @@ def render(runs: Sequence[Run], *, title: str | None = None, explain: bool = Tru
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.filters["breakable"] = _breakable
     environment.filters["formula"] = _formula
-    environment.filters["number"] = comparison.number
-    environment.filters["percent"] = lambda share: f"{comparison.number(100 * share)}\N{NO-BREAK SPACE}%"
+    environment.filters["number"] = number
+    environment.filters["percent"] = lambda share: f"{number(100 * share)}\N{NO-BREAK SPACE}%"
     environment.filters["quoted"] = shlex.quote
     template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
     return template.render(
@@ -128,18 +129,18 @@ def _title(runs: Sequence[Run]) -> str:
 
 def _lead(runs: Sequence[Run]) -> str:
     run = runs[0]
-    sentence = f"{comparison.number(len(run.frame))} jobs" if len({len(r.frame) for r in runs}) == 1 else "Jobs"
+    sentence = f"{number(len(run.jobs))} jobs" if len({len(r.jobs) for r in runs}) == 1 else "Jobs"
     hosts = {r.hosts for r in runs}
     if len(hosts) == 1 and run.hosts:
-        sentence += f" on {comparison.number(run.hosts)} hosts"
+        sentence += f" on {number(run.hosts)} hosts"
         platform = Path(run.result.platform.path).name
         sentence += f" of {platform}" if platform else ""
-        held = ", ".join(f"{comparison.number(v)} {k}" for k, v in run.result.platform.resources.items())
+        held = ", ".join(f"{number(v)} {k}" for k, v in run.result.platform.resources.items())
         sentence += f" ({held})" if held else ""
     span = run.metrics.get("makespan")
     if span:
-        scale, unit = comparison.duration_unit([float(span)])
-        sentence += f", over {comparison.number(float(span) / scale)} {unit} of simulated time"
+        scale, unit = duration_unit([float(span)])
+        sentence += f", over {number(float(span) / scale)} {unit} of simulated time"
     many = f"; {len(runs)} runs compared" if len(runs) > 1 else ""
     return f"{sentence}{many}."
 
@@ -150,13 +151,15 @@ def _key(index: int) -> dict[str, str]:
 
 
 def _shared(runs: Sequence[Run]) -> tuple[dict[str, Shared], str]:
-    """Load what is needed to draw runs on shared nodes; also say why some cannot be drawn."""
+    """Load what is needed to draw shared nodes and licences; also say why some runs cannot be drawn."""
     found: dict[str, Shared] = {}
     sites: dict[tuple[str, str, str | None], Any] = {}
     missing = []
     for run in runs:
         facts = run.result
-        if not facts.platform.resources:
+        # On exclusive hosts, too, a machine may have licences: their utilisation is among the metrics.
+        named = any(name.startswith("utilisation_") for name in run.metrics)
+        if not facts.platform.resources and not named:
             continue
         key = (facts.platform.path, facts.workload.path, facts.platform.master)
         try:
@@ -173,8 +176,9 @@ def _shared(runs: Sequence[Run]) -> tuple[dict[str, Shared], str]:
             continue
         intervals = parse_many(run.frame["allocated_resources"].tolist())
         units = read_units(run.folder / "units.csv", run.frame, intervals)
-        jobs = job_facts(run.frame, workload.jobs).jobs
-        found[run.label] = Shared(platform.machine, slots_of(intervals, units, platform.machine, jobs))
+        jobs = job_facts(run.frame, workload.jobs, run.lineage).asking
+        slots = slots_of(intervals, units, platform.machine, jobs)
+        found[run.label] = Shared(platform.machine, slots, licences_of(platform.machine, jobs))
     if not missing:
         return found, ""
     return found, (
@@ -186,7 +190,7 @@ def _shared(runs: Sequence[Run]) -> tuple[dict[str, Shared], str]:
 def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
     entries = []
     for run in runs:
-        count = int((run.frame["final_state"] == JobState.REJECTED.value).sum())
+        count = int((run.jobs["final_state"] == JobState.REJECTED.value).sum())
         if not count:
             continue
         by_reason: dict[str, list[str]] = {}
@@ -217,7 +221,7 @@ def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
     columns, cells = ["decisions"], [[_or_na(run.result.decisions.get("count"), 1.0)] for run in runs]
     for name, key in _DECISION_COLUMNS:
         values = [run.result.decisions.get(key) for run in runs]
-        scale, unit = comparison.duration_unit([float(value) for value in values if value is not None])
+        scale, unit = duration_unit([float(value) for value in values if value is not None])
         columns.append(f"{name} ({unit})")
         for row, value in zip(cells, values, strict=True):
             row.append(_or_na(value, scale))
@@ -228,7 +232,7 @@ def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
 
 
 def _or_na(value: float | int | None, scale: float) -> str:
-    return "n/a" if value is None else comparison.number(value / scale)
+    return "n/a" if value is None else number(value / scale)
 
 
 def _listed(facts: Mapping[str, Any]) -> str:

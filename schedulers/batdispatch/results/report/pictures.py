@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -17,7 +17,7 @@ from batdispatch.results.report.curves import distribution_figure, load_figure
 from batdispatch.results.report.gantt import gantt
 from batdispatch.results.report.occupancy import occupancy
 from batdispatch.results.runs import Run
-from batdispatch.results.usage import Slots
+from batdispatch.results.usage import Slots, held_by_row
 
 Floats = NDArray[np.float64]
 
@@ -42,15 +42,17 @@ class Picture:
 
 @dataclass(frozen=True)
 class Shared:
-    """What is needed to draw runs on a machine whose nodes are shared by jobs.
+    """What is needed to draw runs on a machine whose nodes are shared by jobs, or that has licences.
 
     Attributes:
         machine: of the runs.
         slots: what each row's job holds on each host.
+        licences: what each row's job holds of each licence, int64 [row] by name.
     """
 
     machine: Machine
     slots: Slots
+    licences: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
@@ -58,25 +60,26 @@ def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[P
 
     Args:
         runs: the runs.
-        shared: by label, for runs on shared nodes.
+        shared: by label, for runs on shared nodes or with licences.
     """
     samples = {run.label: _sample(run, shared.get(run.label)) for run in runs}
     begin, end = extent(list(samples.values()))
     made: list[tuple[str, str, Callable[[], Figure]]] = []
-    resources = list(dict.fromkeys(name for sample in samples.values() for name in sample.amounts))
-    for name in resources:
-        total = next(sample.totals[name] for sample in samples.values() if name in sample.totals)
-        made.append(_load(f"Utilisation: {name}", f"% of the machine's {name}", samples, name, total, begin, end))
-    if not resources:
+    if not any(sample.totals for sample in samples.values()):
         hosts = max((run.hosts or 0 for run in runs), default=0)
         made.append(_load("Utilisation", "% of hosts" if hosts else "hosts", samples, None, hosts or None, begin, end))
+    totals: dict[str, float] = {}
+    for sample in samples.values():
+        totals = {**sample.totals, **sample.licences} | totals
+    for name, total in totals.items():
+        made.append(_load(f"Utilisation: {name}", f"% of the machine's {name}", samples, name, total, begin, end))
     made.append(
         (
             "Queue",
             "Number of jobs that wait, over time.",
             lambda: load_figure(
                 # A real Batsim takes microseconds to start a job: that is no queue, only a needle in the picture.
-                {name: (s.submission, s.start, (s.wait > 1e-3).astype(np.float64)) for name, s in samples.items()},
+                {name: (*s.waits, (np.subtract(*s.waits) < -1e-3).astype(np.float64)) for name, s in samples.items()},
                 label="waiting jobs",
                 total=None,
                 begin=begin,
@@ -120,7 +123,7 @@ def charts(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
     begin, end = extent(samples)
     found = []
     for index, run in enumerate(runs[:MAX_CHARTS]):
-        if run.label in shared:
+        if run.label in shared and not shared[run.label].machine.exclusive:
             known = shared[run.label]
             rejected = (run.frame["final_state"] == "REJECTED").to_numpy()
             start = np.where(rejected, np.nan, run.frame["starting_time"].to_numpy(dtype=np.float64))
@@ -130,7 +133,7 @@ def charts(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
         elif run.result.platform.resources:
             continue
         else:
-            figure = gantt(run.frame, run.hosts or 0, begin=begin, end=end)
+            figure = gantt(run.frame, run.hosts or 0, begin=begin, end=end, lineage=run.lineage)
             caption = "Which hosts ran jobs when; a job's colour says how long it had waited."
         found.append(Picture(run.label, caption, style.to_svg(figure, f"g{index}", f"Chart of {run.label}")))
     return found
@@ -147,14 +150,14 @@ def _load(
     title: str, label: str, samples: Mapping[str, Sample], resource: str | None, total: float | None, *span: float
 ) -> tuple[str, str, Callable[[], Figure]]:
     def weight(sample: Sample) -> Floats:
-        return sample.held if resource is None else sample.amounts.get(resource, np.zeros(len(sample.start)))
+        return sample.held if resource is None else sample.amounts.get(resource, np.zeros(len(sample.held)))
 
     caption = f"{label[0].upper()}{label[1:]} that jobs hold, over time. Long runs are averaged over equal stretches."
     return (
         title,
         re.sub(r"^% of", "Share of", caption),
         lambda: load_figure(
-            {name: (s.start, s.finish, weight(s)) for name, s in samples.items()},
+            {name: (s.segment_start, s.segment_finish, weight(s)) for name, s in samples.items()},
             label=label,
             total=total,
             begin=span[0],
@@ -165,11 +168,12 @@ def _load(
 
 def _sample(run: Run, shared: Shared | None) -> Sample:
     if shared is None:
-        return sample_of(run.frame, hosts=run.hosts)
+        return sample_of(run.frame, lineage=run.lineage, hosts=run.hosts)
     machine, slots = shared.machine, shared.slots
-    amounts = {
-        name: np.bincount(slots.row, weights=slots.amount[:, axis], minlength=len(run.frame)).astype(np.float64)
-        for axis, name in enumerate(machine.resources)
-    }
-    totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
-    return sample_of(run.frame, hosts=run.hosts, totals=totals, amounts=amounts)
+    amounts = {name: held.astype(np.float64) for name, held in shared.licences.items()}
+    totals: dict[str, float] = {}
+    if not machine.exclusive:
+        amounts |= held_by_row(slots, len(run.frame), machine.resources)
+        totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
+    licences = dict(machine.licences) if shared.licences else {}
+    return sample_of(run.frame, lineage=run.lineage, hosts=run.hosts, totals=totals, licences=licences, amounts=amounts)

@@ -99,7 +99,7 @@ def star_platform(name: str, groups: Sequence[Group], links: Links, note: str) -
     root = etree.Element("platform", version="4.1")
     world = etree.SubElement(root, "zone", id=name, routing="Full")
     gateways = [gateway for group in groups for gateway in _clusters(world, group, links)]
-    return _render(root, world, gateways, links, note)
+    return render(root, world, gateways, links, note)
 
 
 def cluster_platform(
@@ -149,10 +149,10 @@ def cluster_platform(
     for key, value in properties:
         etree.SubElement(cluster, "prop", id=key, value=value)
     storage = " ".join(f"n{start + place}" for place in storage_places)
-    return _render(root, world, [(name, f"n{start}")], links, note, storage=storage)
+    return render(root, world, [(name, f"n{start}")], links, note, storage=storage)
 
 
-def _render(
+def render(
     root: etree._Element,
     world: etree._Element,
     gateways: Sequence[tuple[str, str]],

@@ -7,7 +7,6 @@ from batdispatch.inputs.platforms.generate.document import Group, Links, checked
 _SOURCE = "platform generate eurora"
 #: Of a node, in MiB: 16 GB. The file that comes with the published job logs states 33554432 kB, that is 32768 MiB.
 MEMORY_MIB = 16384
-MEMORY_MIB_IN_LOGS = 32768
 _DEFAULT_LINKS = Links()
 
 

@@ -63,7 +63,7 @@ def dragonfly(
     """Return a dragonfly.
 
     Args:
-        groups: number of groups, links between two of them.
+        groups: number of groups (at most the routers in a chassis), links between two of them.
         chassis: chassis in a group, links between two of them.
         routers: routers in a chassis, links between two of them.
         nodes: hosts on a router.
@@ -80,6 +80,12 @@ def dragonfly(
                 f"{list(sizes)} is not a number and its links, both at least 1", source=source, place=option
             )
     checked_count(nodes, source, "--nodes")
+    if groups[0] > routers[0]:
+        raise InputError(
+            f"{groups[0]} groups are more than the {routers[0]} routers in a chassis, which SimGrid cannot route",
+            source=source,
+            place="--groups",
+        )
     hosts = checked_count(groups[0] * chassis[0] * routers[0] * nodes, source, "--groups")
     parameters = ";".join([*(",".join(map(str, sizes)) for sizes in (groups, chassis, routers)), str(nodes)])
     note = f"dragonfly {parameters} of {hosts} hosts, written by batdispatch platform generate dragonfly"

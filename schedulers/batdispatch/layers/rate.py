@@ -69,6 +69,12 @@ class ArrivalRate:
         else:
             self._unasked += share * used
 
+    def withdrawn(self, job_id: str) -> None:
+        """Forget a small job, if it was one, that was rejected: it brings no work."""
+        share, asked = self._present.pop(job_id, (0.0, 0.0))
+        if asked < math.inf:
+            self._asked -= share * asked
+
     def at(self, now: float) -> float:
         """Return Z at `now`, in seconds; 0 at the beginning."""
         if self._began is None or now <= self._began:

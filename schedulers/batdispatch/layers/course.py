@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.parts.requests.base import MAX_HISTORY
 from batdispatch.parts.requests.laws import Law
 from batdispatch.parts.requests.vocabulary import MAX_TIME, parse_law
 
-#: Between a job's id and the number of an attempt, see `attempt_id`.
-MARK = "~"
-#: Most previous run times that a job may state.
-MAX_HISTORY = 1000
+
+class Position(NamedTuple):
+    """A job's position in the queue: its submission time in seconds, and its rank (see `Ledger.rank`)."""
+
+    submission: float
+    rank: int
 
 
-class Run:
+class Course:
     """A stochastic job over all its attempts, of which one at a time waits or runs. Times are seconds."""
 
-    __slots__ = ("attempts", "floor", "history", "index", "job", "law", "limit", "place", "sequence")
+    __slots__ = ("attempts", "enforced", "floor", "history", "index", "job", "keeps", "law", "limits", "position")
 
     def __init__(self, job: Job, law: Law, history: list[float] | None) -> None:
         #: The job that was submitted.
@@ -26,26 +30,23 @@ class Run:
         self.law = law
         #: Run times of previous jobs, as the job states them.
         self.history = history
-        self.sequence: tuple[float, ...] = ()
-        #: Which request of the sequence is the current one.
+        #: What its request sequence says, and which of the limits is the current one.
+        self.limits: tuple[float, ...] = ()
         self.index = 0
         #: Attempts so far, failed speculations included.
         self.attempts = 1
         #: Longest time that is known not to suffice.
         self.floor = 0.0
-        #: Time after which the attempt that runs is stopped; what is set while it waits is for the next start only.
-        self.limit = math.inf
-        #: Submission and rank that the next attempt keeps, after a failed speculation.
-        self.place: tuple[float, int] | None = None
+        #: Walltime at which the simulator itself stops the current attempt.
+        self.enforced = math.inf
+        #: Where the current attempt stands or stood in the queue.
+        self.position = Position(job.submission, 0)
+        #: Whether the next attempt takes that position, as it does after a failed speculation.
+        self.keeps = False
 
 
-def attempt_id(job_id: str, attempt: int) -> str:
-    """Return the id of a job's further attempt, from 2 on: ``w0!7`` -> ``w0!7~2``."""
-    return f"{job_id}{MARK}{attempt}"
-
-
-def run_of(job: Job) -> Run | None:
-    """Return a job that was submitted with a law as a run, None for a job without one.
+def course_of(job: Job) -> Course | None:
+    """Return the course that begins with a job just submitted, or None if the job states no law.
 
     Raises:
         InputError: its law or history is wrong.
@@ -56,7 +57,7 @@ def run_of(job: Job) -> Run | None:
     place = f"job {job.id}, field 'runtime_law'"
     if not isinstance(text, str):
         raise InputError(f"found {str(text)[:60]!r}, expected a text such as 'tnorm:0,72000,28800,7200'", place=place)
-    return Run(job, parse_law(text, place=place), history_of(job))
+    return Course(job, parse_law(text, place=place), history_of(job))
 
 
 def history_of(job: Job) -> list[float] | None:

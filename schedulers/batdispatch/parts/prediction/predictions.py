@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.parts.prediction.base import Prediction, make_prediction
 from batdispatch.parts.prediction.requested import Requested
@@ -14,14 +14,14 @@ from batdispatch.parts.prediction.requested import Requested
 LEAST = 1.0
 
 
-class Estimates:
+class Predictions:
     """Asks a prediction once for each job, at submission, and tells it how long the jobs that ended ran.
 
-    An estimate is at most the walltime and at least a second; where nothing is known it is the walltime, or
+    What is expected is at most the walltime and at least a second; where nothing is known it is the walltime, or
     `default_walltime` where there is none.
 
     Attributes:
-        exact_requests: True when estimates are the requests as they stand.
+        exact_requests: True when the walltimes are taken as they stand.
     """
 
     def __init__(self, name: str, default_walltime: float = math.inf) -> None:
@@ -38,9 +38,9 @@ class Estimates:
         self._ended = self._under = self._unknown = 0
         self._error = 0.0
 
-    def begin(self, cluster: Ledger) -> None:
+    def begin(self, ledger: Ledger) -> None:
         """Prepare for a simulation."""
-        self.prediction.begin(cluster)
+        self.prediction.begin(ledger)
 
     def requested(self, job: Job) -> float:
         """Return a job's walltime, or the default, in seconds."""
@@ -56,15 +56,17 @@ class Estimates:
             self._unknown += predicted is None
             known = self.requested(job) if predicted is None else predicted
             known = self._of[job.id] = max(min(known, job.walltime), LEAST)
-        return known
+        # A layer may have amended the walltime since.
+        return known if known <= job.walltime else max(job.walltime, LEAST)
 
-    def ended(self, job: Job, now: float) -> None:
+    def ended(self, stay: Stay, now: float) -> None:
         """Learn from a job that ended; one that was killed says nothing about run times."""
+        job = stay.job
         predicted = self.of(job)
         self._of.pop(job.id, None)
-        if job.state is JobState.COMPLETED_KILLED:
+        if stay.state is JobState.COMPLETED_KILLED:
             return
-        runtime = now - job.start
+        runtime = now - stay.start
         if predicted < math.inf:
             self._ended += 1
             self._error += abs(predicted - runtime)
@@ -73,10 +75,10 @@ class Estimates:
         self.prediction.learn(job, runtime, predicted)
 
     def report(self) -> dict[str, Any]:
-        """Return how good the estimates of the jobs that ended by themselves or at their walltime were.
+        """Return how good the predictions for the jobs that ended by themselves or at their walltime were.
 
-        `mean_absolute_error` is mean |estimate - run time| in seconds, `share_underestimated` the share that ran longer
-        than estimated; jobs expected to run for ever are left out. `unpredicted` counts the jobs of which
+        `mean_absolute_error` is mean |predicted - run time| in seconds, `share_underestimated` the share that ran
+        longer than predicted; jobs expected to run for ever are left out. `unpredicted` counts the jobs of which
         nothing was known.
         """
         count = self._ended

@@ -1,0 +1,69 @@
+"""Command-line options that name the platform file which tells a dispatcher what Batsim does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from batdispatch.core.messages import Peer
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def platform_options(command: F) -> F:
+    """Add ``--platform --master-host --role`` to a command that is told its machine by a simulator."""
+    for option in reversed(
+        (
+            click.option(
+                "--platform",
+                metavar="P.xml",
+                type=click.Path(path_type=Path),
+                help="The platform that Batsim was started with. The dispatcher then also knows what Batsim does not "
+                "tell: coordinates, topology and routes, speeds. The file is checked against what Batsim says.",
+            ),
+            click.option(
+                "--master-host",
+                metavar="NAME",
+                help="With --platform: the host that carries Batsim itself and is no resource, as Batsim's -m. "
+                "Default: master_host, if the platform has one.",
+            ),
+            click.option(
+                "--role",
+                "roles",
+                metavar="HOST:ROLE",
+                multiple=True,
+                help="With --platform: the role of a host (storage, compute_node), as Batsim's -r.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def informed(peer: Peer, platform: Path | None, master: str | None, roles: Sequence[str], version: str) -> Peer:
+    """Return a peer that takes its machine from a platform file, or `peer` itself when no file is named.
+
+    Args:
+        peer: what answers.
+        platform: the file.
+        master: the host that carries Batsim.
+        roles: as HOST:ROLE.
+        version: of the protocol; each version of Batsim numbers hosts in its own way.
+
+    Raises:
+        InputError: the file is malformed, or an option needs ``--platform``.
+    """
+    from batdispatch.cli.platform import parse_roles
+    from batdispatch.core.errors import InputError
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.links.informed import Informed
+
+    if platform is None:
+        if master is not None or roles:
+            raise InputError("--master-host and --role need --platform")
+        return peer
+    read = read_platform(platform, master=master, roles=parse_roles(roles), batsim=5 if version == "5" else 4)
+    return Informed(peer, read.machine, source=str(platform), places=[host.place for host in read.hosts])

@@ -1,0 +1,176 @@
+"""The fields of a job's JSON object that say what it asks for: read and written here for every format and protocol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from batdispatch.core.errors import FieldError
+from batdispatch.core.job import Job
+from batdispatch.core.request import MAX_AMOUNT, MAX_UNITS, Amounts, Request, Sizes
+
+#: Most names or ids in a list of a job.
+MAX_LISTED = 100_000
+
+_RESOURCE = re.compile(r"[^\s,=\[\]]{1,64}")
+
+
+def read_units(value: Any, field: str = "res") -> int:
+    """Return a number of units.
+
+    Raises:
+        FieldError: it is no whole number from 1 to `MAX_UNITS`.
+    """
+    if type(value) is not int or not 1 <= value <= MAX_UNITS:
+        raise FieldError(field, value, f"a whole number from 1 to {MAX_UNITS}")
+    return value
+
+
+def read_user(value: Any, field: str = "user") -> str:
+    """Return the name of a job's user.
+
+    Raises:
+        FieldError: it is neither a text nor a whole number.
+    """
+    if type(value) not in (str, int):
+        raise FieldError(field, value, "a text or a whole number")
+    return str(value)
+
+
+def read_parent(value: Any, field: str = "parent") -> str:
+    """Return the id of the job that a job continues.
+
+    Raises:
+        FieldError: it is no text.
+    """
+    if type(value) is not str or not value:
+        raise FieldError(field, value, "the id of a job")
+    return value
+
+
+def read_request(units: int, fields: Mapping[str, Any]) -> Request:
+    """Return what a job asks for. Jobs that ask alike share one request, as far as they ask for what is usual.
+
+    Args:
+        units: the value of ``res``, see `read_units`.
+        fields: the job's object; fields that say nothing about the request are left alone.
+
+    Raises:
+        FieldError: a field is wrong; it is named without what it stands in.
+    """
+    said = fields.keys() & _READERS.keys()
+    if not said:
+        return _plain(units, None)
+    values = {_READERS[name][0]: _READERS[name][1](fields[name], name) for name in said}
+    if said == {"demand"}:
+        return _plain(units, values["per_unit"])
+    return Request(units=units, **values)
+
+
+@lru_cache(maxsize=4096)
+def _plain(units: int, per_unit: Amounts | None) -> Request:
+    return Request(units=units, per_unit=per_unit)
+
+
+def write_fields(job: Job) -> dict[str, Any]:
+    """Return the job's own fields beyond Batsim's, as they were written, with those that its record adds.
+
+    A job that was read is written as it was; one that was made by a dispatcher says everything that its record knows.
+    """
+    fields = dict(job.extra)
+    request = job.request
+    if request != _plain(request.units, None):
+        for name, (attribute, _, write) in _READERS.items():
+            value = getattr(request, attribute)
+            if value or (name == "demand" and value is not None):
+                fields.setdefault(name, write(value))
+    if job.user:
+        fields.setdefault("user", job.user)
+    if job.parent:
+        fields.setdefault("parent", job.parent)
+    return fields
+
+
+# ---------------------------------------------------------------------- one reader for each field
+
+
+def _amounts(value: Any, field: str) -> Amounts:
+    if type(value) is not dict:
+        raise FieldError(field, value, 'an object such as {"core": 4, "gpu": 1}')
+    for name, amount in value.items():
+        if not _RESOURCE.fullmatch(name):
+            raise FieldError(field, name, "the name of a resource, of up to 64 characters without spaces, comma and =")
+        if type(amount) is not int or not 0 <= amount <= MAX_AMOUNT:
+            raise FieldError(f"{field}.{name[:40]}", amount, f"a whole number from 0 to {MAX_AMOUNT}")
+    return tuple(sorted(value.items()))
+
+
+def _nodes(value: Any, field: str) -> tuple[int, int]:
+    pair = (value, value) if type(value) is int else value
+    if type(pair) not in (list, tuple) or len(pair) != 2 or any(type(part) is not int for part in pair):
+        raise FieldError(field, value, "a number of nodes, or [least, most]")
+    least, most = pair
+    if not 1 <= least <= most <= MAX_UNITS:
+        raise FieldError(field, value, f"at least 1 node, and no more at least than at most (up to {MAX_UNITS})")
+    return least, most
+
+
+def _flag(value: Any, field: str) -> bool:
+    if type(value) is not bool:
+        raise FieldError(field, value, "true or false")
+    return value
+
+
+def _names(value: Any, field: str) -> tuple[str, ...]:
+    if type(value) is not list or len(value) > MAX_LISTED or any(type(name) is not str or not name for name in value):
+        raise FieldError(field, value, f"a list of at most {MAX_LISTED} names")
+    if len(set(value)) != len(value):
+        twice = next(name for index, name in enumerate(value) if name in value[:index])
+        raise FieldError(field, twice, "each name once")
+    return tuple(value)
+
+
+def _name(value: Any, field: str) -> str:
+    if type(value) is not str or not value:
+        raise FieldError(field, value, "the name of a storage host")
+    return value
+
+
+def _sizes(value: Any, field: str) -> Sizes:
+    if type(value) is not dict or not {"least", "most"} <= value.keys() <= {"least", "most", "factor", "preferred"}:
+        raise FieldError(field, value, 'an object such as {"least": 2, "most": 32, "factor": 2, "preferred": 8}')
+    for name, number in value.items():
+        if type(number) is not int or not (2 if name == "factor" else 1) <= number <= MAX_UNITS:
+            raise FieldError(f"{field}.{name}", number, f"a whole number from {2 if name == 'factor' else 1}")
+    sizes = Sizes(**value)
+    if not sizes.least <= (sizes.least if sizes.preferred is None else sizes.preferred) <= sizes.most:
+        raise FieldError(field, value, "least <= preferred <= most")
+    return sizes
+
+
+def _write_sizes(sizes: Sizes) -> dict[str, int]:
+    found = {"least": sizes.least, "most": sizes.most, "factor": sizes.factor}
+    return found if sizes.preferred is None else {**found, "preferred": sizes.preferred}
+
+
+def _write_nodes(nodes: tuple[int, int]) -> int | list[int]:
+    return nodes[0] if nodes[0] == nodes[1] else list(nodes)
+
+
+#: Field -> attribute of a request, how it is read, and how it is written.
+_READERS: dict[str, tuple[str, Callable[[Any, str], Any], Callable[[Any], Any]]] = {
+    "demand": ("per_unit", _amounts, dict),
+    "per_node": ("per_node", _amounts, dict),
+    "nodes": ("nodes", _nodes, _write_nodes),
+    "units_per_node": ("units_per_node", read_units, int),
+    "whole_nodes": ("whole_nodes", _flag, bool),
+    "node_list": ("named", _names, list),
+    "exclude_nodes": ("excluded", _names, list),
+    "contiguous": ("contiguous", _flag, bool),
+    "licences": ("licences", _amounts, dict),
+    "io_node": ("io_node", _name, str),
+    "sizes": ("sizes", _sizes, _write_sizes),
+    "dependencies": ("dependencies", _names, list),
+}

@@ -1,0 +1,183 @@
+"""Reservations on a timeline: the plan that every planning dispatcher keeps, made from a list of jobs.
+
+Taking jobs from a list in order and reserving each its earliest start is *serial* list scheduling (the schedules are
+active: no job could start earlier without delaying one that stands before it in the list). Conservative backfilling,
+the batch scheduler of stochastic jobs and `best-list` are this with different lists.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.scene import Choose, Scene
+from batdispatch.core.space import Space, present
+from batdispatch.core.timeline import Timeline, end_of
+
+
+class Reservation(NamedTuple):
+    """What is kept for a job: from `start` to `end`, in seconds, at `place`."""
+
+    job: Job
+    start: float
+    end: float
+    place: Place
+
+
+class Reservations:
+    """Who is to hold what and until when: jobs that run, and jobs that wait and have a planned start.
+
+    Commands (`reserve`, `withdraw`, `begin`, `hold`, `end`, `renew`) change the plan; everything else only looks.
+
+    Attributes:
+        timeline: what is free when nothing but the plan happens.
+        planned: reservations of jobs that wait, by a key that the owner chooses (a job's id, as a rule).
+        held: reservations of jobs that run, by id.
+    """
+
+    def __init__(self, ledger: Ledger, choose: Choose, space: Space[Any] | None = None) -> None:
+        """Begin with an empty plan, of a machine on which nothing runs.
+
+        Args:
+            ledger: the cluster.
+            choose: a placement's `place`, or a function like it.
+            space: how capacity is planned; the ledger's own unless a coarser one suffices.
+        """
+        self._choose = choose
+        self.space = ledger.space if space is None else space
+        self._pooled = self.space is not ledger.space
+        self.planned: dict[str, Reservation] = {}
+        self.held: dict[str, Reservation] = {}
+        #: Reservations of jobs that are tried before them.
+        self._aside: dict[str, Reservation] = {}
+        self._ledger = ledger
+        self.timeline = self._empty(away=True)
+
+    def _empty(self, *, away: bool) -> Timeline[Any]:
+        ledger = self._ledger
+        whole = present(ledger.space, ledger.unavailable) if away else ledger.space.whole()
+        return Timeline(self.space, ledger.now, whole.bit_count() if self._pooled else whole)
+
+    # ------------------------------------------------------------------ jobs that wait
+
+    def earliest(self, job: Job, duration: float, after: float) -> tuple[float, Place] | None:
+        """Return the earliest start from `after` on, in seconds, and a place for `duration` seconds, or None."""
+        return self.timeline.earliest(job, duration, self._place, after=after)
+
+    def _place(self, free: Any, job: Job, start: float, end: float) -> Place | None:
+        if self._pooled:
+            return _anywhere(job.request.units) if job.request.units <= free else None
+        return self._choose(Scene(self._ledger, free, lambda: self.overlapping(start, end)), job)
+
+    def overlapping(self, start: float, end: float) -> Iterator[tuple[Job, Place]]:
+        """Yield who holds what at any moment from `start` to `end`."""
+        for kept in (*self.held.values(), *self.planned.values(), *self._aside.values()):
+            if kept.start < end and start < kept.end:
+                yield kept.job, kept.place
+
+    def reserve(self, key: str, job: Job, duration: float, before: float = math.inf) -> Reservation | None:
+        """Reserve a job's earliest start, from now on, and return it; None if it would end after `before`."""
+        found = self.earliest(job, duration, self._ledger.now)
+        if found is None:
+            return None
+        start, place = found
+        end = end_of(start, duration)
+        if end > before and before < math.inf:
+            return None
+        return self.put(key, Reservation(job, start, end, place))
+
+    def put(self, key: str, kept: Reservation) -> Reservation:
+        """Enter a reservation of a job that waits."""
+        self.timeline.reserve(kept.job, kept.place.allocation, kept.start, kept.end)
+        self.planned[key] = kept
+        return kept
+
+    def withdraw(self, key: str) -> Reservation | None:
+        """Give a waiting job's reservation back and return it; None: it has none."""
+        kept = self.planned.pop(key, None)
+        if kept is not None:
+            self.timeline.release(kept.job, kept.place.allocation, kept.start, kept.end)
+        return kept
+
+    def may_move_up(self, key: str) -> bool:
+        """Return whether a planned job might start earlier: False only if it surely cannot."""
+        kept, now = self.planned[key], self._ledger.now
+        return kept.start > now and self.timeline.may_move_up(
+            kept.job, kept.place.allocation, kept.start, kept.end, now
+        )
+
+    # ------------------------------------------------------------------ jobs that run
+
+    def begin(self, key: str) -> None:
+        """Note that a planned job starts as planned."""
+        kept = self.planned.pop(key)
+        self.held[kept.job.id] = kept
+
+    def hold(self, job: Job, place: Place, end: float) -> None:
+        """Note that a job starts now outside the plan and is expected to end at `end`, in seconds."""
+        now = self._ledger.now
+        if self._pooled:
+            place = _anywhere(job.request.units)
+        self.timeline.reserve(job, place.allocation, now, end)
+        self.held[job.id] = Reservation(job, now, end, place)
+
+    def extend(self, job_id: str, end: float) -> None:
+        """Expect a running job to end at `end`; the timeline learns of it when it is made anew."""
+        self.held[job_id] = self.held[job_id]._replace(end=end)
+
+    def end(self, job_id: str) -> Reservation:
+        """Forget a job that ended and return its reservation; what it was to hold from now on is free again."""
+        kept = self.held.pop(job_id)
+        self.timeline.release(kept.job, kept.place.allocation, self._ledger.now, kept.end)
+        return kept
+
+    def lend(self, key: str) -> Reservation | None:
+        """Set a waiting job's reservation aside, without giving it back, while the job is tried before it; None: none.
+
+        `put_back` or `give_back` says what becomes of it.
+        """
+        kept = self.planned.pop(key, None)
+        if kept is not None:
+            self._aside[key] = kept
+        return kept
+
+    def put_back(self, key: str, again: str, job: Job) -> None:
+        """Let the job that continues another one have the reservation that was set aside, if there is one."""
+        kept = self._aside.pop(key, None)
+        if kept is not None:
+            self.planned[again] = kept._replace(job=job)
+
+    def give_back(self, key: str) -> bool:
+        """Give up a reservation that was set aside; return whether there was one."""
+        kept = self._aside.pop(key, None)
+        if kept is not None:
+            self.timeline.release(kept.job, kept.place.allocation, kept.start, kept.end)
+        return kept is not None
+
+    # ------------------------------------------------------------------ all
+
+    def renew(self) -> None:
+        """Make the timeline anew from what the running jobs hold; jobs that wait lose their reservations."""
+        ledger = self._ledger
+        self.timeline = self._empty(away=self._pooled)
+        self.planned.clear()
+        self._aside.clear()
+        for job_id, kept in self.held.items():
+            stay = ledger.running.get(job_id) if self._pooled else None
+            if stay is not None:
+                # A job that runs on hosts that are away gives nothing back there when it ends.
+                there = stay.allocation.mask & ~ledger.unavailable
+                kept = self.held[job_id] = kept._replace(place=_anywhere(there.bit_count()))
+            self.timeline.reserve(kept.job, kept.place.allocation, ledger.now, kept.end)
+        if ledger.unavailable and not self._pooled:
+            # After the reservations: a job goes on where it runs, and gives nothing back there when it ends.
+            self.timeline.restrict(~ledger.unavailable)
+
+
+def _anywhere(hosts: int) -> Place:
+    """Return a place of so many hosts, for plans that only count them."""
+    return Place(Allocation((1 << hosts) - 1))

@@ -1,0 +1,74 @@
+"""What a placement is shown: what is free, the machine with its topology, and who holds what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from batdispatch.core.allocation import Place
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.core.space import Space, present
+
+if TYPE_CHECKING:
+    from batdispatch.core.ledger import Ledger
+
+
+class Scene:
+    """What a placement sees of the moment, or of the stretch of a plan, for which it places a job.
+
+    Attributes:
+        ledger: the cluster as it is now; a placement only looks at it.
+        free: the capacity that may be used, a value of the ledger's space.
+        wanted: the jobs that compete with this one, most urgent first: those in a solver's window, or the whole queue.
+    """
+
+    __slots__ = ("_held", "_wanted", "free", "ledger")
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        free: Any,
+        held: Callable[[], Iterable[tuple[Job, Place]]] | None = None,
+        wanted: Sequence[Job] | None = None,
+    ) -> None:
+        self.ledger = ledger
+        self.free = free
+        self._held = held
+        self._wanted = wanted
+
+    @property
+    def machine(self) -> Machine:
+        """The machine, with `Machine.topology` where it is known."""
+        return self.ledger.machine
+
+    @property
+    def space(self) -> Space[Any]:
+        """What interprets `free`."""
+        return self.ledger.space
+
+    @property
+    def present(self) -> Any:
+        """The capacity of the idle machine without the hosts that are away, a value of the ledger's space."""
+        return present(self.ledger.space, self.ledger.unavailable)
+
+    @property
+    def nodes(self) -> Any:
+        """What hosts have free: a mask on whole hosts, else int64 [host, resource]."""
+        return self.ledger.space.nodes(self.free)
+
+    @property
+    def held(self) -> Iterable[tuple[Job, Place]]:
+        """(job, place) of every job that holds something at any moment for which a place is looked for."""
+        if self._held is not None:
+            return self._held()
+        return ((stay.job, Place(stay.allocation)) for stay in self.ledger.running.values())
+
+    @property
+    def wanted(self) -> Sequence[Job]:
+        """The jobs that compete for the capacity."""
+        return tuple(self.ledger.queue.values()) if self._wanted is None else self._wanted
+
+
+#: A placement's `place`.
+Choose = Callable[[Scene, Job], Place | None]

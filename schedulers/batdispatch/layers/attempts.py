@@ -1,0 +1,357 @@
+"""Attempts: the layer under which any dispatcher runs stochastic jobs."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from batdispatch.core.allocation import Place
+from batdispatch.core.dispatcher import Dispatcher, Gap, create
+from batdispatch.core.errors import InputError
+from batdispatch.core.filling import first_fit
+from batdispatch.core.job import Job, JobState, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+from batdispatch.core.scene import Scene
+from batdispatch.layers.base import Layer, chain
+from batdispatch.layers.course import Course, Position, course_of
+from batdispatch.layers.rate import ArrivalRate, share_of
+from batdispatch.layers.speculation import gain, until_first
+from batdispatch.parts.ordering import Ordering
+from batdispatch.parts.placement import Placement
+from batdispatch.parts.requests import make_sequence
+from batdispatch.parts.requests.base import MAX_HISTORY
+
+#: Seconds by which an attempt's walltime exceeds its limit, so that a job of exactly the limit's length succeeds.
+MARGIN = 1e-3
+
+#: An option that takes a share of the machine, or nothing.
+Rate = Annotated[float, msgspec.Meta(ge=0, le=1)] | None
+
+
+class AttemptsOptions(Options, frozen=True, kw_only=True):
+    """Options of the attempts of stochastic jobs.
+
+    dispatcher: the dispatcher that starts the attempts, with its options in brackets: `pcp20[ordering=sjf]`.
+    requests: which limits a job asks for, attempt after attempt (`batdispatch list requests`).
+    rate: work of small jobs that arrives per second, as a share of the machine; none: it is measured as they arrive and
+        end. Only request sequences that count on small jobs use it.
+    speculate: give a gap that no waiting job fits to the stochastic job that is expected to use it best.
+    """
+
+    dispatcher: str = "easy"
+    requests: str = "toptimal"
+    rate: Rate = None
+    speculate: bool = False
+
+
+class Attempts(Layer):
+    """Runs each job that states the law of its run time as a sequence of attempts, under any dispatcher.
+
+    A job states its law in the field ``runtime_law``, in seconds; all others are small jobs of known run time. Before
+    the dispatcher inside hears of an attempt, the attempt's walltime becomes what the request sequence asks for. So
+    every dispatcher plans with it. When an attempt has outlived its walltime, the layer registers the job again, with
+    the same profile and the next limit; `Job.parent` is the attempt that the new one continues.
+
+    Batsim stops registered attempts at their walltime by itself. The job that was submitted came with its user's
+    walltime, which neither Batsim 4 nor 5 can change, and a speculation ends before its limit. The layer stops these
+    (CALL_ME_LATER, then KILL_JOB).
+
+    Speculation: the dispatcher says what it leaves free and until when; one that does not is taken to keep the machine
+    free for the job that has waited longest (`until_first`). The job of largest `gain` starts in the gap, is stopped at
+    the gap's end, and keeps its position and its limits.
+
+    Guarantee: each stochastic job succeeds in the end, if the dispatcher inside starts every job; a failed speculation
+    changes neither the job's position nor its limits.
+    Time: an attempt costs O(log n), apart from its request sequence, which is worked out once per law and rate. A
+    speculation costs O(s q) for s gaps and q waiting jobs.
+    Deviations: the paper takes the rate of small work for known, here it can be measured. A job may speculate before a
+    later reservation of its own; the paper does not say.
+    References: Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
+    Aupy, Gainaru, Honore, Raghavan, Robert, Sun: "Reservation strategies for stochastic jobs", IPDPS 2019.
+    """
+
+    options_type: ClassVar[type[Options]] = AttemptsOptions
+    registers_jobs = True
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        if any(isinstance(inside, Attempts) for inside in chain(self.inner)):
+            raise InputError("dispatcher attempts: there are attempts inside it: both would run the same jobs twice")
+        self.sequence = make_sequence(self.options.requests)
+        #: By id of the attempt that is registered, waits or runs.
+        self.courses: dict[str, Course] = {}
+        self.rate = ArrivalRate()
+        #: (time, id of a running attempt that is to be stopped then).
+        self._stops: list[tuple[float, str]] = []
+        #: Attempts that were stopped here and have not ended yet.
+        self._stopped: set[str] = set()
+        #: (text of the law, rate) -> limits.
+        self._known: dict[tuple[str, float], tuple[float, ...]] = {}
+        #: Run times of the jobs that succeeded, by the text of their law.
+        self._history: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
+        #: How many of the ledger's rejections were looked at.
+        self._rejections = 0
+        self._failures = self._failed_speculations = self._speculations = 0
+
+    def make_inner(self, seed: int) -> Dispatcher:
+        return create(self.options.dispatcher, seed=seed)
+
+    # ------------------------------------------------------------------ questions of the dispatcher inside
+
+    def is_stochastic(self, job: Job) -> bool:
+        """Return whether a waiting or running job is an attempt of a stochastic one."""
+        return job.id in self.courses
+
+    def first(self, job: Job) -> str:
+        """Return the id under which a waiting or running job was submitted, the same for all attempts."""
+        course = self.courses.get(job.id)
+        return job.id if course is None else course.job.id
+
+    def refresh(self, ledger: Ledger, job: Job) -> Job:
+        """Return a waiting job with the walltime that its request sequence gives as things stand.
+
+        That is the job itself if it was tried before (another rate's sequence would ask for hardly more than what has
+        just failed), or if nothing changed; else it is amended.
+        """
+        course = self.courses[job.id]
+        if not self.sequence.uses_rate or course.attempts > 1:
+            return job
+        self._choose_limits(ledger, course)
+        walltime = self.walltime_of(course)
+        return job if walltime == job.walltime else ledger.amend(job, walltime=walltime)
+
+    # ------------------------------------------------------------------ limits
+
+    def limit_of(self, course: Course) -> float:
+        """Return the current limit of a job, in seconds."""
+        return self.sequence.limit(course.limits, course.index)
+
+    def walltime_of(self, course: Course) -> float:
+        """Return the walltime that goes with the current limit of a job, in seconds.
+
+        In whole milliseconds, so that jobs are stopped at the same time by Batsim 4, which counts microseconds, as by
+        Batsim 5, which counts calls in milliseconds.
+        """
+        return round(math.ceil(round(self.limit_of(course) * 1000, 3)) / 1000 + MARGIN, 3)
+
+    def rate_of(self, ledger: Ledger, job: Job) -> float:
+        """Return the backfilling rate zeta = Z p / P of a job, 0 to 1, in steps of 0.01 where Z is measured."""
+        rate: float | None = self.options.rate
+        share = share_of(ledger.space, ledger.space.whole(), job)
+        if rate is not None:
+            return min(rate * share, 1.0)
+        return round(min(self.rate.at(ledger.now) * share, 1.0), 2)
+
+    def _choose_limits(self, ledger: Ledger, course: Course) -> None:
+        """Give a job the limits of its request sequence as things stand, beginning with the first that may suffice."""
+        sequence, law = self.sequence, course.law
+        zeta = self.rate_of(ledger, course.job) if sequence.uses_rate else 0.0
+        if sequence.uses_history:
+            course.limits = sequence.limits(law, zeta, course.history or list(self._history[law.text]))
+        else:
+            key = (law.text, zeta)
+            if key not in self._known:
+                self._known[key] = sequence.limits(law, zeta)
+            course.limits = self._known[key]
+        course.index = 0
+        self._skip_failed(course)
+
+    def _skip_failed(self, course: Course) -> None:
+        """Make the first limit that is not known to be too short the current one."""
+        while not self._may_suffice(course):
+            course.index += 1
+
+    def _may_suffice(self, course: Course) -> bool:
+        return self.limit_of(course) > course.floor + MARGIN / 2
+
+    # ------------------------------------------------------------------ events
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        self.rate.begin(ledger.now)
+        course = self.courses.get(job.id)
+        if course is None:
+            course = course_of(job)
+            if course is not None:
+                self.courses[job.id] = course
+                self._choose_limits(ledger, course)
+        if course is None:
+            share = share_of(ledger.space, ledger.space.whole(), job)
+            self.rate.arrived(job, share, job.walltime)
+        else:
+            job = self._enter(ledger, job, course)
+        self.inner.on_submit(ledger, job)
+        self._forget_rejected(ledger)
+
+    def _enter(self, ledger: Ledger, job: Job, course: Course) -> Job:
+        """Amend an attempt that entered the queue, and return it."""
+        course.enforced = job.walltime
+        walltime = self.walltime_of(course)
+        if course.keeps:
+            submission, rank = course.position
+            job = ledger.amend(job, walltime=walltime, submission=submission, rank=rank)
+        elif walltime != job.walltime:
+            job = ledger.amend(job, walltime=walltime)
+        course.keeps = False
+        course.position = Position(job.submission, ledger.rank(job))
+        return job
+
+    def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        self.inner.on_start(ledger, stay)
+        course = self.courses.get(stay.job.id)
+        if course is not None and stay.job.walltime < course.enforced:
+            self._stop_at(ledger, ledger.now + stay.job.walltime, stay.job.id)
+
+    def _stop_at(self, ledger: Ledger, time: float, job_id: str) -> None:
+        heapq.heappush(self._stops, (round(time, 6), job_id))
+        ledger.wake_at(round(time, 6))
+
+    def _end_overdue(self, ledger: Ledger) -> None:
+        """Stop the attempts whose time is over."""
+        late: list[Job] = []
+        while self._stops and self._stops[0][0] <= ledger.now:
+            _, job_id = heapq.heappop(self._stops)
+            stay = ledger.running.get(job_id)
+            if stay is None:
+                continue
+            due = round(stay.start + stay.job.walltime, 6)
+            if due > ledger.now:
+                # It started later than it was decided.
+                self._stop_at(ledger, due, job_id)
+            else:
+                late.append(stay.job)
+                self._stopped.add(job_id)
+        ledger.kill(late)
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        self.inner.on_end(ledger, stay)
+        job, state = stay.job, stay.state
+        course = self.courses.pop(job.id, None)
+        if course is None:
+            self.rate.ended(job, ledger.now - stay.start)
+            return
+        stopped = job.id in self._stopped
+        self._stopped.discard(job.id)
+        if state is JobState.COMPLETED_SUCCESSFULLY:
+            self._history[course.law.text].append(ledger.now - stay.start)
+        if state is JobState.COMPLETED_WALLTIME_REACHED or (state is JobState.COMPLETED_KILLED and stopped):
+            self._learn(course, min(job.walltime - MARGIN, course.enforced))
+            self._register_next(ledger, course, job)
+
+    def _learn(self, course: Course, reached: float) -> None:
+        """Note that `reached` seconds did not suffice, and move on to the next limit where the current one failed."""
+        course.floor = max(course.floor, reached)
+        if self._may_suffice(course):
+            # Stopped before its limit: a speculation, or a walltime of the user's below it.
+            self._failed_speculations += 1
+            course.keeps = True
+        else:
+            self._failures += 1
+            self._skip_failed(course)
+
+    def _register_next(self, ledger: Ledger, course: Course, before: Job) -> None:
+        """Register the attempt that follows another one."""
+        course.attempts += 1
+        first = course.job
+        name = f"{first.id}~{course.attempts}"
+        while ledger.knows(name):
+            # A job of the workload happens to have this name.
+            name += "~"
+        again = Job(
+            id=name,
+            request=first.request,
+            submission=ledger.now,
+            walltime=self.walltime_of(course),
+            profile=first.profile,
+            user=first.user,
+            parent=before.id,
+            extra={**first.extra, "parent": before.id, "attempt": course.attempts},
+        )
+        self.courses[again.id] = course
+        ledger.register_job(again)
+
+    def _forget_rejected(self, ledger: Ledger) -> None:
+        """Forget the jobs that the dispatcher inside has rejected."""
+        for job_id, _ in ledger.rejections[self._rejections :]:
+            self.courses.pop(job_id, None)
+            self.rate.withdrawn(job_id)
+        self._rejections = len(ledger.rejections)
+
+    # ------------------------------------------------------------------ decisions
+
+    def decide(self, ledger: Ledger) -> None:
+        self._end_overdue(ledger)
+        self.inner.decide(ledger)
+        self._forget_rejected(ledger)
+        if self.options.speculate:
+            self._speculate(ledger)
+
+    def _speculate(self, ledger: Ledger) -> None:
+        """Start jobs in gaps that no waiting job fits, one gap after the other."""
+        waiting = self._in_order(ledger, [job for job in ledger.queue.values() if job.id in self.courses])
+        while waiting:
+            found = next((best for gap in self._gaps(ledger) if (best := self._best_in(ledger, waiting, gap))), None)
+            if found is None:
+                return
+            job, gap, place = found
+            self._speculations += 1
+            self.inner.lend(ledger, job, gap, place)
+            ledger.start(ledger.amend(job, walltime=min(gap.length, job.walltime)), place)
+            waiting.remove(job)
+
+    def _in_order(self, ledger: Ledger, jobs: list[Job]) -> list[Job]:
+        """Return waiting jobs by the ordering of the dispatcher inside, or by arrival if it has none."""
+        ordering, now, rank = getattr(self.inner, "ordering", None), ledger.now, ledger.rank
+        if not isinstance(ordering, Ordering):
+            return sorted(jobs, key=rank)
+        return sorted(jobs, key=lambda job: (ordering.key(job, now, job.walltime), rank(job)))
+
+    def _gaps(self, ledger: Ledger) -> Iterable[Gap]:
+        gaps = self.inner.gaps(ledger)
+        return until_first(ledger) if gaps is None else gaps
+
+    def _best_in(self, ledger: Ledger, jobs: list[Job], gap: Gap) -> tuple[Job, Gap, Place] | None:
+        """Return the job of largest gain in a gap, with the gap and a place."""
+        seen: set[tuple[Any, ...]] = set()
+        candidates: list[tuple[float, int, Job]] = []
+        for order, job in enumerate(jobs):
+            course = self.courses[job.id]
+            kind = (course.law.text, course.floor, job.request)
+            if kind in seen or not self.inner.may_lend(ledger, job, gap):
+                continue
+            seen.add(kind)
+            value = gain(course.law, share_of(gap.space, gap.free, job), course.floor, gap.length)
+            if value > 0 and gap.space.fits(gap.free, job):
+                candidates.append((-value, order, job))
+        free = ledger.free if gap.space is not ledger.space else ledger.space.meet(ledger.free, gap.free)
+        for _, _, job in sorted(candidates, key=lambda candidate: candidate[:2]):
+            place = self._place(ledger, free, job)
+            if place is not None:
+                return job, gap, place
+        return None
+
+    def _place(self, ledger: Ledger, free: Any, job: Job) -> Place | None:
+        """Return where a job goes by the placement of the dispatcher inside, or the lowest hosts if it has none."""
+        placement = getattr(self.inner, "placement", None)
+        if isinstance(placement, Placement):
+            return placement.place(Scene(ledger, free), job)
+        allocation = first_fit(ledger.space, free, job)
+        return None if allocation is None else Place(allocation)
+
+    # ------------------------------------------------------------------ the run
+
+    def registration_done(self, ledger: Ledger) -> bool:
+        return super().registration_done(ledger) and not self.courses
+
+    def report(self) -> dict[str, Any]:
+        return {
+            **super().report(),
+            "failed_attempts": self._failures,
+            "failed_speculations": self._failed_speculations,
+            "speculations": self._speculations,
+        }

@@ -1,0 +1,90 @@
+"""What a layer is: a dispatcher around another one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from batdispatch.core.allocation import Place
+from batdispatch.core.dispatcher import Dispatcher, Gap
+from batdispatch.core.events import Event, JobsKilled
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+
+
+class Layer(Dispatcher):
+    """Stands between the session and a dispatcher: rewrites what that one is told, and adds decisions of its own.
+
+    The session sees one dispatcher. Whatever a subclass does not override goes to the dispatcher inside as it is.
+
+    Attributes:
+        inner: the dispatcher inside, perhaps a layer itself.
+    """
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        self.inner: Dispatcher = self.make_inner(seed)
+        # What the session asks of a class, it asks of the dispatcher inside as well.
+        for name in ("registers_jobs", "needs_energy"):
+            setattr(self, name, getattr(type(self), name) or getattr(self.inner, name))
+
+    @abstractmethod
+    def make_inner(self, seed: int) -> Dispatcher:
+        """Return the dispatcher inside; called once, when `options` are set.
+
+        Args:
+            seed: of its random choices.
+        """
+
+    def begin(self, ledger: Ledger) -> None:
+        self.inner.clock = self.clock
+        self.inner.begin(ledger)
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        self.inner.on_submit(ledger, job)
+
+    def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        self.inner.on_start(ledger, stay)
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        self.inner.on_end(ledger, stay)
+
+    def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
+        self.inner.on_killed(ledger, event)
+
+    def on_event(self, ledger: Ledger, event: Event) -> None:
+        self.inner.on_event(ledger, event)
+
+    def decide(self, ledger: Ledger) -> None:
+        self.inner.decide(ledger)
+
+    def gaps(self, ledger: Ledger) -> Iterable[Gap] | None:
+        return self.inner.gaps(ledger)
+
+    def may_lend(self, ledger: Ledger, job: Job, gap: Gap) -> bool:
+        return self.inner.may_lend(ledger, job, gap)
+
+    def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
+        self.inner.lend(ledger, job, gap, place)
+
+    def innermost(self) -> Dispatcher:
+        return self.inner.innermost()
+
+    def registration_done(self, ledger: Ledger) -> bool:
+        return self.inner.registration_done(ledger)
+
+    def report(self) -> dict[str, Any]:
+        return self.inner.report()
+
+    def notes(self) -> list[bytes]:
+        return self.inner.notes()
+
+
+def chain(dispatcher: Dispatcher) -> Iterable[Dispatcher]:
+    """Yield a dispatcher and, where it is a layer, those inside, from the outermost on."""
+    yield dispatcher
+    while isinstance(dispatcher, Layer):
+        dispatcher = dispatcher.inner
+        yield dispatcher

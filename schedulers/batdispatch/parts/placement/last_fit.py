@@ -1,0 +1,27 @@
+"""Last fit: the highest host ids."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core import hostset
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import fill
+from batdispatch.core.job import Job
+from batdispatch.core.scene import Scene
+from batdispatch.parts.placement.base import HostPlacement
+
+
+class LastFit(HostPlacement):
+    """Take the highest host ids; on shared nodes, fill each as far as it goes.
+
+    What the search of PCP'20 does when it sets positions to their largest values (Galleguillos, Kiziltan, Soto, "A
+    constraint programming-based job dispatcher for modern HPC systems and applications", 2020, section 5).
+    """
+
+    def pick(self, free: int, count: int) -> int | None:
+        return free ^ hostset.lowest(free, free.bit_count() - count)
+
+    def spread(self, room: NDArray[np.int64], scene: Scene, job: Job) -> Allocation | None:
+        return fill(room, scene.space.need(job), room.nonzero()[0][::-1])

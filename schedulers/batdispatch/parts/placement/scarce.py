@@ -1,0 +1,53 @@
+"""Scarce: stay away from nodes that have what other jobs need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core import hostset
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import fill
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.core.scene import Scene
+from batdispatch.parts.placement.base import HostPlacement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Scarce(HostPlacement):
+    """On shared nodes, fill those first that have the least free of what the waiting jobs ask for.
+
+    Nodes by ascending sum over the resources of (free / largest capacity) x (asked for by the waiting jobs / capacity
+    of the machine); ties go to the last node. On whole hosts, which are all alike: the lowest ids.
+    """
+
+    def begin(self, machine: Machine) -> None:
+        super().begin(machine)
+        self._largest = np.maximum(machine.capacity.max(axis=0), 1)
+        self._seen: Sequence[Job] | None = None
+        self._scale: NDArray[np.float64] = 1.0 / self._largest
+
+    def pick(self, free: int, count: int) -> int | None:
+        return hostset.lowest(free, count)
+
+    def spread(self, room: NDArray[np.int64], scene: Scene, job: Job) -> Allocation | None:
+        wanted = scene.wanted
+        if wanted is not self._seen:
+            self._seen = wanted
+            self._scale = self._weigh(scene)
+        hosts = room.nonzero()[0][::-1]
+        amount = (scene.nodes[hosts] * self._scale).sum(axis=1)
+        return fill(room, scene.space.need(job), hosts[np.argsort(amount, kind="stable")])
+
+    def _weigh(self, scene: Scene) -> NDArray[np.float64]:
+        """Return the weight of each resource, float64 [resource]."""
+        needs = [scene.space.need(job) for job in scene.wanted]
+        amounts = np.array([need.amounts for need in needs], dtype=np.int64).reshape(-1, len(self._largest))
+        asked = (amounts * np.array([need.units for need in needs], dtype=np.int64)[:, None]).sum(axis=0)
+        there = scene.space.nodes(scene.present).sum(axis=0)
+        return np.asarray((1.0 / self._largest) * (asked / np.maximum(there, 1)))

@@ -1,0 +1,6 @@
+"""Solving models: one runner, one account, one file for each solver."""
+
+from batdispatch.parts.solving.account import Account
+from batdispatch.parts.solving.runner import Answer, Found, Limits, Model, run, settled
+
+__all__ = ["Account", "Answer", "Found", "Limits", "Model", "run", "settled"]

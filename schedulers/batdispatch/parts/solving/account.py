@@ -1,0 +1,77 @@
+"""What solving cost and brought, decision by decision: the lines of solver.jsonl and their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from batdispatch.parts.solving.runner import Found
+
+#: Facts of which the report gives the means.
+_MEANS = ("variables", "constraints", "gap", "improvement", "build_seconds", "solve_seconds")
+
+
+class Account:
+    """Facts about every decision, and their sums.
+
+    Attributes:
+        skipped: decisions that needed no plan, since nothing that matters had changed.
+        lines: one JSON object per decision, for solver.jsonl.
+    """
+
+    def __init__(self, unit: float = 1.0) -> None:
+        """Begin an account; costs and bounds are divided by `unit`."""
+        self.skipped = 0
+        self.lines: list[bytes] = []
+        self._unit = unit
+        self._counts: dict[str, int] = {}
+        self._means: dict[str, float] = {}
+        self._sums: dict[str, int] = {}
+        self._fallbacks = 0
+
+    def add(
+        self, now: float, found: Found[Any], facts: Mapping[str, float], counters: Mapping[str, int] | None = None
+    ) -> None:
+        """Enter a decision.
+
+        Args:
+            now: simulated time, s.
+            found: what came of its problem.
+            facts: further figures of the family's own; the report gives their means.
+            counters: further counts of the family's own; the report gives their sums.
+        """
+        cost, bound = found.cost, found.bound
+        figures: dict[str, float] = {
+            "variables": found.variables,
+            "constraints": found.constraints,
+            "cost": cost / self._unit,
+            "bound": bound / self._unit,
+            "gap": (cost - bound) / cost if cost else 0.0,
+            "improvement": (found.first - cost) / found.first if found.first else 0.0,
+            "build_seconds": found.build_seconds,
+            "solve_seconds": found.solve_seconds,
+            "work": found.work,
+        }
+        counts = dict(counters or {})
+        line = {"now": now, "status": found.status, **figures, **facts, **counts}
+        self.lines.append(msgspec.json.encode(line))
+        self._counts[found.status] = self._counts.get(found.status, 0) + 1
+        self._fallbacks += found.limited or not found.solved
+        for name in (*_MEANS, *facts):
+            self._means[name] = self._means.get(name, 0.0) + (figures[name] if name in figures else facts[name])
+        for name, count in counts.items():
+            self._sums[name] = self._sums.get(name, 0) + count
+
+    def report(self) -> dict[str, Any]:
+        """Return sums and means for result.json."""
+        count = len(self.lines)
+        return {
+            "fallbacks": self._fallbacks,
+            "solved": count,
+            "skipped": self.skipped,
+            "statuses": dict(sorted(self._counts.items())),
+            "means": {name: value / count for name, value in self._means.items()},
+            **self._sums,
+        }

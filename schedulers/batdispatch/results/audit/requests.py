@@ -1,0 +1,150 @@
+"""What a request means, read from its fields alone: where a job may run, in what form, and after which jobs.
+
+Nothing here is asked of the core: the audit has its own reading of every field, so that an error there is found here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.job import Job, JobState
+from batdispatch.core.machine import Machine
+from batdispatch.results.audit.capacity import shared_conflicts
+from batdispatch.results.audit.rows import TOLERANCE, Rows
+from batdispatch.results.hostsets import Intervals
+from batdispatch.results.lineage import Lineage
+from batdispatch.results.usage import JobFacts, Slots, licences_of
+
+
+def check_places(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, facts: JobFacts) -> None:
+    """Each job ran on nodes that it may use, on as many of them and in the form that it asked for."""
+    rows.findings.checked += ["nodes", "units per node", "node list", "excluded node", "contiguous", "I/O node"]
+    hosts, _ = intervals.hosts()
+    bounds = np.concatenate(([0], np.cumsum(intervals.sizes))).tolist()
+    disks = {host.name for host in machine.storage}
+    for row, job in enumerate(facts.asking):
+        if job is None or not rows.ran[row]:
+            continue
+        request = job.request
+        if request.io_node and request.io_node not in disks:
+            rows.add("I/O node", f"is pinned to I/O node {request.io_node!r}, which is no storage host", row)
+        if request.plain:
+            continue
+        where = slice(bounds[row], bounds[row + 1])
+        _check_place(rows, row, job, hosts[where], units[where], machine, whole=facts.jobs[row] is not None)
+
+
+def _check_place(
+    rows: Rows, row: int, job: Job, hosts: NDArray[np.int64], units: NDArray[np.int64], machine: Machine, *, whole: bool
+) -> None:
+    """Check one job.
+
+    Args:
+        rows: of the jobs file.
+        row: the job's.
+        job: whose request it has.
+        hosts: where it ran, int64 [host of it].
+        units: of it on each of these.
+        machine: of the run.
+        whole: whether the job is the workload's own; a resized rest may have other numbers of nodes.
+    """
+    request = job.request
+    names = [machine.hosts[host].name for host in hosts.tolist() if host < len(machine.hosts)]
+    if request.nodes and whole and not request.nodes[0] <= len(hosts) <= request.nodes[1]:
+        least, most = request.nodes
+        rows.add("nodes", f"holds {len(hosts)} nodes, asked for {least} to {most}", row)
+    if request.units_per_node and (wrong := np.flatnonzero(units != request.units_per_node)).size:
+        at = int(wrong[0])
+        rows.add(
+            "units per node",
+            f"has {int(units[at])} units there, asked for {request.units_per_node} on each node",
+            row,
+            host=_name(machine, int(hosts[at])),
+        )
+    if request.named and (outside := [name for name in names if name not in set(request.named)]):
+        rows.add("node list", "is not in its node list", row, host=outside[0])
+    if request.excluded and (inside := [name for name in names if name in set(request.excluded)]):
+        rows.add("excluded node", "is excluded by the job", row, host=inside[0])
+    if request.contiguous and len(hosts) and int(hosts.max() - hosts.min()) + 1 != len(set(hosts.tolist())):
+        rows.add("contiguous", "asked for consecutive nodes and holds others", row)
+    if request.whole_nodes and not machine.exclusive:
+        _check_share(rows, row, job, hosts, units, machine)
+
+
+def _check_share(
+    rows: Rows, row: int, job: Job, hosts: NDArray[np.int64], units: NDArray[np.int64], machine: Machine
+) -> None:
+    """No node that a job has wholly carries more of its units than it can: the sums over jobs do not show that."""
+    each, once = dict(job.request.per_unit or ()), dict(job.request.per_node)
+    for host, count in zip(hosts.tolist(), units.tolist(), strict=True):
+        if host >= len(machine.hosts):
+            continue
+        for name in sorted({*each, *once}):
+            there = int(machine.capacity[host, machine.resources.index(name)]) if name in machine.resources else 0
+            used = count * each.get(name, 0) + once.get(name, 0)
+            if used > there:
+                message = f"{count} units of it use {used} {name}, the host has {there}"
+                rows.add("capacity", message, row, host=_name(machine, host))
+                return
+
+
+def _name(machine: Machine, host: int) -> str:
+    return machine.hosts[host].name if host < len(machine.hosts) else f"#{host}"
+
+
+def check_licences(rows: Rows, machine: Machine, facts: JobFacts) -> None:
+    """No licence is in use more often than the machine has it, at any time."""
+    rows.findings.checked.append("licences")
+    there = dict(machine.licences)
+    for row, job in enumerate(facts.asking):
+        for name, amount in job.request.licences if job is not None else ():
+            if amount and rows.ran[row] and name not in there:
+                rows.add("licences", f"holds {amount} {name}, of which the machine has none", row)
+    if not there:
+        return
+    count = len(rows.ids)
+    held = np.stack(list(licences_of(machine, facts.asking).values()), axis=1).reshape(count, len(there))
+    # One place for the whole machine.
+    slots = Slots(np.zeros(count, dtype=np.int64), np.arange(count), np.ones(count, dtype=np.int64), held)
+    start = np.where(rows.ran, rows.start, np.nan)
+    capacity = np.array([[amount for _, amount in machine.licences]], dtype=np.int64)
+    for row, _, axis, used, _ in shared_conflicts(slots, capacity, start, rows.finish, TOLERANCE):
+        name, most = machine.licences[axis]
+        rows.add("licences", f"{name} in use {used}, the machine has {most}", row)
+
+
+def check_dependencies(rows: Rows, facts: JobFacts, lineage: Lineage) -> None:
+    """A job starts only after the logical jobs that it depends on have succeeded."""
+    rows.findings.checked.append("dependency")
+    by_id = {
+        (workload, name.removeprefix(f"{workload}!")): row
+        for row, (workload, name) in reversed(list(enumerate(zip(rows.workloads, rows.ids, strict=True))))
+    }
+    succeeded = np.full(len(rows.ids), np.inf)
+    good = rows.state == JobState.COMPLETED_SUCCESSFULLY.value
+    np.fmin.at(succeeded, lineage.root[good], rows.finish[good])
+    for row, job in enumerate(facts.jobs):
+        if job is None or not rows.ran[row]:
+            continue
+        for name in job.request.dependencies:
+            workload, mark, short = name.partition("!")
+            other = by_id.get((workload, short) if mark else (rows.workloads[row], name))
+            if other is None:
+                rows.add("dependency", f"depends on job {name}, which is not in the jobs file", row)
+            elif not succeeded[lineage.root[other]] <= rows.start[row] + TOLERANCE:
+                time = float(succeeded[lineage.root[other]])
+                end = "never succeeded" if np.isinf(time) else f"succeeded only at {time:.6f}"
+                rows.add("dependency", f"depends on job {name}, which {end}", row)
+
+
+def check_lineage(rows: Rows, lineage: Lineage) -> None:
+    """A segment starts only after the one that it continues has ended."""
+    rows.findings.checked.append("lineage")
+    for row in np.flatnonzero((lineage.parent >= 0) & rows.ran).tolist():
+        parent = int(lineage.parent[row])
+        if not rows.ran[parent]:
+            rows.add("lineage", f"continues job {rows.ids[parent]}, which was rejected", row)
+        elif rows.start[row] < rows.finish[parent] - TOLERANCE:
+            end = f"ended only at {rows.finish[parent]:.6f}"
+            rows.add("lineage", f"continues job {rows.ids[parent]}, which {end}", row)

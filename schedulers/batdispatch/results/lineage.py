@@ -1,0 +1,297 @@
+"""Which rows of a jobs file are one job: read from the record of the run, never guessed from names.
+
+A job may continue another one (a further attempt, a resized rest, a restart, see `core.job.Job.parent`). The rows that
+are joined in this way are the *segments* of one *logical job*. The record is ``lineage.csv`` in a run's folder, with
+one row for each job that continues another: ``job_id,workload_name,parent``. The parent is written without its workload
+if that is the job's own, as ``workload!name`` otherwise. Without the file every row is a job of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import JobState
+from batdispatch.inputs.files import write_whole
+
+#: Name of the record in a run's folder.
+FILE = "lineage.csv"
+#: Largest lineage.csv read, in bytes.
+MAX_BYTES = 1 << 30
+#: Seconds by which a segment may start before the one that it continues has ended: the precision of a jobs file.
+TOLERANCE = 1e-3
+_COLUMNS = ["job_id", "workload_name", "parent"]
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """How the rows of a frame belong together.
+
+    Attributes:
+        parent: row of the job that each row continues, int64 [row]; -1: none.
+        root: row of the first segment of each row's logical job, int64 [row].
+        depth: how many parents away that is, int64 [row].
+    """
+
+    parent: NDArray[np.int64]
+    root: NDArray[np.int64]
+    depth: NDArray[np.int64]
+
+    @property
+    def joined(self) -> bool:
+        """Whether any row continues another."""
+        return bool((self.parent >= 0).any())
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Rows of the first segments, int64 [logical job], ascending: the order of `logical`."""
+        return np.flatnonzero(self.parent < 0)
+
+    @property
+    def job(self) -> NDArray[np.int64]:
+        """Position of each row's logical job in the order of `logical`, int64 [row]."""
+        return np.searchsorted(self.first, self.root).astype(np.int64)
+
+
+def unjoined(rows: int) -> Lineage:
+    """Return the lineage of a frame in which every row is a job of its own."""
+    return Lineage(np.full(rows, -1, dtype=np.int64), np.arange(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64))
+
+
+def write_lineage(parents: Mapping[str, str], path: Path) -> None:
+    """Write the record of a run; if no job continues another, remove what an earlier run left there.
+
+    Args:
+        parents: id of a job -> id of the job that it continues, as `Ledger.parents` has them.
+        path: of the record.
+    """
+    if not parents:
+        path.unlink(missing_ok=True)
+        return
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for job_id in sorted(parents):
+        workload, _, name = job_id.partition("!")
+        writer.writerow([name, workload, parents[job_id].removeprefix(f"{workload}!")])
+    write_whole(path, text.getvalue().encode())
+
+
+def lineage_of(frame: pd.DataFrame, parents: Mapping[str, str]) -> Lineage:
+    """Return the lineage of a run that is at hand.
+
+    Args:
+        frame: the run's jobs, from `frame.read_jobs`.
+        parents: as for `write_lineage`.
+
+    Raises:
+        InputError: as for `read_lineage`.
+    """
+    split = [(job_id.partition("!"), parents[job_id]) for job_id in sorted(parents)]
+    listed = [
+        (line, [name, workload, other.removeprefix(f"{workload}!")])
+        for line, ((workload, _, name), other) in enumerate(split, start=2)
+    ]
+    return _joined(frame, listed, FILE)
+
+
+def read_lineage(path: Path, frame: pd.DataFrame) -> Lineage:
+    """Read the record of a run; if there is no such file, nothing is joined.
+
+    Args:
+        path: of the record.
+        frame: the run's jobs, from `frame.read_jobs`.
+
+    Raises:
+        InputError: the file is malformed, names a job that is not in the frame, names a job twice, or has a circle.
+    """
+    return _joined(frame, _read_rows(path), str(path)) if path.exists() else unjoined(len(frame))
+
+
+def _joined(frame: pd.DataFrame, listed: Sequence[tuple[int, Sequence[str]]], source: str) -> Lineage:
+    """Join the rows of a frame by the rows of a record, each with its line."""
+    rows: dict[tuple[str, str], int] = {}
+    for row, (workload, name) in enumerate(zip(frame["workload_name"], frame["job_id"], strict=True)):
+        rows.setdefault((workload, name.removeprefix(f"{workload}!")), row)
+    parent = np.full(len(frame), -1, dtype=np.int64)
+    lines: dict[int, int] = {}
+    for line, (name, workload, other) in listed:
+        place = f"line {line}"
+        found = rows.get((workload, name))
+        if found is None:
+            raise InputError(f"job {name[:80]!r} is not in the jobs file", source=source, place=place)
+        if found in lines:
+            raise InputError(
+                f"job {name[:80]!r} stands here and in line {lines[found]}, expected each job once",
+                source=source,
+                place=place,
+            )
+        continued = rows.get((workload, other))
+        if continued is None and "!" in other:
+            elsewhere, _, short = other.partition("!")
+            continued = rows.get((elsewhere, short))
+        if continued is None:
+            raise InputError(
+                f"job {name[:80]!r} continues job {other[:80]!r}, which is not in the jobs file",
+                source=source,
+                place=place,
+            )
+        lines[found] = line
+        parent[found] = continued
+    return _resolved(parent, frame, lines, source)
+
+
+def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
+    """Return (line, fields) of the rows below the header."""
+    source = str(path)
+    with path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise InputError(f"larger than {MAX_BYTES} bytes", source=source)
+    found: list[tuple[int, list[str]]] = []
+    try:
+        reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+        header = next(reader, [])
+        if header != _COLUMNS:
+            raise InputError(
+                f"found columns {','.join(header)[:80]!r}, expected {','.join(_COLUMNS)}", source=source, place="line 1"
+            )
+        for fields in reader:
+            if len(fields) != len(_COLUMNS):
+                raise InputError(
+                    f"{len(fields)} fields, expected {len(_COLUMNS)}", source=source, place=f"line {reader.line_num}"
+                )
+            found.append((reader.line_num, fields))
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise InputError(str(problem), source=source) from None
+    return found
+
+
+def _resolved(parent: NDArray[np.int64], frame: pd.DataFrame, lines: Mapping[int, int], source: str) -> Lineage:
+    """Follow every row to its root.
+
+    Raises:
+        InputError: there is a circle.
+    """
+    root = np.where(parent < 0, np.arange(len(parent)), -1).astype(np.int64)
+    depth = np.zeros(len(parent), dtype=np.int64)
+    for row in sorted(lines):
+        way: list[int] = []
+        on_way: set[int] = set()
+        at = row
+        while root[at] < 0:
+            if at in on_way:
+                names = [str(frame["job_id"].iloc[each]) for each in way[way.index(at) :]]
+                shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+                raise InputError(
+                    f"jobs {shown} continue each other in a circle"
+                    if len(names) > 1
+                    else f"job {shown} continues itself",
+                    source=source,
+                    place=f"line {lines[at]}",
+                )
+            way.append(at)
+            on_way.add(at)
+            at = int(parent[at])
+        for each in reversed(way):
+            root[each] = root[at]
+            depth[each] = depth[parent[each]] + 1
+    return Lineage(parent, root, depth)
+
+
+def ran(frame: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which rows are of jobs that were not rejected."""
+    return np.asarray((frame["final_state"] != JobState.REJECTED.value).to_numpy(), dtype=np.bool_)
+
+
+def logical(frame: pd.DataFrame, lineage: Lineage) -> pd.DataFrame:
+    """Return one row for each logical job, in the order of their first segments.
+
+    Submission, user and what was requested are those of the first segment. The start is the first one and the end the
+    last one of the segments that ran. The execution time is the sum of theirs, and the waiting time is the rest of the
+    turnaround time. State, success and hosts are those of the segment that ended last; the job counts as rejected if
+    none of them ran. The column ``segments`` counts them.
+
+    Raises:
+        InputError: a segment starts before the one that it continues has ended.
+    """
+    if not lineage.joined:
+        return frame.assign(segments=1)
+    _check_order(frame, lineage)
+    first, job, started = lineage.first, lineage.job, ran(frame)
+    count = len(first)
+    start = frame["starting_time"].to_numpy(dtype=np.float64)
+    finish = frame["finish_time"].to_numpy(dtype=np.float64)
+    rows = np.flatnonzero(started)
+    order = rows[np.lexsort((lineage.depth[rows], start[rows], finish[rows], job[rows]))]
+    last = first.copy()
+    last[job[order]] = order
+    begin, end = np.full(count, np.nan), finish[last]
+    np.fmin.at(begin, job[rows], start[rows])
+    execution = np.bincount(job[rows], weights=(finish - start)[rows], minlength=count)
+    segments = np.bincount(job, minlength=count)
+    none_ran = np.isnan(begin)
+    execution[none_ran] = np.nan
+    made = frame.iloc[first].reset_index(drop=True)
+    submission = made["submission_time"].to_numpy(dtype=np.float64)
+    # A job of one segment has exactly the numbers that it has without a lineage.
+    waiting = np.where(segments == 1, begin - submission, end - submission - execution)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        stretch = (end - submission) / execution
+    energy = frame["consumed_energy"].to_numpy(dtype=np.float64)
+    return made.assign(
+        success=frame["success"].to_numpy()[last],
+        final_state=frame["final_state"].iloc[last].reset_index(drop=True),
+        starting_time=begin,
+        execution_time=execution,
+        finish_time=np.where(none_ran, np.nan, end),
+        waiting_time=waiting,
+        turnaround_time=end - submission,
+        stretch=stretch,
+        allocated_resources=frame["allocated_resources"].iloc[last].reset_index(drop=True),
+        consumed_energy=np.where(segments == 1, energy[first], np.bincount(job, weights=energy, minlength=count)),
+        segments=segments,
+    )
+
+
+def _check_order(frame: pd.DataFrame, lineage: Lineage) -> None:
+    rows = np.flatnonzero((lineage.parent >= 0) & ran(frame))
+    start = frame["starting_time"].to_numpy(dtype=np.float64)[rows]
+    ended = frame["finish_time"].to_numpy(dtype=np.float64)[lineage.parent[rows]]
+    early = np.flatnonzero(start < ended - TOLERANCE)
+    if len(early):
+        at = int(early[0])
+        row = int(rows[at])
+        name, other = frame["job_id"].iloc[row], frame["job_id"].iloc[int(lineage.parent[row])]
+        raise InputError(
+            f"job {str(name)[:80]!r} starts at {start[at]:.6f} s, before job {str(other)[:80]!r}, which it continues, "
+            f"ends at {ended[at]:.6f} s",
+            source=FILE,
+        )
+
+
+def waits(frame: pd.DataFrame, lineage: Lineage) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return when logical jobs began and stopped to wait, float64 [stretch of waiting], in seconds.
+
+    A job waits from its submission to its first start, and from the end of each segment to the start of the next one.
+    """
+    rows = np.flatnonzero(ran(frame))
+    submission = frame["submission_time"].to_numpy(dtype=np.float64)
+    start = frame["starting_time"].to_numpy(dtype=np.float64)
+    if not lineage.joined:
+        return submission[rows], start[rows]
+    finish = frame["finish_time"].to_numpy(dtype=np.float64)
+    order = rows[np.lexsort((lineage.depth[rows], start[rows], lineage.root[rows]))]
+    root = lineage.root[order]
+    begin = submission[root]
+    again = np.flatnonzero(root[1:] == root[:-1]) + 1
+    begin[again] = finish[order[again - 1]]
+    return begin, np.maximum(begin, start[order])

@@ -1,0 +1,28 @@
+"""Numbers as people read them: few digits, and durations in a unit that suits them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+_UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def duration_unit(values: Sequence[float]) -> tuple[float, str]:
+    """Return the unit (seconds, name) in which the largest of some durations is at least 2, or the smallest unit."""
+    largest = max((abs(value) for value in values), default=0.0)
+    if not largest:
+        return 1.0, "s"
+    return next((unit for unit in _UNITS if largest >= 2 * unit[0]), _UNITS[-1])
+
+
+def number(value: float) -> str:
+    """Return a number with three or four significant digits, thousands separated by thin spaces."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == int(value) and abs(value) < 1e15:
+        text = f"{int(value):,}"
+    else:
+        digits = max(0, 2 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{min(digits, 6)}f}"
+    return text.replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -1,0 +1,205 @@
+"""Each rule of the audit about what a job asks for finds the run that breaks it, and no other rule does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batdispatch.results.audit.findings import Findings
+from batdispatch.results.audit.run import Auditor
+
+Audit = Callable[..., Findings]
+Fields = Mapping[str, Any]
+
+
+def platform(properties: str = "") -> str:
+    hosts = "\n".join(f'<host id="h{i}" speed="1Gf">{properties}</host>' for i in range(6))
+    disk = '<host id="disk" speed="1Gf"><prop id="role" value="storage"/></host>'
+    return (
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+        f'<platform version="4.1"><zone id="all" routing="Full">\n{hosts}\n{disk}\n</zone></platform>\n'
+    )
+
+
+NODES = platform('<prop id="capacity" value="core=4 gpu=2"/>')
+LICENSED = platform('<prop id="licences" value="matlab=2"/>')
+
+
+@pytest.fixture
+def audited(tmp_path: Path, write_jobs: Callable[..., Path]) -> Audit:
+    """Audit jobs that ran in some way: id -> (fields in the workload, fields in the jobs file)."""
+
+    def check(
+        jobs: Mapping[str, tuple[Fields, Fields]], machine: str | None = None, units: str = "", lineage: str = ""
+    ) -> Findings:
+        (tmp_path / "p.xml").write_text(machine or platform())
+        listed = [{"id": name, "subtime": 0, "res": 1, "profile": "d"} | asked for name, (asked, _) in jobs.items()]
+        workload = {"nb_res": 6, "jobs": listed, "profiles": {"d": {"type": "delay", "delay": 10}}}
+        (tmp_path / "w.json").write_text(json.dumps(workload))
+        folder = write_jobs({name: {"profile": "d", **ran} for name, (_, ran) in jobs.items()})
+        if units:
+            (folder / "units.csv").write_text(f"job_id,allocated_resources,units\n{units}\n")
+        (folder / "lineage.csv").unlink(missing_ok=True)
+        if lineage:
+            (folder / "lineage.csv").write_text(f"job_id,workload_name,parent\n{lineage}\n")
+        return Auditor(platform=tmp_path / "p.xml", workload=tmp_path / "w.json").run(folder)
+
+    return check
+
+
+def late(**fields: Any) -> dict[str, Any]:
+    return {"start": 10.0, "finish": 20.0, **fields}
+
+
+#: kind -> (what job a asks for, how it ran right, how it ran wrong, in the message).
+PLACES: dict[str, tuple[Fields, Fields, Fields, str]] = {
+    "node list": ({"node_list": ["h1", "h2"]}, {"hosts": "1"}, {"hosts": "0"}, "host h0, time 0.000000: is not in its"),
+    "excluded node": ({"exclude_nodes": ["h0"]}, {"hosts": "1"}, {"hosts": "0"}, "host h0, time 0.000000: is excluded"),
+    "contiguous": (
+        {"res": 2, "contiguous": True},
+        {"units": 2, "hosts": "1-2"},
+        {"units": 2, "hosts": "1 3"},
+        "asked for consecutive nodes",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_where_a_job_may_run(audited: Audit, kind: str) -> None:
+    asked, right, wrong, message = PLACES[kind]
+    assert audited({"a": (asked, right)}).kept == []
+    findings = audited({"a": (asked, wrong)})
+    assert findings.counts == {kind: 1}
+    assert message in str(findings.kept[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "right", "wrong", "message"),
+    [
+        ("nodes", {"nodes": [2, 3]}, ("0-1", "2 2"), ("0", "4"), "holds 1 nodes, asked for 2 to 3"),
+        ("nodes", {"nodes": 2}, ("0-1", "2 2"), ("0-2", "2 1 1"), "holds 3 nodes, asked for 2 to 2"),
+        (
+            "units per node",
+            {"units_per_node": 2},
+            ("0-1", "2 2"),
+            ("0-1", "2 1"),
+            "host h1, time 0.000000: has 1 units there, asked for 2 on each node",
+        ),
+    ],
+)
+def test_in_what_form(
+    audited: Audit, kind: str, asked: Fields, right: tuple[str, str], wrong: tuple[str, str], message: str
+) -> None:
+    def run(hosts: str, units: str) -> Findings:
+        # The number of units is right in both, so that one rule is broken at a time.
+        count = sum(map(int, units.split()))
+        job = ({"res": count, "demand": {"core": 1}, **asked}, {"units": count, "hosts": hosts})
+        return audited({"a": job}, NODES, f"a,{hosts},{units}")
+
+    assert run(*right).kept == []
+    findings = run(*wrong)
+    assert findings.counts == {kind: 1}
+    assert message in str(findings.kept[0])
+
+
+def test_what_is_taken_once_on_every_node(audited: Audit) -> None:
+    # Two GPUs on each node, whatever number of cores lands there: nobody else's GPU fits beside them.
+    asked = {"res": 4, "demand": {"core": 1}, "per_node": {"gpu": 2}}
+    other = {"demand": {"core": 1, "gpu": 1}}
+    right = {"a": (asked, {"units": 4, "hosts": "0-1"}), "b": (other, {"hosts": "2"})}
+    assert audited(right, NODES, "a,0-1,2 2").kept == []
+    findings = audited({**right, "b": (other, {"hosts": "1"})}, NODES, "a,0-1,2 2")
+    assert findings.counts == {"capacity": 1}
+    assert "gpu in use 3, the host has 2" in findings.kept[0].message
+
+
+def test_whole_nodes_are_shared_with_nobody_and_carry_what_fits(audited: Audit) -> None:
+    asked = {"res": 2, "demand": {"core": 1}, "whole_nodes": True}
+    other = {"demand": {"core": 1}}
+    ran = {"a": (asked, {"units": 2, "hosts": "0"}), "b": (other, {"hosts": "1"})}
+    assert audited(ran, NODES, "a,0,2").kept == []
+    findings = audited({**ran, "b": (other, {"hosts": "0"})}, NODES, "a,0,2")
+    assert findings.counts == {"capacity": 1}
+    many = ({**asked, "res": 5}, {"units": 5, "hosts": "0"})
+    findings = audited({"a": many}, NODES, "a,0,5")
+    assert findings.counts == {"capacity": 1}
+    assert "5 units of it use 5 core, the host has 4" in findings.kept[0].message
+
+
+def test_licences_over_time(audited: Audit) -> None:
+    asked = {"licences": {"matlab": 2}}
+    jobs = {"a": (asked, {"hosts": "0"}), "b": (asked, late(hosts="1"))}
+    assert audited(jobs, LICENSED).kept == []
+    findings = audited({**jobs, "b": (asked, late(hosts="1", start=9.0, finish=19.0))}, LICENSED)
+    assert findings.counts == {"licences": 1}
+    assert "matlab in use 4, the machine has 2" in str(findings.kept[0])
+    findings = audited({"a": ({"licences": {"maple": 1}}, {})}, LICENSED)
+    assert findings.counts == {"licences": 1}
+    assert "holds 1 maple, of which the machine has none" in str(findings.kept[0])
+
+
+def test_the_storage_host_that_a_job_is_pinned_to(audited: Audit) -> None:
+    assert audited({"a": ({"io_node": "disk"}, {})}).kept == []
+    findings = audited({"a": ({"io_node": "h1"}, {})})
+    assert findings.counts == {"I/O node": 1}
+    assert "'h1', which is no storage host" in str(findings.kept[0])
+
+
+def test_dependencies_must_have_succeeded(audited: Audit) -> None:
+    asked = {"dependencies": ["a"]}
+    assert audited({"a": ({}, {}), "b": (asked, late(hosts="1"))}).kept == []
+    findings = audited({"a": ({}, {}), "b": (asked, {"hosts": "1", "start": 9.0, "finish": 19.0})})
+    assert findings.counts == {"dependency": 1}
+    assert "depends on job a, which succeeded only at 10.000000" in str(findings.kept[0])
+    failed = {"state": "COMPLETED_FAILED"}
+    findings = audited({"a": ({}, failed), "b": (asked, late(hosts="1"))})
+    assert findings.counts == {"dependency": 1}
+    assert "depends on job a, which never succeeded" in str(findings.kept[0])
+    findings = audited({"b": ({"dependencies": ["w0!z"]}, {})})
+    assert "depends on job w0!z, which is not in the jobs file" in str(findings.kept[0])
+
+
+def test_a_dependency_is_on_the_logical_job(audited: Audit) -> None:
+    killed = {"state": "COMPLETED_KILLED"}
+    jobs = {"a": ({}, killed), "a~2": ({}, late()), "b": ({"dependencies": ["a"]}, late(hosts="1"))}
+    findings = audited({**jobs, "b": (jobs["b"][0], {"hosts": "1", "start": 20.0, "finish": 30.0})}, lineage="a~2,w0,a")
+    assert findings.kept == []
+    findings = audited(jobs, lineage="a~2,w0,a")
+    assert findings.counts == {"dependency": 1}
+    assert "succeeded only at 20.000000" in str(findings.kept[0])
+    # Without the record they are two jobs, of which the one that was depended on was killed.
+    findings = audited({**jobs, "b": (jobs["b"][0], {"hosts": "1", "start": 20.0, "finish": 30.0})})
+    assert "never succeeded" in str(findings.kept[0])
+
+
+def test_a_segment_starts_after_the_one_that_it_continues(audited: Audit) -> None:
+    killed = {"state": "COMPLETED_KILLED"}
+    jobs = {"a": ({}, killed), "a~2": ({}, {"hosts": "1", "start": 8.0, "finish": 18.0})}
+    assert audited(jobs).kept == []
+    findings = audited(jobs, lineage="a~2,w0,a")
+    assert findings.counts == {"lineage": 1}
+    assert "job a~2, time 8.000000: continues job a, which ended only at 10.000000" in str(findings.kept[0])
+    findings = audited({"a": ({}, {"state": "REJECTED"}), "a~2": ({}, {})}, lineage="a~2,w0,a")
+    assert "continues job a, which was rejected" in str(findings.kept[0])
+
+
+def test_a_segment_that_was_registered_takes_what_the_first_one_asks_for(
+    audited: Audit, tmp_path: Path, write_jobs: Callable[..., Path]
+) -> None:
+    killed = {"state": "COMPLETED_KILLED"}
+    asked = {"demand": {"core": 3}}
+    beside = {"demand": {"core": 1}}
+    audited({"a": (asked, killed), "b": (beside, late())}, NODES)
+    folder = write_jobs(
+        {name: {"profile": "d", **ran} for name, ran in {"a": killed, "a~2": late(), "b": late()}.items()}
+    )
+    (folder / "result.json").write_text('{"dynamic_jobs": true}')
+    auditor = Auditor(platform=tmp_path / "p.xml", workload=tmp_path / "w.json")
+    # A registered job of which nothing is known is taken to hold its node wholly.
+    assert auditor.run(folder).counts == {"capacity": 1}
+    (folder / "lineage.csv").write_text("job_id,workload_name,parent\na~2,w0,a\n")
+    assert auditor.run(folder).kept == []
