@@ -25,6 +25,7 @@ from batdispatch.core.dispatcher import create
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Peer
+from batdispatch.core.request import Request
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
@@ -60,7 +61,7 @@ def random_workload(count: int, load: float, seed: int = 1) -> Workload:
     span = float((units * runtimes).sum()) / HOSTS / load
     submissions = np.sort(rng.uniform(0, span, count).round())
     jobs = [
-        Job(id=str(i), units=int(n), submission=float(at), walltime=float(limit), profile=f"d{run:g}")
+        Job(id=str(i), request=Request(units=int(n)), submission=float(at), walltime=float(limit), profile=f"d{run:g}")
         for i, (n, at, limit, run) in enumerate(zip(units, submissions, walltimes, runtimes, strict=True))
     ]
     profiles = {f"d{run:g}": {"type": "delay", "delay": float(run)} for run in np.unique(runtimes)}

@@ -5,7 +5,7 @@ Use: python benchmarks/stochastic.py [JOBS]   (1,000 jobs unless said otherwise)
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -43,7 +43,9 @@ def run(which: int, jobs: int, options: dict[str, str]) -> None:
 
 def main() -> None:
     """Print one line a measurement."""
-    jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("jobs", type=int, nargs="?", default=1000, help="how many jobs a scenario has")
+    jobs = parser.parse_args().jobs
     law = parse_law("tnorm:0,20,8,2")
     # The first call loads scipy's optimiser.
     toptimal(parse_law("tnorm:0,30,8,2"))

@@ -28,6 +28,7 @@ from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.messages import Message, Reply
+from batdispatch.core.request import Request
 from batdispatch.core.session import Session
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.engines.embedded import EmbeddedEngine
@@ -88,7 +89,7 @@ def workload(jobs: int, size: int, every: float) -> Workload:
     """Return jobs that arrive at random, `every` seconds on average."""
     arrivals = np.random.default_rng(1).exponential(every, jobs).cumsum()
     listed = [
-        Job(id=str(number), units=size, submission=float(at), walltime=math.inf, profile="p")
+        Job(id=str(number), request=Request(units=size), submission=float(at), walltime=math.inf, profile="p")
         for number, at in enumerate(arrivals)
     ]
     listed.sort(key=lambda job: (job.submission, job.id))

@@ -80,14 +80,15 @@ def options(name: str) -> str:
 def _option_texts(struct: type[Options]) -> dict[str, str]:
     """Return option -> what the class docstrings say of it; a base class knows better than a mere reference."""
     texts: dict[str, str] = {}
-    for cls in reversed(struct.__mro__):
+    for cls in struct.__mro__:
         if not (isinstance(cls, type) and issubclass(cls, Options)):
             continue
         for names, text in re.findall(
             r"^(\w+(?:, \w+)*): (.+(?:\n[ \t]+.+)*)", inspect.cleandoc(cls.__doc__ or ""), re.MULTILINE
         ):
             for name in names.split(", "):
-                texts.setdefault(name, " ".join(text.split()))
+                if not text.startswith("see `"):
+                    texts.setdefault(name, " ".join(text.split()))
     return texts
 
 

@@ -19,7 +19,7 @@ from batdispatch.core.machine import Host, Machine
 from batdispatch.core.pooled import SOMEWHERE, PooledSpace
 from batdispatch.core.reservations import Reservation
 from batdispatch.core.space import Space
-from batdispatch.core.stacked import StackedTimeline
+from batdispatch.core.steps import Values
 from batdispatch.core.timeline import Timeline
 from strategies import make_job
 
@@ -74,9 +74,11 @@ class Case:
         return None if allocation is None else Place(allocation)
 
     def timelines(self) -> list[Timeline[Any]]:
+        """Return the timeline, with its steps kept in both ways where both are possible."""
         made = [Timeline.rising(self.space, 0, self.free, self.ends)]
         if isinstance(self.free, np.ndarray):
-            made.append(StackedTimeline.rising(self.space, 0, self.free, self.ends))
+            made.append(Timeline.rising(self.space, 0, self.free, self.ends))
+            made[1]._steps = Values(self.space, made[1].frees)
         return made
 
     def held_at(self, moment: float, kept: Sequence[Reservation]) -> list[tuple[dict[str, Any], dict[int, int]]]:
@@ -140,7 +142,7 @@ def test_serial_is_the_naive_active_schedule(case: Case) -> None:
             assert (one.start, one.end) == (earliest, earliest + duration)
             done.append(one)
         case.check(done)
-    assert all(found == results[0] for found in results), "both timelines make the same plan"
+    assert all(found == results[0] for found in results), "both ways to keep steps make the same plan"
 
 
 @quick
@@ -176,8 +178,11 @@ def test_pooled_plans_start_no_later_in_serial_and_stay_within_the_sums(case: Ca
     pool = PooledSpace(case.space)
     free = case.space.pooled(case.free)
     anywhere = lambda free, job, start, end, planned: SOMEWHERE  # noqa: E731
-    for kind in (Timeline, StackedTimeline):
-        found = serial(kind.rising(pool, 0, free, case.ends), case.listed(), anywhere)
+    blocks = Timeline.rising(pool, 0, free, case.ends)
+    values = blocks.copy()
+    values._steps = Values(pool, values.frees)
+    for timeline in (blocks, values):
+        found = serial(timeline, case.listed(), anywhere)
         assert found is not None
         kept = [one for one in found if one is not None]
         for moment in {one.start for one in kept}:

@@ -77,14 +77,14 @@ def test_the_timeline_is_always_what_the_reservations_make(data: st.DataObject) 
         job = data.draw(jobs(machine, f"w0!{number}"))
         if action == "reserve":
             before = data.draw(st.sampled_from([math.inf, ledger.now + 4]))
-            expected = plan.earliest(job, duration, ledger.now)
+            expected = plan.earliest(job, duration)
             kept = plan.reserve(job.id, job, duration, before)
-            late = expected is not None and expected[0] + duration > before
+            late = expected is not None and expected.start + duration > before
             assert (kept is None) == (expected is None or late)
             if kept is not None:
                 assert expected is not None
                 assert plan.planned[job.id] is kept
-                assert (kept.job, kept.start, kept.place) == (job, *expected)
+                assert kept == expected
                 assert kept.end == kept.start + duration <= before
         elif action == "withdraw":
             assert plan.withdraw("nobody's") is None
@@ -100,14 +100,14 @@ def test_the_timeline_is_always_what_the_reservations_make(data: st.DataObject) 
         elif action in ("hold", "lend"):
             key = data.draw(st.sampled_from(planned)) if planned and action == "lend" else ""
             tried = plan.planned[key].job if key else job
-            found = plan.earliest(tried, duration, ledger.now)
-            if found is None or found[0] > ledger.now:
+            found = plan.earliest(tried, duration)
+            if found is None or found.start > ledger.now:
                 continue
             kept = plan.lend(key)
             assert (kept is None) == (key == "")
             if kept is not None:
                 scene.aside[key] = kept
-            plan.hold(tried, found[1], ledger.now + duration)
+            plan.hold(tried, found.place, ledger.now + duration)
         elif action == "end" and held:
             name = data.draw(st.sampled_from(held))
             kept = plan.held[name]

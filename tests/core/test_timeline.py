@@ -188,6 +188,26 @@ def test_what_is_free_at_a_time_and_ever_after(time: float) -> None:
     assert timeline.at(0.0) == 4
 
 
+def test_free_capacity_handed_out_never_changes_later() -> None:
+    space = space_of(Machine.flat(2, "core=4"))
+    job = Job(id="w0!1", request=Request(units=3, per_unit=amounts({"core": 1})))
+    timeline = Timeline(space, 0.0, space.whole())
+    seen: list[Any] = []
+
+    def choose(free: Any, job: Job, start: float, end: float) -> Place:
+        seen.append(free)
+        return Place(Allocation.of([0], [3]))
+
+    timeline.reserve(job, Allocation.of([1], [3]), 2.0, 4.0)
+    assert timeline.earliest(job, 1.0, choose) is not None
+    assert timeline.earliest(job, 9.0, choose) is not None
+    kept = [*seen, timeline.at(0.0), timeline.at(3.0), *timeline.frees, *timeline.copy().frees]
+    before = [free.tolist() for free in kept]
+    timeline.reserve(job, Allocation.of([0], [3]), 0.0, 9.0)
+    timeline.restrict(0b10)
+    assert [free.tolist() for free in kept] == before
+
+
 def test_free_capacity_handed_in_is_not_modified() -> None:
     machine = Machine.flat(2, "core=4")
     job = Job(id="w0!1", request=Request(units=3, per_unit=amounts({"core": 1})))

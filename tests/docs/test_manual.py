@@ -11,11 +11,24 @@ import click
 import pytest
 
 from batdispatch.cli.main import cli
+from batdispatch.core import dispatcher, registry
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.workloads import read_workload
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+#: What the page of every dispatcher has, in this order.
+HEADINGS = [
+    "Overview",
+    "Typical use",
+    "Limits",
+    "Options",
+    "Guarantee",
+    "Complexity",
+    "Deviations",
+    "References",
+    "Production ready?",
+]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -109,3 +122,18 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", registry.names(dispatcher.GROUP))
+def test_every_dispatcher_has_its_page(name: str) -> None:
+    page = (ROOT / f"docs/dispatchers/{name}.md").read_text()
+    assert [found for found in re.findall(r"^## (.+)$", page, re.MULTILINE) if found in HEADINGS] == HEADINGS
+    assert f"<!-- generated: options {name} -->" in page
+    assert f"[`{name}`]({name}.md)" in (ROOT / "docs/dispatchers/index.md").read_text()
+    assert f"`{name}`" in (ROOT / "README.md").read_text()
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = (ROOT / "mkdocs.yml").read_text()
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert str(page.relative_to(ROOT / "docs")) in listed, page

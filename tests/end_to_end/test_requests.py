@@ -51,6 +51,7 @@ JOBS = [
         "walltime": 20,
         "profile": "d",
     },
+    {"id": "odd", "subtime": 5, "res": 1, "demand": {"fpga": 1}, "walltime": 20, "profile": "d"},
     {
         "id": "never",
         "subtime": 5,
@@ -92,7 +93,7 @@ def test_is_run_audited_drawn_and_replayed(compared: Path, name: str) -> None:
     checked = batdispatch("check", run)
     assert checked.exit_code == 0, checked.output
     rows = {line.split(",")[0]: line.split(",") for line in (run / "jobs.csv").read_text().splitlines()[1:]}
-    assert rows["never"][7] == "REJECTED"
+    assert rows["never"][7] == rows["odd"][7] == "REJECTED"
     assert len(rows) == len(JOBS)
     assert float(rows["after"][8]) >= float(rows["gpu"][10])
     # Four licences: the two jobs that need three and two of them never run together.

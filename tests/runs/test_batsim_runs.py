@@ -267,3 +267,39 @@ def test_what_batsim_5_cannot_run_is_refused(batsim: Path, tmp_path: Path) -> No
     ran = run(*inputs(workload=RECORDINGS / "workloads" / "msg.json"), "--engine", "batsim5", "--out", tmp_path / "run")
     assert ran.status == 2
     assert "Batsim 5 has no messages between jobs and schedulers" in ran.output
+
+
+TORUS = (
+    '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
+    '<zone id="w" routing="Full">\n<cluster id="c" prefix="n" suffix="" radical="1-12" speed="2Gf" bw="1GBps" '
+    'lat="1us" topology="TORUS" topo_parameters="4,3"/>\n<zone id="m" routing="Full">'
+    '<host id="master_host" speed="1Gf"/></zone>\n</zone>\n</platform>\n'
+)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_dispatcher_knows_what_batsim_does_not_tell(engine: str, batsim: Path, tmp_path: Path) -> None:
+    """The two versions number n1, n2, ... n12 differently: the places on the torus follow the names."""
+    platform, workload = tmp_path / "torus.xml", tmp_path / "w.json"
+    platform.write_text(TORUS)
+    jobs = [{"id": "1", "subtime": 0, "res": 2, "walltime": 20, "profile": "d"}]
+    workload.write_text(json.dumps({"nb_res": 12, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 9}}}))
+    telling = f"{ROOT / 'tests' / 'links' / 'dispatchers_for_platform.py'}:Telling"
+    ran = run(*inputs(platform, workload, telling), "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    (line,) = [line for line in ran.output.splitlines() if line.startswith("knows ")]
+    told = json.loads(line.removeprefix("knows "))
+    assert told["kind"] == "torus"
+    assert told["routers"] == {f"n{number}": number - 1 for number in range(1, 13)}
+    assert set(told["speeds"].values()) == {2e9}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_batsim_that_read_another_machine_is_refused(
+    engine: str, batsim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_BATSIM", "elsewhere")
+    ran = run(*inputs(), "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 2, ran.output
+    assert f"{FOUR}: has 4 compute hosts, Batsim says 3" in ran.output
+    assert "Traceback" not in ran.output

@@ -2,7 +2,7 @@
 
 Installed by `install` as an executable script. It takes only the options that the Batsim it plays has, reads only its
 workloads, and writes its output files under its names. `FAKE_BATSIM` makes it misbehave: crash, kill, hang, silent (no
-outputs), late (a bad status after a good end), mute (no version).
+outputs), late (a bad status after a good end), mute (no version), elsewhere (the last host is a storage host).
 """
 
 from __future__ import annotations
@@ -133,6 +133,9 @@ def main(major: int) -> None:
     for file in (given.platform, given.workload):
         assert Path(file).suffix in (".xml", ".json"), f"Batsim reads nothing packed: {file}"
     site = read_platform(Path(given.platform), master=given.master_host, batsim=5 if major == 5 else 4)
+    if how == "elsewhere":
+        roles = {site.machine.hosts[-1].name: "storage"}
+        site = read_platform(Path(given.platform), master=given.master_host, roles=roles, batsim=5 if major == 5 else 4)
     jobs = read_workload(Path(given.workload))
     assert jobs.batsim == major, f"a workload of Batsim {jobs.batsim}"
     endpoint, init = (given.socket_endpoint, "") if major == 4 else given.edc_socket_str

@@ -12,6 +12,7 @@ from batdispatch.core import registry
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import Part, describe_type, did_you_mean
+from batdispatch.parts.requests import RequestSequence
 
 
 @click.command()
@@ -35,7 +36,8 @@ def command(name: str) -> None:
     for kind, cls in found:
         click.secho(f"{name} ({kind})", bold=True)
         click.echo(inspect.cleandoc(cls.__doc__ or "") + "\n")
-        _explain_options(cls, f"--set {kind}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
+        option = "requests" if issubclass(cls, RequestSequence) else kind
+        _explain_options(cls, f"--set {option}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
 
 
 def _explain_options(cls: type[Dispatcher | Part], how: str) -> None:

@@ -27,7 +27,7 @@ class Allocation:
         self.mask = mask
         self.counts = counts
         self._ids: list[int] | None = None
-        #: What a node space worked out for this allocation: (need, space, hosts, used); planning asks often.
+        #: What a node space worked out for this allocation: (request, space, hosts, used); planning asks often.
         self.share: Any = None
 
     @classmethod
@@ -107,7 +107,7 @@ class IoJob(msgspec.Struct, frozen=True):
     profile: dict[str, Any] | None = None
 
 
-class Place(msgspec.Struct, frozen=True):
+class Place(msgspec.Struct, frozen=True, gc=False):
     """Where a job goes, the whole answer of a placement. Batsim accepts at most one of the last three."""
 
     allocation: Allocation

@@ -73,7 +73,7 @@ class Dispatcher(ABC):
 
     @abstractmethod
     def decide(self, ledger: Ledger) -> None:
-        """Look at the cluster and act."""
+        """Look at the ledger and act."""
 
     def gaps(self, ledger: Ledger) -> Iterable[Gap] | None:
         """Return the capacity that this dispatcher leaves free from now on and until when, for layers that may use it.

@@ -18,7 +18,9 @@ def first_fit(space: Space[Any], free: Any, job: Job) -> Allocation | None:
     """Return the lowest hosts of `free` on which a job's units fit, or None. Needs a space that knows its hosts."""
     request = job.request
     if not space.machine.exclusive:
-        return fill(space.room(free, job), space.need(job)) if space.fits(free, job) else None
+        if space.machine.licences and not space.fits(free, job):
+            return None
+        return fill(space.room(free, job), space.need(job))
     nodes = space.nodes(free)
     if request.plain:
         return Allocation(hostset.lowest(nodes, request.units)) if nodes.bit_count() >= request.units else None

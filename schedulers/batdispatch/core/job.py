@@ -29,7 +29,7 @@ class JobState(StrEnum):
         return self not in (JobState.SUBMITTED, JobState.RUNNING)
 
 
-class Job(msgspec.Struct, eq=False, frozen=True, kw_only=True):
+class Job(msgspec.Struct, eq=False, frozen=True, kw_only=True, gc=False):
     """A job as it was submitted; it never changes. What happens to it is the ledger's to know."""
 
     #: ``workload!number`` as Batsim writes it.
@@ -59,13 +59,15 @@ class Job(msgspec.Struct, eq=False, frozen=True, kw_only=True):
         return f"Job({self.id!r}, units={self.units}, walltime={self.walltime:g})"
 
 
-class Stay(msgspec.Struct, eq=False, kw_only=True):
+class Stay(msgspec.Struct, eq=False, kw_only=True, gc=False):
     """A job on its hosts, from its start on; kept by the ledger, and changed by nobody else."""
 
     job: Job
     #: Start time in seconds.
     start: float
     allocation: Allocation
+    #: Position in the order of arrival, for ties.
+    rank: int = 0
     #: RUNNING, or how the job ended.
     state: JobState = JobState.RUNNING
 

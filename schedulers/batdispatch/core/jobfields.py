@@ -60,11 +60,11 @@ def read_request(units: int, fields: Mapping[str, Any]) -> Request:
     Raises:
         FieldError: a field is wrong; it is named without what it stands in.
     """
-    said = fields.keys() & _READERS.keys()
-    if not said:
+    if _READERS.keys().isdisjoint(fields):
         return _plain(units, None)
+    said = [name for name in fields if name in _READERS]
     values = {_READERS[name][0]: _READERS[name][1](fields[name], name) for name in said}
-    if said == {"demand"}:
+    if said == ["demand"]:
         return _plain(units, values["per_unit"])
     return Request(units=units, **values)
 

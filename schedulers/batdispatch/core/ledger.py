@@ -29,31 +29,17 @@ from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.capacity import space_of
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.filling import first_fit
+from batdispatch.core.holds import Hold, beyond_own, hold_of
+from batdispatch.core.impossible import why_never
 from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.machine import Machine
 from batdispatch.core.profiles import spreads_freely
-from batdispatch.core.space import Space
+from batdispatch.core.request import Request
+from batdispatch.core.roll import Roll
+from batdispatch.core.space import REMEMBERED, Space
 
 #: Resolution of a simulator's clock, in seconds.
 TICK = 1e-6
-
-
-class Hold(msgspec.Struct, frozen=True):
-    """Hosts kept for the job that will continue another one, each with as many units as that one has there."""
-
-    #: The job that is continued.
-    job: Job
-    #: Hosts of its own: free for nobody else once it has ended. None: none of them.
-    own: Allocation | None
-    #: Further hosts, free for nobody else from the decision on. None: none.
-    more: Allocation | None
-
-    @property
-    def beyond(self) -> Job:
-        """What is taken of the further hosts: as `job`, whose licences are kept once, with its own hosts."""
-        if not self.job.request.licences:
-            return self.job
-        return msgspec.structs.replace(self.job, request=msgspec.structs.replace(self.job.request, licences=()))
 
 
 class Ledger:
@@ -65,16 +51,14 @@ class Ledger:
         now: simulated time of the current message, in seconds.
         queue: waiting jobs by id, in order of arrival.
         running: running jobs by id, in order of start.
-        blocked: jobs that wait for jobs they depend on, by id; they enter the queue when those have succeeded.
+        roll: which jobs there are, who continues whom, and who waits for whom.
         holds: capacity kept for jobs that will continue others, by the id of the job that is continued.
         free: what is neither used, held nor unavailable (a value of `space`).
         unavailable: mask of the hosts that are away.
         epoch: counts the events that changed capacity, starts excepted; a plan made at an equal count still holds.
         plain: True as long as every job submitted has a plain request, so that counting hosts suffices.
-        parents: id of a job -> id of the job that it continues.
         config: Batsim's configuration, see SimulationBegins.
         profiles: workload -> profile name -> profile, as far as the simulator told.
-        static_jobs_done: True when no job will come any more but by registration.
     """
 
     def __init__(self, begins: e.SimulationBegins) -> None:
@@ -83,16 +67,14 @@ class Ledger:
         self.now = begins.time
         self.queue: dict[str, Job] = {}
         self.running: dict[str, Stay] = {}
-        self.blocked: dict[str, Job] = {}
+        self.roll = Roll()
         self.holds: dict[str, Hold] = {}
         self.free: Any = self.space.whole()
         self.unavailable = 0
         self.epoch = 0
         self.plain = True
-        self.parents: dict[str, str] = {}
         self.config = begins.config
         self.profiles = begins.profiles
-        self.static_jobs_done = False
         #: (job id, reason) of every rejected job.
         self.rejections: list[tuple[str, str]] = []
         #: Called as `on_start(stay)` after each start; set by the session for dispatchers that want to know.
@@ -102,17 +84,8 @@ class Ledger:
         #: Decisions taken since the last call of `take_decisions`.
         self._decisions: list[d.Decision] = []
         self._idle: Any = self.free
-        #: Position of each job that is not over in the order of arrival.
-        self._ranks: dict[str, int] = {}
-        self._arrived = 0
-        #: Jobs registered by the dispatcher that the simulator has yet to acknowledge.
-        self._registered: dict[str, Job] = {}
-        #: Whether a blocked job may have lost what it waits for since `reject_hopeless` looked.
-        self._doubt = False
-        #: Jobs that continue another one and were not registered by the dispatcher.
-        self._announced: set[str] = set()
-        #: Final state of the jobs that are over.
-        self._ended: dict[str, JobState] = {}
+        #: Request -> why it can never be met.
+        self._never: dict[Request, str] = {}
 
     # ------------------------------------------------------------------ what the simulator tells
 
@@ -123,58 +96,27 @@ class Ledger:
             InputError: the job is known already.
         """
         job = event.job
-        if job.id in self._ranks or job.id in self._ended:
+        if job.id in self.roll.ranks or job.id in self.roll.ended:
             raise InputError(f"job {job.id} was submitted twice", place=f"time {event.time:g}")
         if event.profile is not None:
             workload = job.id.partition("!")[0]
             self.profiles.setdefault(workload, {})[job.profile] = event.profile
-        self._ranks[job.id] = self._arrived
-        self._arrived += 1
         if not job.request.plain:
             self.plain = False
-        if job.parent and self._known(self._full(job, job.parent)):
-            # What is continued came before: chains have no circles.
-            self.parents[job.id] = self._full(job, job.parent)
-            if job.id not in self._registered:
-                self._announced.add(job.id)
-        if (job.parent or job.request.dependencies) and self.waits_for(job):
-            self.blocked[job.id] = job
-            self._doubt = True
-        else:
+        if not self.roll.enter(job):
             self.queue[job.id] = job
-        self._registered.pop(job.id, None)
         return job
 
     def why_impossible(self, job: Job) -> str:
         """Return why a job can never run on this machine, or an empty text."""
-        if job.parent and not self._known(self._full(job, job.parent)):
+        if job.parent and self.roll.continues_nobody(job):
             return f"continues job {job.parent}, which is unknown"
-        space = self.space
-        try:
-            need = space.need(job)
-        except InputError as problem:
-            return str(problem)
-        whole = space.whole()
-        if space.fits(whole, job):
-            return ""
-        for (name, there), asked in zip(self.machine.licences, need.licences, strict=True):
-            if asked > there:
-                return f"asks for {asked} {name}, the whole machine has {there}"
-        what, request = "hosts", job.request
-        most = int(space.room(whole, job).sum())
-        if not self.machine.exclusive and request.per_unit is not None:
-            what = "units of " + ", ".join(f"{amount} {name}" for name, amount in self._named(need.amounts) if amount)
-        if need.once is not None:
-            what += " with " + ", ".join(f"{amount} {name}" for name, amount in self._named(need.once) if amount)
-            what += " on each node"
-        if most >= request.units:
-            # There is room for all units, but not in the form asked for.
-            form = "consecutive nodes" if request.contiguous else f"{need.least} to {need.most} nodes"
-            return f"asks for {request.units} {what} on {form}, which the whole machine does not have"
-        return f"asks for {request.units} {what}, the whole machine has room for {most}"
-
-    def _named(self, along: Iterable[int]) -> list[tuple[str, int]]:
-        return list(zip(self.machine.resources, along, strict=True))
+        known = self._never.get(job.request)
+        if known is None:
+            if len(self._never) >= REMEMBERED:
+                self._never.clear()
+            known = self._never[job.request] = why_never(self.space, job)
+        return known
 
     def apply_completed(self, event: e.JobCompleted) -> Stay:
         """Free what a job held, apart from what is kept for its successor, and return its stay.
@@ -190,12 +132,7 @@ class Ledger:
             raise InputError(f"job {event.job_id} was reported complete but is {state}", place=f"time {event.time:g}")
         job = stay.job
         stay.state = event.state
-        self._ended[job.id] = event.state
-        if job.id in self.parents and event.state is JobState.COMPLETED_SUCCESSFULLY:
-            # The success of a further attempt, or of a rest, is the logical job's.
-            self._ended[self.root(job.id)] = event.state
-        self._doubt = self._doubt or event.state is not JobState.COMPLETED_SUCCESSFULLY
-        del self._ranks[job.id]
+        self.roll.end(job.id, event.state)
         self._idle = self.space.give(self._idle, job, stay.allocation)
         hold = self.holds.get(job.id)
         if hold is not None:
@@ -208,7 +145,7 @@ class Ledger:
 
     def apply_static_jobs_done(self) -> None:
         """Note that no job will come any more but by registration."""
-        self.static_jobs_done = self._doubt = True
+        self.roll.close()
 
     def apply_unavailable(self, hosts: Allocation) -> None:
         """Take hosts away: nothing new may start there; what runs there goes on."""
@@ -228,92 +165,45 @@ class Ledger:
     def _refresh(self) -> None:
         self.free = self._idle if not self.unavailable else self.space.only(self._idle, ~self.unavailable)
 
-    # ------------------------------------------------------------------ jobs that depend on others, jobs that continue
-
-    def root(self, job_id: str) -> str:
-        """Return the id of the logical job that a job belongs to: the first one of the chain of parents."""
-        while job_id in self.parents:
-            job_id = self.parents[job_id]
-        return job_id
-
-    @staticmethod
-    def _full(job: Job, name: str) -> str:
-        """Return a job's id with the workload of the job that names it, if it has none."""
-        return name if "!" in name else f"{job.id.partition('!')[0]}!{name}"
-
-    def _known(self, job_id: str) -> bool:
-        return job_id in self._ranks or job_id in self._ended or job_id in self._registered
-
-    def waits_for(self, job: Job) -> list[str]:
-        """Return the jobs that a job waits for: those that it depends on, and the one that it continues.
-
-        What a dispatcher registers to continue a job is its own affair, and waits for nothing.
-        """
-        names = [self._full(job, name) for name in job.request.dependencies]
-        unmet = [name for name in names if self._ended.get(name) is not JobState.COMPLETED_SUCCESSFULLY]
-        parent = self.parents[job.id] if job.id in self._announced else ""
-        return [*unmet, parent] if parent in self._ranks else unmet
-
     def unblock(self) -> list[Job]:
         """Let the jobs into the queue that have nothing to wait for any more, and return them, in order of arrival."""
-        if not self.blocked:
-            return []
-        ready = [job for job in self.blocked.values() if not self.waits_for(job)]
-        for job in ready:
-            self.queue[job.id] = self.blocked.pop(job.id)
+        ready = self.roll.take_ready()
+        self.queue.update((job.id, job) for job in ready)
         return ready
 
     def reject_hopeless(self) -> list[Job]:
-        """Reject the blocked jobs that can never start, since what they wait for cannot succeed, and return them.
-
-        Time: linear in the blocked jobs and what they wait for, if a job failed or began to wait since the last call.
-        """
-        rejected: list[Job] = []
-        while self._doubt and self.blocked:
-            self._doubt = False
-            going_on = {self.root(name) for name in (*self.queue, *self.running, *self._registered)}
-            hopeful: set[str] = set()
-            again = True
-            while again:
-                again = False
-                for job in self.blocked.values():
-                    if job.id not in hopeful and all(
-                        name in going_on or self.root(name) in going_on or name in hopeful or self._may_come(name)
-                        for name in self.waits_for(job)
-                    ):
-                        hopeful.add(job.id)
-                        again = True
-            hopeless = [job for job in self.blocked.values() if job.id not in hopeful]
-            # Those with a cause first: the others then wait for what was rejected, or for each other.
-            for job in [job for job in hopeless if self._why_hopeless(job)] or hopeless[:1]:
-                reason = (
-                    self._why_hopeless(job) or f"depends on job {self.waits_for(job)[0]}, which depends on it in turn"
-                )
-                self.queue[job.id] = self.blocked.pop(job.id)
-                self.reject(job, reason)
-                rejected.append(job)
+        """Reject the blocked jobs that can never start, since what they wait for cannot succeed, and return them."""
+        rejected = []
+        for job, reason in self.roll.take_hopeless():
+            self.queue[job.id] = job
+            self.reject(job, reason)
+            rejected.append(job)
         return rejected
-
-    def _may_come(self, job_id: str) -> bool:
-        return not self._known(job_id) and not self.static_jobs_done
-
-    def _why_hopeless(self, job: Job) -> str:
-        for name in self.waits_for(job):
-            if name in self._ended:
-                return f"depends on job {name}, which ended {self._ended[name].value}"
-            if not self._known(name) and self.static_jobs_done:
-                return f"depends on job {name}, which was never submitted"
-        return ""
 
     # ------------------------------------------------------------------ questions
 
-    def knows(self, job_id: str) -> bool:
-        """Return whether a job of this id waits, runs, is registered, or is over."""
-        return self._known(job_id)
+    @property
+    def blocked(self) -> Mapping[str, Job]:
+        """Jobs that wait for jobs they depend on, by id; they enter the queue when those have succeeded."""
+        return self.roll.blocked
+
+    @property
+    def parents(self) -> Mapping[str, str]:
+        """Id of each job that continues another one -> id of that one."""
+        return self.roll.parents
+
+    @property
+    def static_jobs_done(self) -> bool:
+        """Whether no job will come any more but by registration."""
+        return self.roll.no_more
+
+    def root(self, job_id: str) -> str:
+        """Return the id of the logical job that a job belongs to: the first one of the chain of parents."""
+        return self.roll.root(job_id)
 
     def rank(self, job: Job) -> int:
         """Return a job's position in the order of arrival, for ties; it counts jobs that are not over."""
-        return self._ranks[job.id]
+        return self.roll.ranks[job.id]
 
     def place(self, job: Job) -> Place | None:
         """Return the lowest hosts on which a job fits right now, or None."""
@@ -322,22 +212,22 @@ class Ledger:
 
     def held_for(self, job: Job) -> Allocation | None:
         """Return the hosts that are kept for a job because it continues another one, or None."""
-        hold = self.holds.get(self.parents.get(job.id, ""))
+        hold = self.holds.get(self.roll.parents.get(job.id, ""))
         if hold is None or hold.job.id in self.running:
             return None
-        parts = [part.per_host() for part in (hold.own, hold.more) if part is not None]
-        return _allocation([entry for part in parts for entry in part])
+        return hold.hosts
 
     def _state_of(self, job_id: str) -> str:
         if job_id in self.queue:
             return "waiting"
         if job_id in self.running:
             return f"running since {self.running[job_id].start:g} s"
-        if job_id in self.blocked:
-            return f"waiting for {', '.join(self.waits_for(self.blocked[job_id]))}"
-        if job_id in self._registered:
+        roll = self.roll
+        if job_id in roll.blocked:
+            return f"waiting for {', '.join(roll.waits_for(roll.blocked[job_id]))}"
+        if job_id in roll.registered:
             return "registered but not acknowledged yet"
-        return "ended or rejected already" if job_id in self._ended else "unknown"
+        return "ended or rejected already" if job_id in roll.ended else "unknown"
 
     # ------------------------------------------------------------------ what a dispatcher decides
 
@@ -372,7 +262,7 @@ class Ledger:
         if mapping is not None or place.storage is not None or place.io_job is not None:
             self._check_extras(job, place)
         idle = self._idle
-        hold = self.holds.get(self.parents.get(job.id, "")) if self.holds else None
+        hold = self.holds.get(self.roll.parents.get(job.id, "")) if self.holds else None
         if hold is not None:
             if hold.job.id in self.running:
                 raise self._refusal(f"job {job.id} cannot start: job {hold.job.id}, which it continues, is running")
@@ -383,7 +273,7 @@ class Ledger:
         if hold is not None:
             del self.holds[hold.job.id]
         del self.queue[job.id]
-        stay = self.running[job.id] = Stay(job=job, start=self.now, allocation=allocation)
+        stay = self.running[job.id] = Stay(job=job, start=self.now, allocation=allocation, rank=self.roll.ranks[job.id])
         self._idle = self.space.take(idle, job, allocation)
         if hold is not None:
             self._changed()
@@ -428,7 +318,7 @@ class Ledger:
         if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot be amended: it is {self._state_of(job.id)}")
         if rank is not None:
-            self._ranks[job.id] = rank
+            self.roll.ranks[job.id] = rank
         changed = msgspec.structs.replace(
             job,
             walltime=job.walltime if walltime is None else walltime,
@@ -444,9 +334,7 @@ class Ledger:
         if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot be rejected: it is {self._state_of(job.id)}")
         del self.queue[job.id]
-        del self._ranks[job.id]
-        self._ended[job.id] = JobState.REJECTED
-        self._doubt = True
+        self.roll.end(job.id, JobState.REJECTED)
         self.rejections.append((job.id, reason))
         self._decisions.append(d.Reject(self.now, job.id, reason))
 
@@ -474,16 +362,14 @@ class Ledger:
         stay = self.running.get(job.id)
         if stay is None:
             raise self._refusal(f"job {job.id} can have no successor: it is {self._state_of(job.id)}")
-        its = dict(stay.allocation.per_host())
-        listed = hosts.per_host()
-        own = [(host, count) for host, count in listed if host in its]
-        for host, count in own:
-            if count > its[host]:
-                raise self._refusal(
-                    f"{count} units cannot be kept on {self._host(host)} for the successor of job {job.id}: it has "
-                    f"{its[host]} there"
-                )
-        hold = Hold(job, _allocation(own), _allocation([entry for entry in listed if entry[0] not in its]))
+        too_many = beyond_own(stay, hosts)
+        if too_many is not None:
+            host, count, its = too_many
+            raise self._refusal(
+                f"{count} units cannot be kept on {self._host(host)} for the successor of job {job.id}: it has "
+                f"{its} there"
+            )
+        hold = hold_of(stay, hosts)
         before = self.holds.get(job.id)
         idle = self._idle if before is None else self._given_back(before, own=False)
         if hold.more is not None:
@@ -553,7 +439,7 @@ class Ledger:
         self._need("dynamic-jobs-enabled", "registering jobs", "--enable-dynamic-jobs")
         if "!" not in job.id:
             raise self._refusal(f"job {job.id}: its id must be workload!name")
-        if job.id in self._registered or self._state_of(job.id) != "unknown":
+        if job.id in self.roll.registered or self._state_of(job.id) != "unknown":
             raise self._refusal(f"job {job.id} cannot be registered: it is {self._state_of(job.id)}")
         if job.units < 1 or not job.walltime > 0:
             raise self._refusal(
@@ -564,7 +450,7 @@ class Ledger:
         if reason:
             raise self._refusal(f"job {job.id} cannot be registered: it {reason}")
         self._decisions.append(d.RegisterJob(self.now, job))
-        self._registered[job.id] = job
+        self.roll.registered[job.id] = job
         if not self.config.get("dynamic-jobs-acknowledged"):
             self.apply_submitted(e.JobSubmitted(self.now, job))
             if self.on_registered is not None:
@@ -582,7 +468,7 @@ class Ledger:
 
     def set_metadata(self, job: Job, text: str) -> None:
         """Write a text into the job's line of the jobs file."""
-        if job.id not in self.queue and job.id not in self.running and job.id not in self._registered:
+        if job.id not in self.queue and job.id not in self.running and job.id not in self.roll.registered:
             raise self._refusal(f"job {job.id} cannot be given metadata: it is {self._state_of(job.id)}")
         if '"' in text:
             raise self._refusal(f"job {job.id}: metadata must not contain double quotes")
@@ -626,24 +512,25 @@ class Ledger:
         Raises:
             AssertionError: one does not hold.
         """
-        ids = [*self.queue, *self.running, *self.blocked, *self._registered, *self._ended]
+        roll = self.roll
+        ids = [*self.queue, *self.running, *roll.blocked, *roll.registered, *roll.ended]
         assert len(ids) == len(set(ids)), "a job is in two places"
-        assert set(self._ranks) == {*self.queue, *self.running, *self.blocked}, "ranks are kept of other jobs"
+        assert set(roll.ranks) == {*self.queue, *self.running, *roll.blocked}, "ranks are kept of other jobs"
         space, idle = self.space, self.space.whole()
         for stay in self.running.values():
             assert space.lacking(idle, stay.job, stay.allocation) is None, f"{stay} is beyond capacity"
             idle = space.take(idle, stay.job, stay.allocation)
         for job_id, hold in self.holds.items():
-            assert job_id in self.running or self._ended.get(job_id) is JobState.COMPLETED_KILLED, f"stale hold {hold}"
+            assert job_id in self.running or roll.ended.get(job_id) is JobState.COMPLETED_KILLED, f"stale hold {hold}"
             for job, part in ((hold.job, None if job_id in self.running else hold.own), (hold.beyond, hold.more)):
                 if part is not None:
                     assert space.lacking(idle, job, part) is None, f"{hold} is beyond capacity"
                     idle = space.take(idle, job, part)
         assert space.same(idle, self._idle), "what is idle does not add up"
         assert space.same(self.free, space.only(idle, ~self.unavailable)), "what is free does not add up"
-        for job_id in self.parents:
+        for job_id in roll.parents:
             seen = {job_id}
-            while (job_id := self.parents.get(job_id, "")) and job_id not in seen:
+            while (job_id := roll.parents.get(job_id, "")) and job_id not in seen:
                 seen.add(job_id)
             assert not job_id, "a job continues itself"
 
@@ -696,7 +583,3 @@ class Ledger:
 
     def _refusal(self, text: str) -> ImpossibleDecision:
         return ImpossibleDecision(f"at {self.now:.6f} s: {text}")
-
-
-def _allocation(counts: list[tuple[int, int]]) -> Allocation | None:
-    return Allocation.of([host for host, _ in counts], [count for _, count in counts]) if counts else None

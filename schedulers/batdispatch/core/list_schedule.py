@@ -7,12 +7,14 @@
     Each job of the list in turn gets its earliest start. The schedules are *active*: no job could start earlier without
     delaying one that stands before it. A job that cannot start yet keeps later ones from delaying it.
 
-Both are told what is free now and when running jobs give something back; neither changes what it is given.
+Both are told what is free now and when running jobs give something back; neither changes what it is given. In
+complexities, n is the number of jobs of the list, r the number of running jobs, s the number of steps of the timeline,
+and p the time of one placement.
 
 References:
-    [1] Kolisch: "Serial and parallel resource-constrained project scheduling methods revisited: theory and
-        computation", European Journal of Operational Research, 1996, sections 2 and 3 (`forward` is the parallel method
-        there).
+    [1] R. Kolisch. Serial and parallel resource-constrained project scheduling methods revisited: theory and
+        computation. European Journal of Operational Research, 90(2), 1996, pp. 320-333. (`forward` is the parallel
+        method there.)
 """
 
 from __future__ import annotations
@@ -64,8 +66,9 @@ def forward(
     """Return a reservation for each job of the list, in its order: a non-delay schedule.
 
     None stands for a job that finds no place even when nothing runs any more.
-    Time: O(n (n + r) p) for n jobs of the list, r running jobs and p for one placement; sums over the machine rule most
-    jobs out before a place is looked for.
+
+    Guarantee: no job of the list waits at a moment when `choose` finds a place for it.
+    Time: O(n (n + r) p). Most jobs are ruled out by sums over the machine before a place is looked for.
 
     Args:
         space: interprets `free`.
@@ -130,13 +133,16 @@ def serial(
     """Return a reservation for each job of the list, in its order: an active schedule.
 
     None stands for a job that finds no place at any time.
-    Time: O(n s p) for n jobs, s steps of the timeline and p for one placement.
+
+    Guarantee: no job starts later than the first moment at which the jobs before it in the list leave it a place.
+    Time: O(n s p).
 
     Args:
         timeline: what is free when no job of the list starts.
         listed: the list, first job first.
         choose: chooses places.
-        limit: None is returned instead of a schedule as soon as its cost (the sum of weight x start) is this or more.
+        limit: None is returned instead of a schedule as soon as the sum of weight x start, over the jobs that found a
+            place so far, is this or more.
     """
     timeline = timeline.copy()
     planned: list[Reservation] = []

@@ -1,7 +1,9 @@
 """All nodes taken for one: what is free is a vector of sums, and where a job goes is left open.
 
-Planning with sums is a relaxation: what does not fit the sums fits no nodes, but not the other way round. It is exact
-where all hosts are alike and a unit is a whole host.
+Planning with sums is a relaxation: a job that does not fit the sums fits no nodes, but a job that fits the sums may fit
+no nodes. The two agree where a unit is a whole host and any free host will do.
+
+Each question takes O(R) time for R pooled resources, whatever the number of nodes.
 """
 
 from __future__ import annotations
@@ -44,9 +46,9 @@ class PooledSpace(Space[NDArray[np.int64]]):
     # ------------------------------------------------------------------ one job
 
     def pooled_need(self, job: Job) -> NDArray[np.int64]:
-        """Return what a job takes of the machine at least, int64 [pooled resource].
+        """Return what a job takes of the machine at least, int64 [pooled resource], not to be modified.
 
-        A whole node counts as the smallest one.
+        A whole node counts as much as the smallest node has of each resource.
         """
         known = self._sums.get(job.request)
         if known is None:

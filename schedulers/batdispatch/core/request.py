@@ -49,7 +49,7 @@ class Sizes(msgspec.Struct, frozen=True):
     preferred: int | None = None
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
+class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=False):
     """What a job asks for. Use `amounts` to make the pairs of `per_unit`, `per_node` and `licences`.
 
     Attributes:

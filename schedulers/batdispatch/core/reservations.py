@@ -64,9 +64,10 @@ class Reservations:
 
     # ------------------------------------------------------------------ jobs that wait
 
-    def earliest(self, job: Job, duration: float, after: float) -> tuple[float, Place] | None:
-        """Return the earliest start from `after` on, in seconds, and a place for `duration` seconds, or None."""
-        return self.timeline.earliest(job, duration, self._place, after=after)
+    def earliest(self, job: Job, duration: float) -> Reservation | None:
+        """Return a job's earliest start, from now on, as a reservation that is yet to be `put`; None: there is none."""
+        found = self.timeline.earliest(job, duration, self._place, after=self._ledger.now)
+        return None if found is None else Reservation(job, found[0], end_of(found[0], duration), found[1])
 
     def _place(self, free: Any, job: Job, start: float, end: float) -> Place | None:
         if self._pooled:
@@ -81,14 +82,10 @@ class Reservations:
 
     def reserve(self, key: str, job: Job, duration: float, before: float = math.inf) -> Reservation | None:
         """Reserve a job's earliest start, from now on, and return it; None if it would end after `before`."""
-        found = self.earliest(job, duration, self._ledger.now)
-        if found is None:
+        found = self.earliest(job, duration)
+        if found is None or (found.end > before and before < math.inf):
             return None
-        start, place = found
-        end = end_of(start, duration)
-        if end > before and before < math.inf:
-            return None
-        return self.put(key, Reservation(job, start, end, place))
+        return self.put(key, found)
 
     def put(self, key: str, kept: Reservation) -> Reservation:
         """Enter a reservation of a job that waits."""

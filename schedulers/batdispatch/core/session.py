@@ -135,9 +135,10 @@ class Session:
                 self.dispatcher.on_event(ledger, event)
         if self.ended:
             return Reply(now, ledger.take_decisions())
-        began = self._clock()
+        timed = self._timed
+        began = self._clock() if timed else 0.0
         self.dispatcher.decide(ledger)
-        while ledger.blocked:
+        while ledger.roll.blocked:
             # What was rejected may have been what others waited for.
             ledger.reject_hopeless()
             ready = ledger.unblock()
@@ -146,8 +147,8 @@ class Session:
             for job in ready:
                 self._entered(ledger, job)
             self.dispatcher.decide(ledger)
-        spent = self._clock() - began
-        if self._timed:
+        spent = self._clock() - began if timed else 0.0
+        if timed:
             self.decision_seconds.append(spent)
         if self._registration_open and self.dispatcher.registration_done(ledger):
             ledger.finish_registration()
@@ -192,8 +193,9 @@ class Session:
     def _completed(self, ledger: Ledger, event: e.JobCompleted) -> None:
         stay = ledger.apply_completed(event)
         self.dispatcher.on_end(ledger, stay)
-        for job in ledger.unblock():
-            self._entered(ledger, job)
+        if ledger.roll.blocked:
+            for job in ledger.unblock():
+                self._entered(ledger, job)
 
     def _unavailable(self, ledger: Ledger, event: e.MachinesUnavailable) -> None:
         ledger.apply_unavailable(event.hosts)

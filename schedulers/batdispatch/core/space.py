@@ -34,8 +34,8 @@ F = TypeVar("F")
 
 #: More units than any job has: how many units that need nothing a node can take.
 COUNTLESS = 2**31
-#: Most requests of which the resolved form is remembered.
-_REMEMBERED = 100_000
+#: Most requests of which what was worked out is remembered.
+REMEMBERED = 100_000
 
 
 class Space(ABC, Generic[F]):
@@ -53,7 +53,7 @@ class Space(ABC, Generic[F]):
         """
         need = self._needs.get(job.request)
         if need is None:
-            if len(self._needs) >= _REMEMBERED:
+            if len(self._needs) >= REMEMBERED:
                 self._needs.clear()
             need = self._needs[job.request] = resolve(self.machine, job.request)
         return need
@@ -302,11 +302,11 @@ class NodeSpace(Space[NDArray[np.int64]]):
 
         Neighbouring hosts are a slice, which numpy reads and writes several times as fast.
         """
-        need = self.need(job)
         known = allocation.share
         # The wire hands out the same allocation for the same text, also to another machine's simulation.
-        if known is not None and known[0] is need and known[1] is self:
+        if known is not None and known[0] is job.request and known[1] is self:
             return known[2], known[3]
+        need = self.need(job)
         hosts = np.array(allocation.ids, dtype=np.intp)
         if need.whole:
             used = self.machine.capacity[hosts]
@@ -317,7 +317,7 @@ class NodeSpace(Space[NDArray[np.int64]]):
                 used += np.array(need.once)
         first, last = int(hosts[0]), int(hosts[-1])
         index = slice(first, last + 1) if last - first + 1 == len(hosts) else hosts
-        allocation.share = (need, self, index, used)
+        allocation.share = (job.request, self, index, used)
         return index, used
 
     def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -14,15 +13,12 @@ from numpy.typing import NDArray
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.job import Job
 from batdispatch.core.space import Space
+from batdispatch.core.steps import Block, Steps, Values
 
 F = TypeVar("F")
 
 #: Chooses a place for a job within what is free from a start to an end, or None.
 Chooser = Callable[[F, Job, float, float], Place | None]
-
-#: Most steps whose rooms are worked out at a time: one alone costs almost as much as a few. A search often ends early,
-#: so it begins with one and doubles.
-_AT_ONCE = 32
 
 
 def end_of(start: float, duration: float) -> float:
@@ -35,25 +31,34 @@ def end_of(start: float, duration: float) -> float:
 
 
 class Timeline(Generic[F]):
-    """A step function of time: `frees[i]` holds on ``[times[i], times[i + 1])``, the last one for ever.
+    """A step function of time: ``frees[i]`` holds on ``[times[i], times[i + 1])``, the last one for ever.
 
-    Works for any `Space`: host masks, node x resource arrays, or plain counts. Neighbouring steps differ, as long as
-    nothing is reserved that was not free and nothing released that was not reserved. Beside the exact capacities it
-    keeps their sums over the machine: where a job is larger than the sum, its place need not be looked for.
+    Works for any `Space`: host masks, node x resource arrays, or plain counts; `batdispatch.core.steps` keeps them.
+    Neighbouring steps differ, as long as nothing is reserved that was not free and nothing released that was not
+    reserved. Beside the exact capacities it keeps their sums over the machine: where a job is larger than the sum, its
+    place need not be looked for.
+
+    Commands (`advance`, `reserve`, `release`, `restrict`) change the timeline; everything else only looks. What is
+    returned or handed to a chooser never changes later.
+
+    Attributes:
+        space: interprets free capacities.
+        times: where steps begin, s, ascending.
     """
 
     def __init__(self, space: Space[F], now: float, free: F) -> None:
         self.space = space
         self.times: list[float] = [now]
-        self.frees: list[F] = [free]
-        sums = space.pooled(free)
+        self._steps: Steps[F] = steps_of(space, free)
         #: float64 [step] and int64 [step, pooled resource], longer than `times`; after the last step stands infinity.
         self._starts: NDArray[np.float64] = np.array([now] + 15 * [math.inf])
-        self._sums: NDArray[np.int64] = np.tile(sums, (16, 1))
+        self._sums: NDArray[np.int64] = np.tile(space.pooled(free), (16, 1))
 
     @classmethod
     def rising(cls, space: Space[F], now: float, free: F, ends: Iterable[tuple[float, Job, Allocation]]) -> Timeline[F]:
         """Return a timeline on which `free` grows by what running jobs give back when they end.
+
+        Time: O(r F) for r running jobs and free capacities of size F.
 
         Args:
             space: interprets `free`.
@@ -62,31 +67,31 @@ class Timeline(Generic[F]):
             ends: (time in s, not before `now`; job; allocation) of the running jobs, in order of time.
         """
         timeline = cls(space, now, free)
-        times, frees = timeline.times, timeline.frees
-        sums = [space.pooled(free)]
         for time, job, allocation in ends:
-            free = space.give(free, job, allocation)
-            total = sums[-1] + space.pooled_use(job, allocation)
-            if time == times[-1]:
-                frees[-1], sums[-1] = free, total
-            elif not math.isinf(time):
-                times.append(time)
-                frees.append(free)
-                sums.append(total)
-        room = max(16, 2 * len(times))
-        timeline._starts = np.full(room, math.inf)
-        timeline._starts[: len(times)] = times
-        timeline._sums = np.zeros((room, len(sums[0])), dtype=np.int64)
-        timeline._sums[: len(times)] = sums
+            if math.isinf(time):
+                break
+            last = timeline._cut(time)
+            timeline._steps.shift(last, last + 1, job, allocation, 1)
+            timeline._sums[last] += space.pooled_use(job, allocation)
         return timeline
 
     def copy(self) -> Timeline[F]:
         """Return a timeline of its own that is like this one. Linear in the number of steps."""
-        timeline = Timeline.__new__(Timeline)
-        timeline.space = self.space
-        timeline.times, timeline.frees = self.times.copy(), self.frees.copy()
+        timeline: Timeline[F] = Timeline.__new__(Timeline)
+        timeline.space, timeline.times, timeline._steps = self.space, self.times.copy(), self._steps.copy()
         timeline._starts, timeline._sums = self._starts.copy(), self._sums.copy()
         return timeline
+
+    @property
+    def frees(self) -> list[F]:
+        """What is free in each step."""
+        return self._steps.values()
+
+    def at(self, time: float) -> F:
+        """Return what is free at `time`, which must not lie before the first step."""
+        return self._steps.at(bisect_right(self.times, time) - 1)
+
+    # ------------------------------------------------------------------ writing
 
     def advance(self, now: float) -> None:
         """Forget what lies before `now`. Linear in the number of steps."""
@@ -95,47 +100,34 @@ class Timeline(Generic[F]):
             self._delete(0, index)
         self.times[0] = self._starts[0] = max(self.times[0], now)
 
-    def at(self, time: float) -> F:
-        """Return what is free at `time`, which must not lie before the first step."""
-        return self.frees[bisect_right(self.times, time) - 1]
-
-    # ------------------------------------------------------------------ writing
-
     def reserve(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
         """Take what a job uses out of ``[start, end)``."""
-        self._change(self.space.take, -self.space.pooled_use(job, allocation), job, allocation, start, end)
+        self._change(job, allocation, start, end, -1)
 
     def release(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
         """Put what a job uses back into ``[start, end)``."""
-        self._change(self.space.give, self.space.pooled_use(job, allocation), job, allocation, start, end)
+        self._change(job, allocation, start, end, 1)
 
     def restrict(self, hosts: int) -> None:
         """Leave nothing free outside the mask `hosts`, at any time."""
-        for index, free in enumerate(self.frees):
-            self.frees[index] = self.space.only(free, hosts)
-            self._sums[index] = self.space.pooled(self.frees[index])
+        self._steps.restrict(hosts)
+        for index, free in enumerate(self._steps.values()):
+            self._sums[index] = self.space.pooled(free)
         for time in self.times[1:]:
             self._join(time)
 
-    def _change(
-        self,
-        op: Callable[[F, Job, Allocation], F],
-        sums: NDArray[np.int64],
-        job: Job,
-        allocation: Allocation,
-        start: float,
-        end: float,
-    ) -> None:
-        """Apply `op` to every step of ``[start, end)``, clipped to the timeline."""
+    def _change(self, job: Job, allocation: Allocation, start: float, end: float, sign: int) -> None:
+        """Give (1) or take (-1) what a job uses in every step of ``[start, end)``, clipped to the timeline."""
         start = max(start, self.times[0])
         if end <= start:
             return
         first = self._cut(start)
         last = len(self.times) if math.isinf(end) else self._cut(end)
-        frees = self.frees
-        for index in range(first, last):
-            frees[index] = op(frees[index], job, allocation)
-        self._sums[first:last] += sums
+        self._steps.shift(first, last, job, allocation, sign)
+        if sign > 0:
+            self._sums[first:last] += self.space.pooled_use(job, allocation)
+        else:
+            self._sums[first:last] -= self.space.pooled_use(job, allocation)
         self._join(end)
         self._join(start)
 
@@ -153,7 +145,7 @@ class Timeline(Generic[F]):
         self._starts[index] = time
         self._sums[index] = self._sums[index - 1]
         self.times.insert(index, time)
-        self.frees.insert(index, self.frees[index - 1])
+        self._steps.repeat(index)
         return index
 
     def _delete(self, first: int, last: int) -> None:
@@ -163,12 +155,12 @@ class Timeline(Generic[F]):
         self._starts[first : first + kept + 1] = self._starts[last : count + 1]
         self._sums[first : first + kept] = self._sums[last:count]
         del self.times[first:last]
-        del self.frees[first:last]
+        self._steps.remove(first, last)
 
     def _join(self, time: float) -> None:
         """Remove the step boundary at `time` if nothing changes there."""
         index = bisect_left(self.times, time)
-        if 0 < index < len(self.times) and self.space.same(self.frees[index - 1], self.frees[index]):
+        if 0 < index < len(self.times) and self._steps.repeated(index):
             self._delete(index, index + 1)
 
     # ------------------------------------------------------------------ searching
@@ -227,50 +219,31 @@ class Timeline(Generic[F]):
         self, first: int, last: int, job: Job, duration: float, choose: Chooser[F], after: float
     ) -> tuple[float, Place] | None:
         """Return the earliest start and place within the steps ``first..last - 1``."""
-        times, frees = self.times, self.frees
-        enough, meet = self.space.enough, self.space.meet
+        times = self.times
         limit = times[last] if last < len(times) else math.inf
-        rooms: list[Any] = []
-        at_once = 1
-        index = later = first
-        # The room all along the steps ``index..later - 1``, which is enough.
-        window: Any = None
+        search = self._steps.search(job, first)
+        index = first
         while index < last:
             start = max(times[index], after)
             end = end_of(start, duration)
             if end > limit:
                 return None
-            while later < last and (later == index or times[later] < end):
-                while later - first >= len(rooms):
-                    done = first + len(rooms)
-                    rooms.extend(self.space.rooms(frees[done : min(done + at_once, last)], job))
-                    at_once = min(2 * at_once, _AT_ONCE)
-                room = rooms[later - first]
-                if room is None:
-                    break
-                if later > index:
-                    room = meet(window, room)
-                    if not enough(room, job):
-                        break
-                window = room
-                later += 1
-            else:
-                place = choose(reduce(meet, frees[index:later]), job, start, end)
-                if place is not None:
-                    return start, place
-                index = later = index + 1
+            # The job would cover the steps ``index..later - 1``.
+            later = bisect_left(times, end, index + 1, last)
+            begin = search.begin(index, later)
+            if begin > index:
+                index = begin
                 continue
-            # Step `later` has too little room to extend the window. Start a new window at `later` and grow it backwards
-            # for as long as the job still fits.
-            window = rooms[later - first]
-            if window is None:
-                index = later = later + 1
-                continue
-            index, later = later, later + 1
-            while enough(longer := meet(window, rooms[index - 1 - first]), job):
-                window = longer
-                index -= 1
+            place = choose(search.free(index, later), job, start, end)
+            if place is not None:
+                return start, place
+            index += 1
         return None
+
+
+def steps_of(space: Space[Any], free: Any) -> Steps[Any]:
+    """Return a single step in which `free` is free: a block if it is an array, else a list of values."""
+    return Block(space, free) if isinstance(free, np.ndarray) else Values(space, [free])
 
 
 def gaps_from_now(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 from batdispatch.core.allocation import Allocation
@@ -21,10 +22,12 @@ BESIDE = ("result.json", "decisions.jsonl", "solver.jsonl")
 #: Rows are handed to the file in blocks: a write call costs as much as formatting a row.
 BLOCK = 2048
 
+_SPECIAL = re.compile('[,"\n\r]')
+
 
 def quoted(text: str) -> str:
     """Return a CSV field, quoted if it needs to be."""
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

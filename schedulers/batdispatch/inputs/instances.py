@@ -1,4 +1,7 @@
-"""Dispatching instances as JSON, one per line: a machine, the jobs that run on it, and queued jobs to decide about."""
+"""Dispatching instances as JSON, one per line: a machine, the jobs that run on it, and queued jobs to decide about.
+
+An instance does not keep what no model asks for: speeds, coordinates and topology of the hosts, users, profiles, holds.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ MAX_HOSTS = 10**6
 
 
 class SavedHosts(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Hosts in a row that are alike; `capacity` as in a platform, '' where each unit is a whole host."""
+    """Consecutive hosts that are alike: how many, and their capacity as in a platform, '' for whole hosts."""
 
     count: Count
     capacity: str = ""
@@ -36,7 +39,10 @@ class SavedHosts(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class SavedJob(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A queued job: duration and wait in s; `asks` are the fields of its request beside ``res``, as in a workload."""
+    """A queued job: its expected duration and its wait so far in s, its units `res`, and its request's other fields.
+
+    `asks` holds these other fields as a workload has them.
+    """
 
     id: str
     duration: Duration
@@ -46,7 +52,7 @@ class SavedJob(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class SavedRunning(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A running job: s until its expected end, its hosts, and its units on each of them; no counts: one each."""
+    """A running job: s until its expected end, its hosts, and its units on each of them; without counts, one each."""
 
     id: str
     remaining: Duration
@@ -153,10 +159,15 @@ def read_instances(path: Path) -> Iterator[tuple[int, Instance]]:
 
 def _machine(saved: SavedInstance) -> Machine:
     count = sum(row.count for row in saved.hosts)
-    if not saved.jobs or not 1 <= count <= MAX_HOSTS:
-        raise InputError(f"{count} hosts and {len(saved.jobs)} queued jobs, expected at least one of each")
+    if not saved.jobs:
+        raise InputError("holds no queued job, expected at least one")
+    if not 1 <= count <= MAX_HOSTS:
+        raise InputError(f"{count:,} hosts, expected 1 to {MAX_HOSTS:,}")
     if saved.names and len(saved.names) != count:
         raise InputError(f"{len(saved.names)} names for {count} hosts")
+    if len(set(saved.names)) < len(saved.names):
+        twice = next(name for index, name in enumerate(saved.names) if name in saved.names[:index])
+        raise InputError(f"names {twice!r} twice, expected each host's own name")
     hosts: list[Host] = []
     for row in saved.hosts:
         properties = {CAPACITY_PROPERTY: row.capacity} if row.capacity else {}
@@ -189,7 +200,10 @@ def _instance(saved: SavedInstance) -> Instance:
         ledger.start(job, Allocation.of(Allocation.parse(one.hosts).ids, one.counts))
     ledger.take_decisions()
     if saved.away:
-        ledger.apply_unavailable(Allocation.parse(saved.away))
+        away = Allocation.parse(saved.away)
+        if away.mask >> len(ledger.machine.hosts):
+            raise InputError(f"host {away.ids[-1]} is away, which the machine does not have")
+        ledger.apply_unavailable(away)
     queued = []
     for waiting in saved.jobs:
         job = ledger.apply_submitted(JobSubmitted(saved.now, _job(waiting, waiting.duration, saved.now - waiting.wait)))
@@ -201,5 +215,5 @@ def _instance(saved: SavedInstance) -> Instance:
 
 
 def _walltime(job: Job) -> float:
-    """Jobs are read with what is expected of them as their walltime."""
+    """Return how long a job is expected to run, s: it was read with that as its walltime."""
     return job.walltime

@@ -259,7 +259,7 @@ class Attempts(Layer):
         course.attempts += 1
         first = course.job
         name = f"{first.id}~{course.attempts}"
-        while ledger.knows(name):
+        while ledger.roll.knows(name):
             # A job of the workload happens to have this name.
             name += "~"
         again = Job(

@@ -157,8 +157,9 @@ def slots_of(
     each = np.zeros((intervals.rows, len(machine.resources)), dtype=np.int64)
     once = np.zeros((intervals.rows, len(machine.resources)), dtype=np.int64)
     shares = np.zeros(intervals.rows, dtype=bool)
-    for index, job in enumerate(jobs):
-        if job is None or machine.exclusive:
+    for index, (job, holds) in enumerate(zip(jobs, (intervals.sizes > 0).tolist(), strict=True)):
+        # A job that was rejected may ask for what the machine does not have.
+        if job is None or machine.exclusive or not holds:
             continue
         request = job.request
         if request.per_unit is None or request.whole_nodes:

@@ -34,6 +34,7 @@ from batdispatch.inputs.files import read_all, write_whole
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload, write_workload
 from batdispatch.links.batsim_process import BatsimProcess, Found, find_batsim
+from batdispatch.links.informed import Informed
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.serve import serve
 
@@ -68,6 +69,9 @@ def run_in_batsim(
 ) -> Ran:
     """Simulate a workload in a real Batsim, which is started here, and put its outputs into the folder `out`.
 
+    The dispatcher is told the platform's machine, with its topology and speeds, after it was compared with the machine
+    that Batsim says it has.
+
     Args:
         major: Batsim's version.
         session: a fresh one, of the dispatcher.
@@ -82,7 +86,7 @@ def run_in_batsim(
         progress: called with (jobs ended so far, jobs in all).
 
     Raises:
-        InputError: there is no such Batsim, or it cannot be told to do this.
+        InputError: there is no such Batsim, it cannot be told to do this, or it read another machine from the platform.
         ImpossibleDecision: the dispatcher decided something impossible.
         SimulationError: Batsim crashed, hung, or wrote no outputs.
     """
@@ -103,7 +107,10 @@ def run_in_batsim(
             process.command += ["-s", endpoint] if major == 4 else ["-s", endpoint, ""]
             process.start()
 
-        peer = _Followed(session, len(workload.jobs), progress)
+        followed = _Followed(session, len(workload.jobs), progress)
+        # Batsim does not tell coordinates, topology and routes, and Batsim 4 no speeds.
+        places = [host.place for host in platform.hosts]
+        peer = Informed(followed, platform.machine, source=str(platform.path), places=places)
         served = serve(
             peer,
             "tcp://127.0.0.1:*",
@@ -116,7 +123,7 @@ def run_in_batsim(
         )
         process.finish(ENDING)
         _collect(scratch, out, batsim, process)
-        peer.write_units(out)
+        followed.write_units(out)
         return Ran(batsim.version, shlex.join(process.command), served.messages)
 
 

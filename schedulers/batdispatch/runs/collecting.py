@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.pooled import PooledSpace
+from batdispatch.dispatchers.constraint.improving import improve
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution
 from batdispatch.dispatchers.constraint.window import in_order
@@ -16,10 +18,10 @@ from batdispatch.links.retrace import Retraced
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.solving import Found, Limits, run, settled
+from batdispatch.parts.solving import Found, Limits, settled
 
-#: What can be done with an instance, and the placement of the list schedules that it begins with. The last four are
-#: formulations of a model; the first two need no solver.
+#: Names of the ways to solve an instance -> the placement of the list schedules that each begins with. The first two
+#: are list schedules alone, the last four are formulations of a model.
 MODELS = {
     "search-rule": "last-fit",
     "best-list": "scarce",
@@ -31,15 +33,25 @@ MODELS = {
 
 
 class Collector(Retraced):
-    """Keeps every instance of a run with at least `least` jobs that fit, at most `window` by PCP'20's priority.
+    """Keeps every instance of a run with at least `least` jobs that fit; of each, the first `window` jobs.
+
+    The first jobs are those of highest priority by PCP'20, whatever the dispatcher of the run went by.
 
     Attributes:
         lines: the instances, encoded.
     """
 
-    def __init__(self, prediction: str, *, least: int, window: int) -> None:
+    def __init__(self, prediction: str, *, least: int, window: int, default_walltime: float = math.inf) -> None:
+        """Begin a collection.
+
+        Args:
+            prediction: where expected run times come from.
+            least: fewest jobs of an instance.
+            window: most jobs of an instance.
+            default_walltime: how long a job without a walltime is expected to run, s.
+        """
         super().__init__()
-        self.predictions = Predictions(prediction)
+        self.predictions = Predictions(prediction, default_walltime)
         self.ordering = make_ordering("pcp20-priority")
         self.lines: list[bytes] = []
         self._least = least
@@ -66,7 +78,15 @@ class Collector(Retraced):
 def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed: int) -> dict[str, Any]:
     """Return facts about one instance solved by one of `MODELS`.
 
-    `delay` is the objective's part that a schedule decides, sum of (start - now) / duration; `seconds` is CPU time.
+    `delay` is the objective's part that a schedule decides, sum of (start - now) / duration; `seconds` is CPU time. If
+    the status is UNKNOWN or INFEASIBLE, the solver found nothing, and the solution is the first solution.
+
+    Args:
+        name: one of `MODELS`.
+        instance: the instance.
+        work: limit of CP-SAT in deterministic seconds.
+        wall: the same in seconds of wall-clock time, a safety net.
+        seed: seed of CP-SAT.
     """
     began = time.process_time()
     whole_hosts = instance.ledger.machine.exclusive and instance.ledger.plain
@@ -82,16 +102,7 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
     if name in ("best-list", "search-rule"):
         found = settled(plan, plan.cost, bound=seen.bound)
     else:
-        from batdispatch.dispatchers.constraint.models import FORMULATIONS
-
-        limits = Limits(work=work, wall=wall, seed=seed)
-        found = run(
-            lambda: FORMULATIONS[name](seen, plan),
-            (plan, plan.cost),
-            bound=seen.bound,
-            limits=limits,
-            clock=time.process_time,
-        )
+        found = improve(name, seen, plan, Limits(work=work, wall=wall, seed=seed), time.process_time)
     return {
         "jobs": len(instance.jobs),
         "running": len(instance.running),
@@ -101,7 +112,7 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
         "constraints": found.constraints,
         "delay": found.cost / SCALE,
         "bound": found.bound / SCALE,
-        "gap": (found.cost - found.bound) / found.cost if found.cost else 0.0,
+        "gap": found.gap,
         "slowdown": instance.slowdown(found.solution.starts),
         "start_now": len(found.solution.now()),
         "seconds": time.process_time() - began,
@@ -109,7 +120,10 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
 
 
 def paper_count(name: str, instance: Instance) -> int:
-    """Return the variables of a model as its paper counts them: HCP'19 has only start times."""
+    """Return the variables of a model as its paper counts them.
+
+    HCP'19 (`pooled`) has only start times. `counts` and the list schedules have no paper, and get PCP'20's number.
+    """
     if name == "pooled":
         return len(instance.jobs)
     return instance.node_wise_variables() if name == "node-wise" else instance.paper_variables()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,11 +17,16 @@ from batdispatch.runs.collecting import Collector, solve_with
 
 
 class Solved(msgspec.Struct, kw_only=True):
-    """What a model made of an instance: CP-SAT's status, CPU time, and the sum of (start - now) / duration."""
+    """What a model made of an instance: CP-SAT's status, CPU time in s, and the sum of (start - now) / duration."""
 
     status: str
     seconds: float
     delay: float
+
+    @property
+    def failed(self) -> bool:
+        """Whether the solver found nothing, so that `delay` is the first solution's."""
+        return self.status in ("UNKNOWN", "INFEASIBLE")
 
 
 class Compared(msgspec.Struct, kw_only=True):
@@ -45,18 +51,21 @@ def save_instances(
 
     Args:
         run: a run's folder with decisions.jsonl.
-        output: to write, a line an instance.
-        prediction: where expected run times come from; None: as in the run.
+        output: file to write, with one line per instance.
+        prediction: where expected run times come from; None: as in the run, also for jobs without a walltime.
         least: fewest jobs of an instance.
-        window: most jobs of an instance, by priority.
-        most: most instances, evenly chosen.
+        window: most jobs of an instance; those of highest priority are kept.
+        most: most instances; if there are more, they are chosen evenly along the run.
 
     Raises:
         InputError: the run is not recorded, or no decision had so many jobs to choose from.
     """
+    default_walltime = math.inf
     if prediction is None:
-        prediction = str(read_result(run).options.get("prediction", "requested"))
-    collector = Collector(prediction, least=least, window=window)
+        options = read_result(run).options
+        prediction = str(options.get("prediction", "requested"))
+        default_walltime = float(options.get("default_walltime", math.inf))
+    collector = Collector(prediction, least=least, window=window, default_walltime=default_walltime)
     retrace(run / "decisions.jsonl", collector)
     lines = collector.lines
     if not lines:
@@ -87,7 +96,7 @@ def compare_models(
         models: names that `instance solve` knows.
         work: limit of CP-SAT in deterministic seconds, for each instance and model.
         wall: the same in wall-clock seconds, a safety net.
-        seed: of the solver.
+        seed: seed of CP-SAT.
         most: how many to solve; None: all that can be.
         most_variables: largest PCP'19 model that is built.
 

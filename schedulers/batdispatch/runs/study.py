@@ -1,11 +1,14 @@
-"""The experiments of PCP'20's paper on a machine: `expe/eurora` and `expe/kit` say which, this runs them.
+"""The experiments of PCP'20's paper on one machine: `expe/eurora` and `expe/kit` say which, this file runs them.
 
 Parts:
-- `log`: the grid on a real log.
-- `generated`: the grid on generated workloads (see `batdispatch.inputs.workloads.sessions`), one a seed.
-- `instances`: variables of PCP'20 over PCP'19 (figure 6) and time to solve (figure 7) on instances saved from the runs
-  of the grids, whichever are there.
-- `decision-time`: the generated workloads again, with decisions that take simulated time.
+- `log`: simulate a real log with every dispatcher and prediction (tables 1 and 2, figures 4 and 5 of the paper).
+- `generated`: the same with generated workloads (see `batdispatch.inputs.workloads.sessions`), one per seed.
+- `instances`: count the variables of PCP'20 over those of PCP'19 (figure 6) and compare the times to solve (figure 7),
+  on instances saved from those runs of the first two parts that are there.
+- `decision-time`: simulate the generated workloads again, with decisions that take simulated time (section 6).
+
+Reference: C. Galleguillos, Z. Kiziltan, R. Soto. A constraint programming-based job dispatcher for modern HPC systems
+and applications. 2020.
 """
 
 from __future__ import annotations
@@ -41,12 +44,12 @@ from batdispatch.runs.study_tables import (
 )
 
 PARTS = ("log", "generated", "instances", "decision-time")
-#: Those that call a solver.
+#: The dispatchers that call a solver.
 CONSTRAINT = ("hcp19", "pcp19", "pcp20")
 DISPATCHERS = ("easy", "conservative", "best-list", *CONSTRAINT)
 #: The baseline of the runs whose decisions take time.
 BASELINE = "easy"
-#: Constant decision times for pcp20, s: how slow may it be?
+#: Constant times that a decision of pcp20 takes, s, to see how slow it may be.
 SLOW = (0.1, 1.0, 10.0, 60.0)
 #: Makes the tables of some dispatchers on workloads of a platform.
 Tables = Callable[[Platform, list[Path], Sequence[str]], str]
@@ -58,7 +61,7 @@ class Study(msgspec.Struct, kw_only=True, frozen=True):
     """What differs between the machines.
 
     Attributes:
-        name: of the machine.
+        name: the machine's name.
         platform: bytes of its platform file.
         log_platform: bytes of the platform file for the real log.
         log_predictions, predictions: for the real log, and for the generated workloads.
@@ -102,22 +105,21 @@ def main(study: Study, here: Path, arguments: Sequence[str] | None = None) -> in
 
 def _parser(study: Study) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=f"The experiments of PCP'20's paper on {study.name}.")
-    parser.add_argument("--log", type=Path, help="a real log, as `batdispatch convert` reads it")
-    parser.add_argument("--first", type=int, help="only so many jobs of the log")
-    parser.add_argument("--parts", default=",".join(PARTS), help="some of %(default)s; log only with --log")
-    parser.add_argument("--dispatchers", default=",".join(DISPATCHERS), help="some of %(default)s")
-    parser.add_argument("--jobs", type=int, default=study.jobs, help="of a generated workload (%(default)s)")
-    parser.add_argument("--load", type=float, default=0.6, help="of the scarcest resource (%(default)s)")
-    parser.add_argument(
-        "--seeds", type=int, default=study.seeds, help="generated workloads: seeds 0 to N-1 (%(default)s)"
-    )
-    parser.add_argument("--pcp19-seeds", type=int, default=1, help="the same for pcp19, which is slow (%(default)s)")
-    parser.add_argument("--count", type=int, default=1000, help="most instances saved of a run (%(default)s)")
-    parser.add_argument("--solve", type=int, default=200, help="instances solved, of either kind (%(default)s)")
-    parser.add_argument("--work", type=float, default=0.5, help="CP-SAT's deterministic seconds (%(default)s)")
-    parser.add_argument("--processes", type=int, default=1, help="simulations at a time (%(default)s)")
-    parser.add_argument("--out", type=Path, default=Path("runs") / study.name.lower(), help="runs (%(default)s)")
-    parser.add_argument("--write", action="store_true", help="put tables and pictures into the folder of run.py")
+    add = parser.add_argument
+    add("--log", type=Path, help="simulate this real log, in a format that `batdispatch convert` reads")
+    add("--first", type=int, help="take only so many jobs of the log, the first ones")
+    add("--parts", default=",".join(PARTS), help="run these parts (%(default)s); log needs --log")
+    add("--dispatchers", default=",".join(DISPATCHERS), help="compare these dispatchers (%(default)s)")
+    add("--jobs", type=int, default=study.jobs, help="generate so many jobs per workload (%(default)s)")
+    add("--load", type=float, default=0.6, help="let jobs use this share of the scarcest resource (%(default)s)")
+    add("--seeds", type=int, default=study.seeds, help="generate a workload for each seed from 0 to N-1 (%(default)s)")
+    add("--pcp19-seeds", type=int, default=1, help="run pcp19, which is slow, on so many of them (%(default)s)")
+    add("--count", type=int, default=1000, help="save at most so many instances of each run (%(default)s)")
+    add("--solve", type=int, default=200, help="solve so many instances of each kind of workload (%(default)s)")
+    add("--work", type=float, default=0.5, help="stop CP-SAT after so many deterministic seconds (%(default)s)")
+    add("--processes", type=int, default=1, help="run so many simulations at a time (%(default)s)")
+    add("--out", type=Path, default=Path("runs") / study.name.lower(), help="keep runs in this folder (%(default)s)")
+    add("--write", action="store_true", help="write tables and pictures into the folder of run.py")
     return parser
 
 
@@ -133,6 +135,8 @@ class _Campaign:
                 raise InputError(
                     f"found {wrong[0]!r}, expected some of {', '.join(known)}", source=f"option --{option}"
                 )
+        if self.parts == ["log"] and asked.log is None:
+            raise InputError("the part log needs a log, named by --log", source="option --parts")
         for option in ("jobs", "seeds", "pcp19_seeds", "count", "solve", "processes"):
             if getattr(asked, option) < 1:
                 raise InputError(
@@ -209,7 +213,7 @@ class _Campaign:
         return grid_table(self._rows(platform, workloads, cells), self.study.published)
 
     def _decision_time(self, platform: Platform, workloads: list[Path], dispatchers: Sequence[str]) -> str:
-        """Decisions that take no time, what they take here, what the paper measured, and constants for pcp20."""
+        """Return tables for decisions that take no time, measured time, the paper's mean time, and constant times."""
         timed: list[tuple[Cell, float]] = []
         for cell in self.study.cells(dispatchers, self.study.predictions):
             published = self.study.published.get((cell.dispatcher, cell.options["prediction"]))
@@ -228,7 +232,7 @@ class _Campaign:
         return decision_time_tables(columns, self._rows(platform, workloads, slow), BASELINE)
 
     def _instances(self) -> None:
-        """Count and solve the instances of the runs that took no decision time."""
+        """Count and solve the instances of those runs whose decisions took no simulated time."""
         found: dict[str, list[Compared]] = {}
         recorded = list(self._recorded())
         kinds = Counter(kind for kind, _ in recorded)

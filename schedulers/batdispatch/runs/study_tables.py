@@ -1,4 +1,8 @@
-"""The tables of a study: the grid beside the paper's, sizes and times of models, decisions that take time."""
+"""The tables of a study: the grid beside the paper's figures, sizes and times of models, decisions that take time.
+
+Figures and tables are those of PCP'20's paper: C. Galleguillos, Z. Kiziltan, R. Soto. A constraint programming-based
+job dispatcher for modern HPC systems and applications. 2020. Sections 5.1 to 5.3.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ MODELS = {
 
 
 class Published(msgspec.Struct, frozen=True):
-    """A line of the paper's table: mean time of a decision, total simulation time; None: it does not finish."""
+    """A line of table 1 or 2 of PCP'20's paper: mean ms per decision, total s; None: the run does not finish."""
 
     decision_ms: float | None
     total_seconds: float | None
@@ -41,7 +45,7 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 
 def grid_table(rows: Sequence[Row], published: Table) -> str:
-    """Return what every cell did, and the paper's figures."""
+    """Return what every cell of the grid measured beside the paper's figures (tables 1 and 2), one line per cell."""
     header = ["", "expected run time", "decisions", "CPU ms a decision", "CPU s", "slowdown", "wait (s)", "violations"]
     header += ["paper: ms a decision", "paper: total s"]
     table, notes = [], []
@@ -65,7 +69,7 @@ def _published(line: Published | None) -> list[str]:
 
 
 def variables_table(found: Mapping[str, Sequence[Compared]]) -> str:
-    """Return what figure 6 shows, a line a source of instances."""
+    """Return what figure 6 shows, one line per source of instances."""
     table = []
     for name, rows in found.items():
         ratios = np.array([one.ratio for one in rows])
@@ -79,12 +83,12 @@ def variables_table(found: Mapping[str, Sequence[Compared]]) -> str:
 
 
 def times_table(found: Mapping[str, Sequence[Compared]], models: Sequence[str], work: float) -> str:
-    """Return what figure 7 shows, a line a source of instances and model, with the quality of the solutions."""
+    """Return what figure 7 shows and the quality of the solutions, one line per source of instances and model."""
     table = []
     for name, rows in found.items():
         solved = [one.solved for one in rows if one.solved]
         if not solved:
-            table.append([name, f"none of {len(rows)}: PCP'19 too large", *[""] * 7])
+            table.append([name, f"none of {len(rows)}: PCP'19 too large", *[""] * 8])
             continue
         base_seconds = np.array([one["node-wise"].seconds for one in solved])
         base = np.array([one["node-wise"].delay for one in solved])
@@ -93,23 +97,27 @@ def times_table(found: Mapping[str, Sequence[Compared]], models: Sequence[str], 
             delays = np.array([one[model].delay for one in solved])
             ratios = seconds / base_seconds
             proved = np.mean([one[model].status in ("OPTIMAL", "BOUND") for one in solved])
+            failed = np.mean([one[model].failed for one in solved])
             shares = [(ratios <= 1) & (ratios >= 0.01), ratios < 0.01]
             quality = [np.isclose(delays, base), delays < base - 1e-9]
             facts = [f"{len(solved)} of {len(rows)}", f"{1000 * seconds.mean():,.1f}", f"{np.median(ratios):.4f}"]
-            facts += [f"{100 * share.mean():.0f} %" for share in shares] + [f"{100 * proved:.0f} %"]
+            facts += [f"{100 * share.mean():.0f} %" for share in shares]
+            facts += [f"{100 * proved:.0f} %", f"{100 * failed:.0f} %"]
             table.append([f"{name}: {MODELS[model]}", *facts, *(f"{100 * share.mean():.0f} %" for share in quality)])
-    header = ["instances, model", "solved", "CPU ms, mean", "ratio, median", "ratio 0.01 to 1", "ratio below 0.01"]
-    text = markdown([*header, "proved optimal", "objective as PCP'19's", "better"], table)
-    return f"{text}\n\nCP-SAT: {work:g} deterministic seconds an instance and model, one worker, seed 0."
+    header = ["instances, model", "tried", "CPU ms, mean", "ratio, median", "ratio 0.01 to 1", "ratio below 0.01"]
+    header += ["proved optimal", "solver found nothing", "objective as PCP'19's", "better"]
+    limits = f"CP-SAT: {work:g} deterministic seconds per instance and model, one worker, seed 0."
+    return f"{markdown(header, table)}\n\n{limits} Where it found nothing, the objective is the first solution's."
 
 
 def decision_time_tables(columns: Mapping[str, Sequence[Row]], slow: Sequence[Row], baseline: str) -> str:
     """Return the grid for each way to count the time of decisions, and pcp20 with ever slower ones.
 
     Args:
-        columns: name -> rows of the same dispatchers and predictions in the same order; the second are measured.
-        slow: pcp20 with constants.
-        baseline: dispatcher whose decisions take no time where there is no figure for them.
+        columns: name -> rows, all of the same dispatchers and predictions in the same order: first decisions that take
+            no time, then measured ones, then the paper's means.
+        slow: rows of pcp20 whose decisions take constant times.
+        baseline: dispatcher for which the paper has no figure, so that its decisions take no time in the third column.
     """
     table = []
     for rows in zip(*columns.values(), strict=True):

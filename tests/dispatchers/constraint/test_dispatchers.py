@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Host, Machine
+from batdispatch.dispatchers.constraint.hcp19 import Hcp19, Hcp19Options
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.pcp20 import Pcp20, Pcp20Options
@@ -141,7 +143,7 @@ def test_every_decision_is_accounted_for(name: str) -> None:
         assert line["solve_seconds"] >= 0
         assert line["now"] >= 0
     report = result.session.dispatcher.report()
-    assert sum(report["statuses"].values()) == report["solved"] == len(lines)
+    assert sum(report["statuses"].values()) == report["planned"] == len(lines)
     assert report["prediction"]["jobs"] == len(TASKS)
 
 
@@ -210,7 +212,7 @@ def test_nothing_is_planned_when_nothing_that_matters_changed() -> None:
     tasks += [Task(f"t{n:02d}", 1.0 + n, 1, 1.0, 1.0, {"core": 1}) for n in range(20)]
     report = simulate(machine, tasks, "best-list").session.dispatcher.report()
     assert report["skipped"] >= 20
-    assert report["solved"] < 15
+    assert report["planned"] < 15
 
 
 def test_a_solver_that_fails_costs_the_first_solution_and_is_counted() -> None:
@@ -224,6 +226,66 @@ def test_a_solver_that_fails_costs_the_first_solution_and_is_counted() -> None:
     result = simulate(MIXED, TASKS, dispatcher)
     audit(MIXED, TASKS, result)
     assert dispatcher.report()["fallbacks"] == dispatcher.report()["window_halved"] > 0
+
+
+@pytest.mark.parametrize("repair", [0, 5])
+def test_a_failed_first_stage_of_hcp19_is_counted_also_when_lists_repair_the_plan(repair: int) -> None:
+    class Failing(Hcp19):
+        def improve(self, formulation: str, instance: Instance, plan: Plan, began: float) -> Found[Plan]:
+            found = super().improve(formulation, instance, plan, began)
+            found.status, found.limited = "UNKNOWN", True
+            return found
+
+    machine = Machine.flat(2, "core=4")
+    tasks = [Task(n, 0.0, 1, 10.0, 10.0, {"core": c}) for n, c in (("a", 3), ("b", 3), ("c", 2))]
+    dispatcher = Failing(Hcp19Options(repair=repair, work=0.05))
+    result = simulate(machine, tasks, dispatcher)
+    report = dispatcher.report()
+    assert (report["repairs"] > 0) == (repair > 0)
+    assert report["statuses"] == {"UNKNOWN": report["planned"]}
+    assert report["fallbacks"] == report["window_halved"] == report["planned"] > 0
+    assert {line["status"] for line in notes(result)} == {"UNKNOWN"}
+
+
+def test_a_repaired_plan_keeps_the_size_and_the_work_of_the_model() -> None:
+    machine = Machine.flat(2, "core=4")
+    tasks = [Task(n, 0.0, 1, 10.0, 10.0, {"core": c}) for n, c in (("a", 3), ("b", 3), ("c", 2))]
+    # Pooled, "d" and "e" do not fit beside these, so that the solver is asked.
+    tasks += [Task("d", 0.0, 2, 2.0, 20.0, {"core": 4}), Task("e", 0.0, 1, 3.0, 20.0, {"core": 1})]
+    result = simulate(machine, tasks, "hcp19", options={"work": "0.05", "repair": "5"})
+    repaired = [line for line in notes(result) if line["repairs"]]
+    assert any(line["variables"] > 0 and line["work"] > 0 and line["status"] == "GREEDY" for line in repaired)
+
+
+def test_jobs_beyond_a_halved_window_are_planned_for_at_the_next_event() -> None:
+    """The window is halved at 0 s, so that of three jobs that come at 1 s one is decided about."""
+
+    class FailingOnce(Pcp20):
+        failed = False
+
+        def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+            found = super().plan(instance, counters)
+            if not self.failed:
+                self.failed, found.status = True, "UNKNOWN"
+            return found
+
+    machine = Machine.flat(1, "core=8")
+    tasks = [Task("first", 0.0, 1, 100.0, 100.0, {"core": 1})]
+    tasks += [Task(f"t{n}", 1.0, 1, 50.0, 50.0, {"core": 1}) for n in range(3)]
+    # This one fits nowhere now: it brings no capacity and is no reason to plan anew.
+    tasks += [Task(f"wide{n}", 2.0 + n, 1, 5.0, 5.0, {"core": 8}) for n in range(2)]
+    starts = simulate(machine, tasks, FailingOnce(Pcp20Options(window=8))).starts()
+    assert sorted(starts[f"t{n}"] for n in range(3)) == [1.0, 2.0, 2.0]
+
+
+def test_costs_beyond_what_a_solver_can_count_are_a_fallback_and_no_crash() -> None:
+    """600 jobs, half of them without a walltime: the objective may exceed 2^62."""
+    machine = Machine.flat(1, "core=2")
+    tasks = [Task("held", 0.0, 1, 5000.0, demand={"core": 1})]
+    tasks += [Task(f"{n:03d}", 1.0, 1, 1.0, 1.0 if n % 2 else math.inf, {"core": 1}) for n in range(600)]
+    options = {"window": "1000", "formulation": "counts", "ordering": "fcfs", "work": "0.001"}
+    report = simulate(machine, tasks, "pcp20", options=options).session.dispatcher.report()
+    assert report["fallbacks"] == report["statuses"]["UNKNOWN"] > 0
 
 
 def test_whole_nodes_are_planned_around_in_the_model_of_positions() -> None:

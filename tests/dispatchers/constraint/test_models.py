@@ -200,7 +200,40 @@ def test_fixed_boxes_hold_what_jobs_hold_and_do_not_overlap(found: Instance) -> 
         assert held == sum((end - begin) * (high - low) for begin, end, low, high in boxes)
 
 
+def test_an_optimum_around_jobs_that_are_not_moved_is_no_bound_and_no_proof() -> None:
+    """The first job's whole node has no box: the best that boxes find around it costs five times the optimum."""
+    found = instance([(4,), (4,)], [(5, 1, None), (1, 1, (4,)), (1, 1, (4,))], [(3, {0: (1,)})])
+    best, boxes = solve("counts", found), solve("positions", found)
+    assert best.status == "OPTIMAL"
+    assert boxes.cost > best.cost
+    assert boxes.bound <= best.cost
+    assert boxes.status == "FEASIBLE"
+
+
+@quick
+@given(found=beyond())
+def test_no_bound_of_a_model_exceeds_the_cost_of_another(found: Instance) -> None:
+    outcomes = [solve(formulation, found, work=0.02) for formulation in ("node-wise", "counts")]
+    least = min(outcome.cost for outcome in outcomes)
+    assert all(outcome.bound <= least for outcome in outcomes)
+    assert all(outcome.cost == outcome.bound for outcome in outcomes if outcome.status == "OPTIMAL")
+
+
 # ---------------------------------------------------------------------- list plans
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_job_that_finds_no_place_makes_no_list_look_cheap(seed: int) -> None:
+    """Node 1 of 4 is away and the placement wants neighbours: some jobs have no place, and wait until the horizon."""
+    rng = np.random.default_rng(seed)
+    machine = Machine([Host(id=i, name=f"n{i}", properties={"capacity": "core=2"}) for i in range(4)])
+    asked = [(int(rng.integers(1, 12)), int(rng.integers(1, 4)), {"demand": {"core": 2}}) for _ in range(4)]
+    found = made(machine, asked, [(int(rng.integers(1, 9)), 1, {"demand": {"core": 2}}, {0: 1})], away=0b0010)
+    planner = Planner(found, placed_by("contiguous", found))
+    first, best = best_of_lists(planner, 2)
+    assert best.cost <= first.cost
+    plan = planner.serial(np.arange(4), best.cost)
+    assert plan is None or plan.cost < best.cost
 
 
 @quick
@@ -229,6 +262,12 @@ def test_nodes_are_filled_as_asked() -> None:
         assert place is not None
         chosen[name] = place.allocation.ids
     assert chosen == {"scarce": [1], "best-fit": [1], "last-fit": [2], "first-fit": [0]}
+
+
+def test_costs_are_exact_however_large() -> None:
+    found = instance([(2,)], [(10**8, 1, (1,)), (1, 1, (1,))] * 600)
+    horizon = found.horizon()
+    assert found.cost([horizon] * 1200) == 600 * (1 + 10**6) * horizon > 2**64
 
 
 def test_all_formulations_are_tested() -> None:

@@ -54,7 +54,11 @@ RUNNING = {"id": "x", "remaining": 5, "res": 1, "hosts": "0", "asks": {"demand":
         (lambda saved: saved["jobs"][0].update(asks={"demand": {"core": "x"}}), "expected a whole number"),
         (lambda saved: saved["jobs"][0].update(duration=0), "duration"),
         (lambda saved: saved["jobs"][0].update(res=10**6), "the whole machine has room for"),
-        (lambda saved: saved.update(jobs=[]), "expected at least one of each"),
+        (lambda saved: saved.update(jobs=[]), "holds no queued job"),
+        (lambda saved: saved.update(hosts=[]), "0 hosts, expected 1 to 1,000,000"),
+        (lambda saved: saved.update(hosts=[{"count": 10**6}] * 3), "3,000,000 hosts, expected 1 to 1,000,000"),
+        (lambda saved: saved.update(away="99"), "host 99 is away, which the machine does not have"),
+        (lambda saved: saved.update(names=["a"] * sum(row["count"] for row in saved["hosts"])), "names 'a' twice"),
         (lambda saved: saved.update(extra=1), "unknown field"),
         (lambda saved: saved["hosts"][0].update(capacity="core"), "is not name=amount"),
         (lambda saved: saved["running"].append({**RUNNING, "hosts": "99"}), "host 99 is outside the platform"),
@@ -73,6 +77,22 @@ def test_wrong_instances_are_refused_with_the_line(tmp_path: Path, change: objec
     with pytest.raises(InputError, match=message) as caught:
         list(read_instances(file))
     assert "line 2" in str(caught.value)
+
+
+def test_instances_expect_what_the_run_expected(tmp_path: Path) -> None:
+    """Also of jobs without a walltime."""
+    (tmp_path / "p.xml").write_text(PLATFORM.format(hosts='<host id="n0" speed="1f"/>'))
+    jobs = [{"id": str(n), "subtime": 0, "res": 1, "profile": "d"} for n in range(3)]
+    profiles = {"d": {"type": "delay", "delay": 3}}
+    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 1, "jobs": jobs, "profiles": profiles}))
+    arguments = ["--platform", str(tmp_path / "p.xml"), "--workload", str(tmp_path / "w.json")]
+    chosen = ["--dispatcher", "best-list", "--set", "default_walltime=40", "--out", str(tmp_path / "r")]
+    done = CliRunner().invoke(cli, ["run", *arguments, *chosen])
+    assert done.exit_code == 0, done.output
+    file = tmp_path / "i.jsonl"
+    saved = CliRunner().invoke(cli, ["instance", "save", str(tmp_path / "r"), "-o", str(file)])
+    assert saved.exit_code == 0, saved.output
+    assert {int(d) for _, found in read_instances(file) for d in found.durations} == {40}
 
 
 def test_save_and_solve_from_a_run(tmp_path: Path) -> None:

@@ -17,19 +17,22 @@ from batdispatch.dispatchers.backfilling.queue import Ends, QueueDispatcher
 class Conservative(QueueDispatcher):
     """Every waiting job has a planned start and hosts; nothing that comes later may delay it.
 
-    Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in scheduling the IBM SP2
-    with backfilling", TPDS 2001, section 2.2. A new job gets its earliest place in the plan. When a job ends, each
-    waiting job in turn is taken out and put back at its earliest place while the others keep theirs (compression).
+    A new job gets the earliest start that the plan allows. When a job ends, each waiting job in turn is taken out of
+    the plan and put back at its earliest start, while the others keep theirs (compression).
 
-    Guarantee: with the default ordering no job starts later than the start planned at its submission, if no job
-    outlives its expected end, no host goes away, and each unit needs something: a plan keeps no place for nothing.
-    Time: finding a job's earliest start is linear in the steps of the plan; a compression does it for the whole queue.
-    Deviation: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
-    processors; on shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a
-    walltime are planned to run for ever unless `default_walltime` says otherwise; a job whose place depends on the end
-    of such a job waits without a plan. When a job outlives its expected end, or hosts come or go, the plan is made anew
-    in order; the late job is expected to take as long again as it is late, at least 1 s (compare the prediction
-    correction of Tsafrir, Etsion, Feitelson, TPDS 2007).
+    Guarantee: with the default ordering, start(j) <= the start planned for j at its submission, if no job outlives its
+        expected end, no host goes away, and each unit needs something (a plan keeps nothing for who needs nothing).
+    Time: O(s) for the earliest start of one job in a plan of s steps, as a rule; a compression does this for the whole
+        queue.
+    Deviations: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
+        processors. On shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a
+        walltime are planned to run for ever unless `default_walltime` says otherwise; a job that could only start after
+        the end of such a job waits without a reservation. When a job outlives its expected end, or hosts come or go,
+        the plan is made anew in order; the late job is expected to take as long again as it is late, at least 1 s and
+        not beyond its walltime (compare the correction of predictions in [2]).
+    References: [1] Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in
+        scheduling the IBM SP2 with backfilling", TPDS 2001, section 2.2. [2] Tsafrir, Etsion, Feitelson: "Backfilling
+        using system-generated predictions rather than user runtime estimates", TPDS 2007.
     """
 
     def begin(self, ledger: Ledger) -> None:
@@ -48,7 +51,7 @@ class Conservative(QueueDispatcher):
             self.plan.put_back(job.parent, job.id, job)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
-        self._ends.add(stay, self.plan.held[stay.job.id].end, ledger.rank(stay.job))
+        self._ends.add(stay, self.plan.held[stay.job.id].end)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
@@ -92,11 +95,10 @@ class Conservative(QueueDispatcher):
     def _reserve(self, job: Job) -> Reservation | None:
         """Reserve and return a job's earliest start; None, and no longer any, if there is none."""
         before = self.plan.withdraw(job.id)
-        kept = self.plan.reserve(job.id, job, self.expected(job))
-        if before is not None and kept is not None and self._keeps_place and kept.start >= before.start:
-            self.plan.withdraw(job.id)
-            kept = self.plan.put(job.id, before)
-        return kept
+        found = self.plan.earliest(job, self.expected(job))
+        if found is not None and before is not None and self._keeps_place and found.start >= before.start:
+            found = before
+        return None if found is None else self.plan.put(job.id, found)
 
     def _extend_overdue(self, ledger: Ledger) -> None:
         """Give running jobs that outlived their expected end a later one, which makes the plan void."""
@@ -109,7 +111,7 @@ class Conservative(QueueDispatcher):
             if limit > ledger.now:
                 end = min(end, limit)
             self._ends.remove(job.id)
-            self._ends.add(stay, end, ledger.rank(job))
+            self._ends.add(stay, end)
             self.plan.extend(job.id, end)
             self._void = True
 

@@ -33,15 +33,19 @@ class EasyOptions(QueueOptions, frozen=True, kw_only=True):
 class Easy(QueueDispatcher):
     """Start jobs in order; when the head does not fit, others may run ahead if they do not delay it.
 
-    Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem, Feitelson, TPDS 2001, section 2.1. The shadow time
-    is the earliest moment at which enough running jobs have reached their expected end for the head to start. A job is
-    backfilled if it fits now and either ends by the shadow time or uses only what the head leaves spare then.
+    The shadow time is the earliest moment at which enough running jobs have reached their expected end for the head to
+    start. A job is backfilled if it fits now and either ends by the shadow time or uses only what the head leaves spare
+    then.
 
-    Guarantee: no backfilled job delays the head beyond its shadow time, if no job outlives its expected end. Jobs
-    without a walltime are expected to run for ever unless `default_walltime` says otherwise; where all do, there is no
-    shadow time, whatever fits starts as with filler, and the head may starve.
-    Time: linear in the queue and in the running jobs when capacity was freed; otherwise only new jobs are considered.
-    Deviation: on shared nodes the reservation is per node and resource, where the literature counts processors.
+    Guarantee: start(head) <= shadow time, for the head of the queue from the moment at which it becomes the head, if no
+        job outlives its expected end. Jobs without a walltime are expected to run for ever unless `default_walltime`
+        says otherwise; where all do, there is no shadow time, whatever fits starts as with filler, and the head may
+        starve.
+    Time: O(q + r) for q waiting and r running jobs when capacity was freed; otherwise only new jobs are considered.
+    Deviations: on shared nodes the reservation is per node and resource, where the literature counts processors.
+    References: [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995. [2] Mu'alem, Feitelson: "Utilization,
+        predictability, workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling", TPDS 2001,
+        section 2.1.
     """
 
     options_type: ClassVar[type[Options]] = EasyOptions
@@ -65,7 +69,7 @@ class Easy(QueueDispatcher):
             self._pooled, self._space, self._basis = False, ledger.space, (-1, "")
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
-        self.ends.add(stay, end_of(ledger.now, self.expected(stay.job)), ledger.rank(stay.job))
+        self.ends.add(stay, end_of(ledger.now, self.expected(stay.job)))
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)

@@ -15,7 +15,7 @@ from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
-from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
 
@@ -60,6 +60,7 @@ class QueueDispatcher(Dispatcher):
         self._place = self.placement.place
         self.placement.begin(ledger.machine)
         self.ordering.begin(ledger)
+        self._hears_ends = type(self.ordering).ended is not Ordering.ended
         self.predictions.begin(ledger)
 
     def expected(self, job: Job) -> float:
@@ -87,7 +88,8 @@ class QueueDispatcher(Dispatcher):
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         self.predictions.ended(stay, ledger.now)
-        self.ordering.ended(stay, ledger.now)
+        if self._hears_ends:
+            self.ordering.ended(stay, ledger.now)
 
     def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
         self.forget(job)
@@ -153,10 +155,10 @@ class Ends:
         self._sorted: list[tuple[float, int, Stay]] = []
         self._of: dict[str, tuple[float, int]] = {}
 
-    def add(self, stay: Stay, end: float, rank: int) -> None:
-        """Enter a job of some rank that is expected to end at `end`, in seconds."""
-        insort(self._sorted, (end, rank, stay))
-        self._of[stay.job.id] = (end, rank)
+    def add(self, stay: Stay, end: float) -> None:
+        """Enter a job that is expected to end at `end`, in seconds."""
+        insort(self._sorted, (end, stay.rank, stay))
+        self._of[stay.job.id] = (end, stay.rank)
 
     def remove(self, job_id: str) -> None:
         """Take out a job that ended."""

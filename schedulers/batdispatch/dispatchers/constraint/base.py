@@ -19,6 +19,7 @@ from batdispatch.core.options import Options
 from batdispatch.core.pooled import SOMEWHERE, PooledSpace
 from batdispatch.core.scene import Scene
 from batdispatch.core.space import present
+from batdispatch.dispatchers.constraint.improving import improve
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, first_solution
 from batdispatch.dispatchers.constraint.reserve import Reserve
@@ -26,7 +27,7 @@ from batdispatch.dispatchers.constraint.window import Window, in_order
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.solving import Account, Found, Limits, run, settled
+from batdispatch.parts.solving import Account, Found, Limits, settled
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
@@ -36,14 +37,15 @@ Seconds = Annotated[float, msgspec.Meta(ge=0)]
 class PlanningOptions(Options, frozen=True, kw_only=True):
     """Options of every dispatcher that plans the waiting jobs together.
 
-    ordering: by which order the window is cut, and in which jobs that could start together do (`batdispatch list
-        orderings`).
-    placement: on which free hosts a job goes (`batdispatch list placements`).
-    prediction: how long jobs are expected to run (`batdispatch list predictions`); no prediction exceeds the walltime.
-    default_walltime: seconds that a job without a walltime is expected to run; infinite unless given.
-    window: how many of the jobs that would fit now are decided about together, at most.
-    ahead: how many of the jobs that do not fit now are planned for too; 0 as published. They keep others from delaying
-        them.
+    ordering: put the jobs that would fit now in this order, decide about the first `window` of them, and prefer the
+        first of those that could start together (`batdispatch list orderings`).
+    placement: choose the hosts of a job by this rule (`batdispatch list placements`).
+    prediction: expect jobs to run as long as this method says (`batdispatch list predictions`), and never longer than
+        their walltimes.
+    default_walltime: expect a job without a walltime to run for so many seconds; infinite unless given.
+    window: decide about at most so many of the jobs that would fit now together.
+    ahead: plan for so many of the jobs that do not fit now too, so that others do not delay them. 0, as published: for
+        none.
     reserve: when a long job starts, keep up to this share of each resource free for much shorter jobs (at most a tenth
         as long) like those that arrived recently. 0 switches this off, as in the papers.
     """
@@ -77,9 +79,11 @@ class PlanningDispatcher(Dispatcher):
         self.pool = PooledSpace(ledger.space)
         self.window = Window(self.options.window)
         self.reserve = Reserve(self.options.reserve) if self.options.reserve else None
-        #: What the last decision left waiting although it fitted, and the capacity it was made for.
+        #: The jobs that fitted when the last plan was made, and the ledger's count of capacity changes at that moment.
         self._left: set[str] = set()
         self._epoch = -1
+        #: Whether more jobs fitted than that plan's window held.
+        self._beyond = False
 
     # ------------------------------------------------------------------ what happens
 
@@ -112,6 +116,7 @@ class PlanningDispatcher(Dispatcher):
             return
         instance = Instance(ledger, jobs, self.predictions.of, self.pool, pooled=self.takes_nodes_for_one(ledger))
         counters: dict[str, int] = {}
+        size = self.window.size
         found = self.plan(instance, counters)
         if found.solved:
             self.window.succeeded()
@@ -126,8 +131,8 @@ class PlanningDispatcher(Dispatcher):
             "paper_variables": instance.paper_variables(),
         }
         self.account.add(ledger.now, found, facts, counters)
-        if started and len(jobs) >= self.options.window:
-            # More may fit than a window holds.
+        if (started and self._beyond) or self.window.size != size:
+            # The next window holds other jobs than this one.
             self._left = set()
 
     def takes_nodes_for_one(self, ledger: Ledger) -> bool:
@@ -135,18 +140,19 @@ class PlanningDispatcher(Dispatcher):
         return ledger.machine.exclusive and ledger.plain and self.placement.complete
 
     def candidates(self, ledger: Ledger) -> list[Job]:
-        """Return the jobs to decide about, in order; none if nothing new can come of it."""
+        """Return the jobs to decide about, in order; none if a new plan would start no job either."""
         queued = list(ledger.queue.values())
         fitting = ledger.space.fitting(ledger.free, queued)
         unfit = {job.id for job in queued} - {job.id for job in fitting} if self.options.ahead else set()
         fitting = self._allowed(ledger, fitting)
         names = {job.id for job in fitting}
-        # Capacity did not grow and no job came that fits: what waited by choice goes on waiting.
+        # If capacity has not changed and no further job fits, the jobs that the last plan let wait go on waiting.
         if not fitting or (ledger.epoch == self._epoch and names <= self._left):
             self.account.skipped += 1
             return []
         self._left, self._epoch = names, ledger.epoch
         chosen = self._in_order(ledger, fitting)[: self.window.size]
+        self._beyond = len(chosen) < len(fitting)
         if unfit:
             others = self._in_order(ledger, [job for job in queued if job.id in unfit])
             chosen = self._in_order(ledger, chosen + self._placeable(ledger, others))
@@ -174,7 +180,7 @@ class PlanningDispatcher(Dispatcher):
 
     @abstractmethod
     def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
-        """Return a plan of an instance and how it was found; counts for the account may be entered into `counters`."""
+        """Return a plan of an instance and how it was found; counts for the account go into `counters`."""
 
     def start(self, ledger: Ledger, instance: Instance, plan: Plan) -> int:
         """Start the jobs whose planned start is now where they were planned, and return how many."""
@@ -222,9 +228,9 @@ class PlanningDispatcher(Dispatcher):
 class SolverOptions(PlanningOptions, frozen=True, kw_only=True):
     """Options of the dispatchers that call a solver.
 
-    ordering, placement, prediction, default_walltime, window, ahead, reserve: see `batdispatch explain best-list`.
-    work: limit of CP-SAT for each decision, in its deterministic seconds.
-    wall: limit of CP-SAT in seconds of wall-clock time, a safety net; reaching it is counted as a fallback.
+    work: stop CP-SAT after so many of its deterministic seconds at each decision. 0: do not call it.
+    wall: stop CP-SAT after so many seconds of wall-clock time at each decision. This safety net makes a run depend on
+        the machine, so that each such stop is counted as a fallback.
     """
 
     work: Seconds = 1.0
@@ -234,27 +240,19 @@ class SolverOptions(PlanningOptions, frozen=True, kw_only=True):
 class SolverDispatcher(PlanningDispatcher):
     """Lets a solver look for a better plan than the first solution of PCP'20's search rule.
 
-    Where a bound proves the first solution optimal, no solver is called (status BOUND).
+    If a bound proves the first solution optimal, no solver is called (status BOUND). If the solver finds nothing, the
+    first solution is the plan, the next window is half as large, and a fallback is counted.
     """
 
     options_type: ClassVar[type[Options]] = SolverOptions
 
     def first(self, instance: Instance, after: Sequence[float] | None = None) -> Plan:
-        """Return the first solution of the search rule; `after` are earliest starts, s from now."""
+        """Return the first solution of the search rule; `after` are the jobs' earliest starts, s from now."""
         return first_solution(Planner(instance, self.placement, after))
 
     def improve(self, formulation: str, instance: Instance, plan: Plan, began: float) -> Found[Plan]:
         """Let the solver improve a plan unless it is known to be optimal; `began`: when the work on it began, s."""
         if plan.cost <= instance.bound or not self.options.work:
             return settled(plan, plan.cost, bound=instance.bound, seconds=self.clock() - began)
-        # A solver takes half a second to load, which commands that only list dispatchers should not pay.
-        from batdispatch.dispatchers.constraint.models import FORMULATIONS
-
         limits = Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
-        return run(
-            lambda: FORMULATIONS[formulation](instance, plan),
-            (plan, plan.cost),
-            bound=instance.bound,
-            limits=limits,
-            clock=self.clock,
-        )
+        return improve(formulation, instance, plan, limits, self.clock)

@@ -17,18 +17,11 @@ from batdispatch.parts.solving import Found, settled
 class BestListOptions(PlanningOptions, frozen=True, kw_only=True):
     """Options of best-list.
 
-    ordering: by which order the window is cut, and the first of the lists (`batdispatch list orderings`).
-    placement: on which free hosts a job goes (`batdispatch list placements`); unless given, `scarce` when capacity is
-        that of the nodes and `first-fit` when it is pooled.
-    capacity: `nodes`: jobs are planned on the nodes. `pooled`: jobs are planned as if all nodes were one, and only
-        those that start now are placed; a job that finds no place waits for the next decision.
-    prediction: how long jobs are expected to run (`batdispatch list predictions`); no prediction exceeds the walltime.
-    default_walltime: seconds that a job without a walltime is expected to run; infinite unless given.
-    window: how many of the jobs that would fit now are decided about together, at most.
-    ahead: how many of the jobs that do not fit now are planned for too. They keep others from delaying them.
-    reserve: when a long job starts, keep up to this share of each resource free for much shorter jobs (at most a tenth
-        as long) like those that arrived recently. 0 switches this off.
-    tries: how many changes of the best plan are tried: a job that waits goes to the front of its list.
+    ordering: the first of the lists is in this order, too.
+    placement: unless given, `scarce` with capacity=nodes and `first-fit` with capacity=pooled.
+    capacity: `nodes`: plan the jobs on the nodes. `pooled`: plan the jobs as if all nodes were one, and place only
+        those that start now; a job that finds no place waits for the next decision.
+    tries: try so many changes of the best plan; each puts a job that waits at the front of the plan's list.
     """
 
     placement: str = ""
@@ -39,9 +32,10 @@ class BestListOptions(PlanningOptions, frozen=True, kw_only=True):
 class BestList(PlanningDispatcher):
     """Plans the waiting jobs from several lists, keeps the plan of least total slowdown, and starts what starts now.
 
-    The first plan is non-delay: at each moment the first jobs in order that fit start, which is also the search rule of
-    PCP'20 [1]. Then each job of a list in turn gets its earliest start, for four lists: by the ordering, by duration,
-    by area (duration x share of the machine), and by Smith's rule [2] for the weights 1/duration.
+    The first plan is non-delay: at each moment, the first jobs in order that fit start. This is also the search rule of
+    PCP'20 [1]. Then four more plans are made from lists, in each of which every job in turn gets its earliest start:
+    the lists are by the ordering, by duration, by area (duration x share of the machine), and by Smith's rule [2] for
+    the weights 1/duration.
 
     Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for. A plan never exceeds
         a capacity, and its total slowdown is at most that of the search rule's plan.
@@ -49,10 +43,10 @@ class BestList(PlanningDispatcher):
         per running and planned job) and p for one placement.
     Deviations: none; this dispatcher is ours.
     References:
-        [1] Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
-            applications", 2020, section 4.
-        [2] Smith: "Various optimizers for single-stage production", Naval Research Logistics Quarterly, 1956, pp.
-            59-66.
+        [1] C. Galleguillos, Z. Kiziltan, R. Soto. A constraint programming-based job dispatcher for modern HPC systems
+            and applications. 2020. Section 3.
+        [2] W. E. Smith. Various optimizers for single-stage production. Naval Research Logistics Quarterly, 3, 1956,
+            pp. 59-66.
     """
 
     options_type: ClassVar[type[Options]] = BestListOptions

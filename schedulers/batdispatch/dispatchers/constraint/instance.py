@@ -1,7 +1,7 @@
 """A dispatching instance: what is decided at one moment.
 
-Times are whole seconds from now; durations are rounded up, so that a plan on this grid can be carried out. What fits,
-what a job takes and where it goes is the space's and the placement's to say: an instance only remembers who takes part.
+Times are whole seconds from now. Durations are rounded up, so that a plan on this grid can be carried out. The space
+says what fits and what a job takes, and the placement says where a job goes: an instance only remembers who takes part.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Remaining(NamedTuple):
 
 
 class Instance:
-    """Some queued jobs, the machine, and the running jobs on it, at one moment. Nothing of it changes.
+    """Some queued jobs, the machine, and the running jobs on it, at one moment. An instance never changes.
 
     Attributes:
         ledger: the cluster at this moment.
@@ -111,7 +111,7 @@ class Instance:
 
     @cached_property
     def ends(self) -> list[End]:
-        """When running jobs give back what."""
+        """When running jobs are expected to end, and what they then give back, soonest first."""
         return [(one.seconds, one.stay.job, one.allocation) for one in self.running]
 
     @cached_property
@@ -167,11 +167,12 @@ class Instance:
         return np.maximum(np.rint(SCALE / self.durations), 1).astype(np.int64)
 
     def cost(self, starts: Sequence[int] | NDArray[np.int64]) -> int:
-        """Return the objective of the models: sum of weight x start."""
-        return int(self.weights @ np.asarray(starts, dtype=np.int64))
+        """Return the objective of the models: sum of weight x start, exact however large."""
+        listed = np.asarray(starts, dtype=np.int64).tolist()
+        return sum(weight * start for weight, start in zip(self.weights.tolist(), listed, strict=True))
 
     def slowdown(self, starts: Sequence[int] | NDArray[np.int64]) -> float:
-        """Return the objective as the paper writes it: sum of (start - arrival + duration) / duration."""
+        """Return the objective as PCP'20 writes it (section 2.2): sum of (start - arrival + duration) / duration."""
         return float(((np.asarray(starts) + self.waits + self.durations) / self.durations).sum())
 
     @cached_property
@@ -186,18 +187,24 @@ class Instance:
         return self.cost(times[np.minimum(first, len(times) - 1)])
 
     def horizon(self) -> int:
-        """Return the paper's end of the worst case: the sum of all durations, s."""
+        """Return PCP'20's eoh (section 2.2), the end when all jobs run one after the other: the sum of durations, s."""
         return int(self.durations.sum()) + sum(one.seconds for one in self.running)
 
     # ------------------------------------------------------------------ the papers' counts
 
     def paper_variables(self) -> int:
-        """Return the variables of PCP'20, counted as in the paper: jobs + units x resource types of the machine."""
+        """Return the variables of PCP'20, counted as in its paper (section 3): |Q| + sum_i rn_i |R|.
+
+        rn_i is the number of units of job i, R the resource types of the machine.
+        """
         units = sum(job.units for job in self.jobs)
         return len(self.jobs) + units * len(self.ledger.machine.resources)
 
     def node_wise_variables(self) -> int:
-        """Return the variables of PCP'19, counted as in the paper: jobs + possible units on each node."""
+        """Return the variables of PCP'19, counted as in PCP'20's paper (section 2.2): |Q| + sum_i sum_n p[i, n].
+
+        p[i, n] is how many units of job i node n holds, once the running jobs have ended.
+        """
         return len(self.jobs) + sum(int(self.room(job).sum()) for job in self.jobs)
 
 

@@ -17,7 +17,6 @@ from batdispatch.core.list_schedule import Listed, forward, serial
 from batdispatch.core.pooled import SOMEWHERE
 from batdispatch.core.reservations import Reservation
 from batdispatch.core.scene import Scene
-from batdispatch.core.stacked import StackedTimeline
 from batdispatch.core.timeline import Timeline
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.parts.placement import Placement
@@ -28,7 +27,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     Attributes:
         starts: int64 [job], s from now; the horizon for a job that was not planned.
-        cost: sum of weight x start.
+        cost: sum of weight x start, see `Instance.weights`.
         places: of each job; None for a job that was not planned, and `SOMEWHERE` where all nodes are taken for one.
     """
 
@@ -42,11 +41,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class Planner:
-    """Makes schedules of one instance from lists of its jobs.
-
-    Attributes:
-        runs: how many schedules were begun.
-    """
+    """Makes schedules of one instance from lists of its jobs."""
 
     def __init__(self, instance: Instance, placement: Placement, after: Sequence[float] | None = None) -> None:
         """Prepare.
@@ -57,7 +52,6 @@ class Planner:
             after: earliest start of each job, s from now; None: now.
         """
         self.instance = instance
-        self.runs = 0
         self._placement = placement
         earliest = [-1.0] * len(instance.jobs) if after is None else after
         self._listed = [
@@ -68,9 +62,9 @@ class Planner:
     def forward(self, order: NDArray[np.intp]) -> Plan:
         """Return the schedule in which, at each moment, the first jobs of the list that fit start.
 
-        The search rule of PCP'20: the job whose priority is highest and that can start first.
+        This is the search rule of PCP'20 (section 3), when the list is in the order of priority: of the jobs that can
+        start first, take the one whose priority is highest.
         """
-        self.runs += 1
         instance, listed = self.instance, [self._listed[job] for job in order.tolist()]
         found = forward(instance.space, instance.free, instance.ends, listed, self._choose, 0)
         return self._plan(order, found)
@@ -78,17 +72,18 @@ class Planner:
     def serial(self, order: NDArray[np.intp], limit: float = np.inf) -> Plan | None:
         """Return the schedule in which each job of the list in turn gets its earliest start, whatever waits behind it.
 
-        None as soon as the schedule costs `limit` or more.
+        None if the schedule costs `limit` or more. Jobs that find no place count as starting at the horizon.
         """
-        self.runs += 1
         found = serial(self._timeline, [self._listed[job] for job in order.tolist()], self._choose, limit)
-        return None if found is None else self._plan(order, found)
+        if found is None:
+            return None
+        plan = self._plan(order, found)
+        return plan if plan.cost < limit else None
 
     @cached_property
     def _timeline(self) -> Timeline[Any]:
         instance = self.instance
-        kind = StackedTimeline if isinstance(instance.free, np.ndarray) else Timeline
-        return kind.rising(instance.space, 0, instance.free, instance.ends)
+        return Timeline.rising(instance.space, 0, instance.free, instance.ends)
 
     def _choose(self, free: Any, job: Job, start: float, end: float, planned: Sequence[Reservation]) -> Place | None:
         if self.instance.pooled:
@@ -113,11 +108,14 @@ class Planner:
 
 
 def orders(instance: Instance) -> list[NDArray[np.intp]]:
-    """Return the lists worth trying: as given, by duration, by area, and by Smith's rule (d^2 x demand)."""
+    """Return the lists worth trying: as given, by duration, by area, and by Smith's rule. Each is int64 [job].
+
+    With d for a job's duration and a for its largest share of any resource, the area is d a. Smith's rule takes jobs by
+    ascending (work / weight); the work is the area and the weight 1/d, so that the ratio is d^2 a.
+    """
     share = (instance.needs / np.maximum(instance.total, 1)).max(axis=1)
     d = instance.durations
     ranks = np.arange(len(d))
-    # Weights are 1/d: on one resource, Smith's ratio of work to weight is d x share x d.
     return [ranks, np.lexsort((ranks, share, d)), np.lexsort((ranks, d, d * share)), np.lexsort((ranks, d * d * share))]
 
 
@@ -129,8 +127,11 @@ def first_solution(planner: Planner) -> Plan:
 def best_of_lists(planner: Planner, tries: int) -> tuple[Plan, Plan]:
     """Return the first solution, by the search rule of PCP'20, and the best plan found.
 
-    Active schedules of several lists; then each of the first `tries` jobs that wait in the best one goes to the front
-    of its list. Deterministic. Time: `tries` + 5 schedules, see `batdispatch.core.list_schedule`.
+    The best plan is looked for among the active schedules of several lists. Then up to `tries` changes are tried: the
+    first job that waits in the best plan and was not tried yet goes to the front of the best plan's list.
+
+    Guarantee: the best plan costs no more than the first solution. The same instance gives the same plans.
+    Time: `tries` + 5 list schedules, see `batdispatch.core.list_schedule`.
     """
     instance = planner.instance
     bound = instance.bound

@@ -1,14 +1,19 @@
 """The constraint models, for CP-SAT: pooled (HCP'19), node-wise (PCP'19), positions (PCP'20), counts (ours).
 
-All but the pooled one know two kinds of jobs: those whose units need amounts of resources, and those of whole nodes.
-What a request may say beyond that (amounts once per node, numbers of nodes, named nodes, consecutive nodes, licences)
-they cannot express, nor units that need nothing; PCP'20's boxes cannot express whole nodes either. Such a job keeps the
-start and the place that the list schedule gave it, as running jobs keep theirs, and the model plans the others around
-it.
+All models but the pooled one know two kinds of jobs: those whose units need amounts of resources, and those of whole
+nodes. They cannot express what a request may say beyond that (amounts once per node, numbers of nodes, named nodes,
+consecutive nodes, licences), nor units that need nothing; PCP'20's boxes cannot express whole nodes either. Such a job
+keeps the start and the place that the list schedule gave it, as running jobs keep theirs, and the model plans the
+others around it. The optimum of such a model is not that of the instance: its status is then FEASIBLE, without a bound.
+
+References:
+    [1] C. Galleguillos, Z. Kiziltan, R. Soto. A constraint programming-based job dispatcher for modern HPC systems and
+        applications. 2020. Section 2.2 has the scheduling model and PCP'19's allocation model, section 3 PCP'20's.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,7 +27,7 @@ from batdispatch.core.pooled import SOMEWHERE
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.parts.solving.cp_sat import CpSatModel
-from batdispatch.parts.solving.runner import Value
+from batdispatch.parts.solving.runner import Answer, Limits, Value
 
 #: Positions of a resource up to which the map from positions to nodes is written out.
 MOST_POSITIONS = 4096
@@ -199,6 +204,13 @@ class Model(CpSatModel):
 
     # ------------------------------------------------------------------ the solution
 
+    def solve(self, limits: Limits) -> Answer:
+        """Solve the model; what holds only for the jobs that it moves is neither a proof nor a bound."""
+        answer = super().solve(limits)
+        if len(self.moved) == len(self.instance.jobs):
+            return answer
+        return answer._replace(status="FEASIBLE" if answer.status == "OPTIMAL" else answer.status, bound=-math.inf)
+
     def read(self, value: Value) -> tuple[Plan, float]:
         """Return the plan that the variables' values stand for, and its cost."""
         starts, places = self.plan.starts.copy(), list(self.plan.places)
@@ -329,9 +341,11 @@ def node_map(capacity: NDArray[np.int64], axis: int) -> list[int]:
 class Positions(Model):
     """PCP'20, the published model: each unit is a box in time x position, for each resource type it needs.
 
-    diffn for each type; alldifferent positions within a job; cumulatives in both directions (durations, not start
-    times, are the demands on the axis of positions); a unit's boxes are on one node (element), and none straddles two.
-    Whole nodes have no box.
+    For each type, boxes do not overlap (diffn), the positions of a job's units are all different, and two cumulatives
+    are implied, along the time and along the positions; on the latter, durations and not start times are the demands. A
+    unit's boxes are on one node (element), and none straddles two. Whole nodes have no box.
+
+    A box needs consecutive positions, which the machine does not ask for: the optimum may be above that of `Counts`.
     """
 
     name = "positions"
@@ -362,7 +376,7 @@ class Positions(Model):
                     lines[axis].append(y)
                     line = cp.new_fixed_size_interval_var(y, amount, "")
                     boxes[axis].add(self.spans[job], line, amount, self.durations[job])
-            # Implied: the positions of a job's units are all different.
+            # alldifferent, implied: the positions of a job's units are all different.
             for axis, _ in used:
                 if len(lines[axis]) > 1:
                     cp.add_all_different(lines[axis])
@@ -381,8 +395,9 @@ class Positions(Model):
     def _fixed_boxes(self, axis: int) -> list[tuple[int, int, int, int]]:
         """Return boxes (begin, end, first position, position behind the last) of what jobs hold that are not moved.
 
-        Each holding takes the lowest positions of its node that are free when it begins, in several pieces if need be.
-        Of those that begin together the longest go first, so that what they leave free is in one piece at any time.
+        What a job holds on a node takes the lowest positions of the node that are free when it begins, in several
+        pieces if need be. Of the jobs that begin together the longest takes its positions first: what they leave free
+        is then in one piece at any time.
         """
         ends = self.capacity[:, axis].cumsum()
         boxes: list[tuple[int, int, int, int]] = []

@@ -16,33 +16,36 @@ from batdispatch.parts.solving import Found, settled
 class Pcp19Options(SolverOptions, frozen=True, kw_only=True):
     """Options of PCP'19.
 
-    ordering: by which order the window is cut, and in which the first solution takes jobs (`batdispatch list
-        orderings`).
-    placement: on which free hosts the first solution puts a job (`batdispatch list placements`).
-    prediction, default_walltime, window, ahead, reserve: see `batdispatch explain best-list`.
-    work, wall: see `batdispatch explain hcp19`.
-    most_variables: size of the largest model that is built, in variables as the paper counts them.
+    placement: the first solution places by this rule; a plan of the solver puts units wherever they fit.
+    most_variables: build no model with more variables than this, as the paper counts them. An instance that needs more
+        gets its first solution, and the next window is half as large.
     """
 
     most_variables: Positive = 50_000
 
 
 class Pcp19(SolverDispatcher):
-    """As PCP'20, with a variable for each unit that each node could hold: exact, and for small machines only.
+    """Schedules and places the waiting jobs together, with a variable for each unit that each node could hold [1].
 
-    The model grows with the nodes [1]. A machine on which a full window of jobs of one unit would exceed
-    `most_variables` is refused, and an instance that exceeds it gets its first solution and halves the window.
+    The model is exact for units and amounts, and grows with the number of nodes: it is for small machines only. The
+    jobs that the plan starts now start, and the rest is planned anew at the next decision. A machine on which a full
+    window of jobs of one unit would exceed `most_variables` is refused, and an instance that exceeds it gets its first
+    solution and halves the window.
 
     Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for. A plan never exceeds
         a capacity, and its total slowdown is at most that of the first solution, a non-delay list schedule.
-    Time: bounded by `work` at each decision; the model has |Q| + sum_i sum_n p[i, n] variables, where p[i, n] is how
-        many units of job i node n holds.
-    Deviations: CP-SAT in place of the authors' solver and search, with the list schedule as a hint. A job whose request
-        the model cannot express (see `batdispatch.dispatchers.constraint.models`) keeps the start and the place of the
-        list schedule, and the others are planned around it; whole hosts that are all alike are one node.
+    Time: bounded by `work` at each decision; the model has |Q| + sum_i sum_n p[i, n] variables [2, section 2.2], where
+        p[i, n] is how many units of job i node n holds.
+    Deviations: CP-SAT, with a deterministic limit and a list schedule as a hint, in place of the authors' solver,
+        search and wall-clock limits. A job whose request the model cannot express (see
+        `batdispatch.dispatchers.constraint.models`) keeps the start and the place of the list schedule, and the others
+        are planned around it. Whole hosts that are all alike are one node. A job that has no walltime is expected to
+        run for 10^8 s.
     References:
-        [1] Galleguillos, Kiziltan, Sîrbu, Babaoglu: "Constraint programming-based job dispatching for modern HPC
-            applications", CP 2019, section 4.
+        [1] C. Galleguillos, Z. Kiziltan, A. Sîrbu, O. Babaoglu. Constraint programming-based job dispatching for modern
+            HPC applications. CP 2019, LNCS 11802, pp. 438-455.
+        [2] C. Galleguillos, Z. Kiziltan, R. Soto. A constraint programming-based job dispatcher for modern HPC systems
+            and applications. 2020.
     """
 
     options_type: ClassVar[type[Options]] = Pcp19Options

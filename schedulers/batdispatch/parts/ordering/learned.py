@@ -1,7 +1,7 @@
 """Static orderings found by regression over simulated schedules.
 
 Carastan-Santos, de Camargo: "Obtaining dynamic scheduling policies with simulation and machine learning", SC 2017,
-table 3. r is the estimated run time (s), n the units, s the submission time (s; 1 at least, for the logarithm).
+table 3. r is the expected run time (s), n the units, s the submission time (s; 1 at least, for the logarithm).
 """
 
 import math

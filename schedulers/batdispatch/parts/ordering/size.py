@@ -5,14 +5,14 @@ from batdispatch.parts.ordering.base import Ordering
 
 
 class ShortestFirst(Ordering):
-    """Shortest job first (SJF). Key: estimated run time, s."""
+    """Shortest job first (SJF). Key: expected run time, s."""
 
     def key(self, job: Job, now: float, expected: float) -> float:
         return expected
 
 
 class LongestFirst(Ordering):
-    """Longest job first (LJF). Key: minus the estimated run time, s."""
+    """Longest job first (LJF). Key: minus the expected run time, s."""
 
     def key(self, job: Job, now: float, expected: float) -> float:
         return -expected
@@ -33,14 +33,14 @@ class LargestFirst(Ordering):
 
 
 class SmallestArea(Ordering):
-    """Smallest area first (SAF). Key: units x estimated run time, s."""
+    """Smallest area first (SAF). Key: units x expected run time, s."""
 
     def key(self, job: Job, now: float, expected: float) -> float:
         return job.units * expected
 
 
 class LargestArea(Ordering):
-    """Largest area first (LAF). Key: minus units x estimated run time, s."""
+    """Largest area first (LAF). Key: minus units x expected run time, s."""
 
     def key(self, job: Job, now: float, expected: float) -> float:
         return -job.units * expected

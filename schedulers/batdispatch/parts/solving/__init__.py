@@ -1,4 +1,4 @@
-"""Solving models: one runner, one account, one file for each solver."""
+"""Solving models: one runner, one account of what it cost, and one file for each solver."""
 
 from batdispatch.parts.solving.account import Account
 from batdispatch.parts.solving.runner import Answer, Found, Limits, Model, run, settled

@@ -1,4 +1,4 @@
-"""What solving cost and brought, decision by decision: the lines of solver.jsonl and their sums."""
+"""What each decision of a planning dispatcher cost and what it gained: the lines of solver.jsonl and their sums."""
 
 from __future__ import annotations
 
@@ -38,18 +38,17 @@ class Account:
 
         Args:
             now: simulated time, s.
-            found: what came of its problem.
-            facts: further figures of the family's own; the report gives their means.
-            counters: further counts of the family's own; the report gives their sums.
+            found: the solution of its problem, and how it was found.
+            facts: further figures that the family knows; the report gives their means.
+            counters: further counts that the family keeps; the report gives their sums.
         """
-        cost, bound = found.cost, found.bound
         figures: dict[str, float] = {
             "variables": found.variables,
             "constraints": found.constraints,
-            "cost": cost / self._unit,
-            "bound": bound / self._unit,
-            "gap": (cost - bound) / cost if cost else 0.0,
-            "improvement": (found.first - cost) / found.first if found.first else 0.0,
+            "cost": found.cost / self._unit,
+            "bound": found.bound / self._unit,
+            "gap": found.gap,
+            "improvement": found.improvement,
             "build_seconds": found.build_seconds,
             "solve_seconds": found.solve_seconds,
             "work": found.work,
@@ -65,11 +64,15 @@ class Account:
             self._sums[name] = self._sums.get(name, 0) + count
 
     def report(self) -> dict[str, Any]:
-        """Return sums and means for result.json."""
+        """Return sums and means for result.json.
+
+        planned: decisions for which a plan was made; statuses: how many of them by the solver's word; fallbacks: how
+        many of them without a solution of the solver, or cut short by the wall-clock limit; skipped: see above.
+        """
         count = len(self.lines)
         return {
             "fallbacks": self._fallbacks,
-            "solved": count,
+            "planned": count,
             "skipped": self.skipped,
             "statuses": dict(sorted(self._counts.items())),
             "means": {name: value / count for name, value in self._means.items()},

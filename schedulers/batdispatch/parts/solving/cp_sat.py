@@ -31,7 +31,7 @@ class CpSatModel:
         return len(proto.variables), len(proto.constraints)
 
     def solve(self, limits: Limits) -> Answer:
-        """Solve the model with one worker.
+        """Solve the model with one worker. Time: bounded by the limits; reading the answer is linear in the variables.
 
         Raises:
             BatdispatchError: CP-SAT refuses the model.
@@ -41,7 +41,7 @@ class CpSatModel:
         solver.parameters.random_seed = limits.seed % 2**31
         solver.parameters.max_deterministic_time = limits.work
         solver.parameters.max_time_in_seconds = limits.wall
-        # The default search has no linear relaxation of cumulatives worth the name with one worker.
+        # With one worker, the default search has hardly any linear relaxation of cumulatives.
         solver.parameters.linearization_level = 2
         status = solver.solve(self.cp)
         if status == cp_model.MODEL_INVALID:

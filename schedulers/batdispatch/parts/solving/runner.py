@@ -1,8 +1,11 @@
 """The one way to call a solver: a hint, deterministic limits, one worker, a seed, and the better of hint and incumbent.
 
-A family brings a model and nothing more. A model is made on a backend, of which there is one file each: `cp_sat.py` for
-CP-SAT. Another one (a MIP solver, say) is another file whose class has the methods of `Model`; nothing here changes.
-A backend's file is imported only when a model is built: loading a solver takes half a second.
+A family brings a model and nothing more. A model is made on a backend, and each backend has a file: `cp_sat.py` for
+CP-SAT. To add another backend (a MIP solver, say), add a file whose class has the methods of `Model`; nothing here
+changes. A backend's file is imported only when a model is built, because loading a solver takes half a second.
+
+Guarantee: the solution costs no more than the hint, unless the caller asks for the incumbent whatever it costs.
+Time: bounded by `Limits.work`, and by `Limits.wall` as a safety net, which is recorded when it is reached.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         work: limit in the solver's deterministic time, so that the same limit stops at the same place on any machine.
         wall: limit in seconds of wall-clock time, a safety net.
-        seed: of the solver's random choices.
+        seed: seed of the solver's random choices.
     """
 
     work: float
@@ -72,7 +75,7 @@ class Found(msgspec.Struct, Generic[S], kw_only=True):
         cost: of it.
         status: the solver's word (see `Answer`); where no solver was called, BOUND if a bound proves the solution
             optimal, GREEDY if nothing was proved, and UNKNOWN if a model was wanted and could not be built.
-        bound: a cost that no solution undercuts.
+        bound: a cost that no solution undercuts; where the model has a bound of its own, no solution of the model.
         first: cost of the hint.
         variables, constraints: of the model; 0 where none was built.
         build_seconds, solve_seconds: by the clock that was handed in.
@@ -94,8 +97,18 @@ class Found(msgspec.Struct, Generic[S], kw_only=True):
 
     @property
     def solved(self) -> bool:
-        """Whether a solution was found by what was to find it."""
+        """Whether the solution was found as it was meant to be: not where a solver was to find one and found none."""
         return self.status not in ("UNKNOWN", "INFEASIBLE")
+
+    @property
+    def gap(self) -> float:
+        """How far the cost may be above the least one: (cost - bound) / cost; 0 where the cost is 0."""
+        return (self.cost - self.bound) / self.cost if self.cost else 0.0
+
+    @property
+    def improvement(self) -> float:
+        """How much less than the hint the solution costs: (first - cost) / first; 0 where the hint costs nothing."""
+        return (self.first - self.cost) / self.first if self.first else 0.0
 
 
 def settled(solution: S, cost: float, *, bound: float, status: str = "", seconds: float = 0.0) -> Found[S]:
@@ -121,7 +134,8 @@ def run(
         bound: a cost that no solution undercuts.
         limits: when the solver stops.
         clock: seconds, for the account.
-        trust: False: an incumbent is returned even if it costs more than the hint, which it was not told.
+        trust: whether the hint may be returned. If not, an incumbent is returned even if it costs more than the hint;
+            for tests of models that were not told the hint.
 
     Raises:
         BatdispatchError: the solver refuses the model.

@@ -216,7 +216,7 @@ class Watcher(Retraced):
 
     def _see(self, ledger: Ledger, state: State, job: Job) -> Sight:
         if job.id in ledger.blocked:
-            return Sight("blocked", (), tuple(ledger.waits_for(job)), 0, state)
+            return Sight("blocked", (), tuple(ledger.roll.waits_for(job)), 0, state)
         return see(ledger, state, job, self._choose)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
