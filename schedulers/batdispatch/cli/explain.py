@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import click
 import msgspec
@@ -47,6 +48,12 @@ def _explain_options(cls: type[Dispatcher | Part], how: str) -> None:
     click.echo(f"Options ({how}):")
     for field in fields:
         click.echo(f"  {field.name} = {field.default}    {describe_type(field.type)}")
-    texts = [base.__doc__ for base in cls.options_type.__mro__ if base.__doc__ and "Options of" in base.__doc__]
-    for text in texts:
-        click.echo("\n" + inspect.cleandoc(text).partition("\n\n")[2])
+    told: set[str] = set()
+    for base in cls.options_type.__mro__:
+        # What a class says of an option holds for those that derive from it, unless they say something else.
+        entries = re.split(r"\n(?=\w+(?:, \w+)*: )", inspect.cleandoc(base.__doc__ or "").partition("\n\n")[2])
+        for entry in filter(None, entries) if "Options of" in (base.__doc__ or "") else ():
+            names = set(entry.partition(":")[0].split(", "))
+            if not names <= told:
+                click.echo("\n" + entry)
+            told |= names

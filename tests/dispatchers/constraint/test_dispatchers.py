@@ -367,3 +367,20 @@ def test_measured_decision_time_delays_what_it_decides(name: str) -> None:
     audit(MIXED, TASKS, result)
     starts = result.starts()
     assert all(starts[task.id] > task.submission for task in TASKS)
+
+
+@pytest.mark.parametrize("name", ["pcp20", "pcp20[formulation=counts]", "pcp19", "hcp19", "best-list"])
+def test_a_placement_that_may_refuse_holds_for_what_the_solver_planned(name: str) -> None:
+    """J would fit at once on nodes 0, 1 and 3, which is what a model plans; under `contiguous` it waits for R."""
+    machine = Machine.flat(5, "core=1")
+    tasks = [
+        Task("R", 0.0, 1, 50.0, 50.0, {"core": 1}, "", {"node_list": ["n2"]}),
+        Task("J", 1.0, 3, 2.0, 2.0, {"core": 1}),
+        Task("K", 1.0, 2, 3.0, 3.0, {"core": 1}),
+    ]
+    result = simulate(machine, tasks, name, options={"placement": "contiguous"})
+    audit(machine, tasks, result)
+    assert result.starts()["J"] == 50.0
+    for row in result.rows.values():
+        assert max(row.units) - min(row.units) == len(row.units) - 1, row
+    assert simulate(machine, tasks, name).starts()["J"] < 50.0

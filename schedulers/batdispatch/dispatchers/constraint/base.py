@@ -250,6 +250,12 @@ class SolverDispatcher(PlanningDispatcher):
         """Return the first solution of the search rule; `after` are the jobs' earliest starts, s from now."""
         return first_solution(Planner(instance, self.placement, after))
 
+    def start(self, ledger: Ledger, instance: Instance, plan: Plan) -> int:
+        if not self.placement.complete:
+            # The models know nothing of the placement's rule: what starts now is placed by it, or waits.
+            plan, _ = self.place_now(instance, plan)
+        return super().start(ledger, instance, plan)
+
     def improve(self, formulation: str, instance: Instance, plan: Plan, began: float) -> Found[Plan]:
         """Let the solver improve a plan unless it is known to be optimal; `began`: when the work on it began, s."""
         if plan.cost <= instance.bound or not self.options.work:

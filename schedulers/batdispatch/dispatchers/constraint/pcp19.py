@@ -16,7 +16,8 @@ from batdispatch.parts.solving import Found, settled
 class Pcp19Options(SolverOptions, frozen=True, kw_only=True):
     """Options of PCP'19.
 
-    placement: the first solution places by this rule; a plan of the solver puts units wherever they fit.
+    placement: the first solution places by this rule. A plan of the solver puts units wherever they fit; under a
+        placement that may refuse a place (`contiguous`), what starts now is placed by it, or waits.
     most_variables: build no model with more variables than this, as the paper counts them. An instance that needs more
         gets its first solution, and the next window is half as large.
     """

@@ -17,7 +17,8 @@ class Pcp20Options(SolverOptions, frozen=True, kw_only=True):
     formulation: give the solver this model. `positions` is the published one, in which a unit is a box in time and in
         the line of all units of a resource. `counts` is ours; it counts each job's units on each node.
     placement: the search rule places by this rule; `last-fit`, as published, where positions are set to their largest
-        values. A plan of the solver puts units wherever they fit.
+        values. A plan of the solver puts units wherever they fit; under a placement that may refuse a place
+        (`contiguous`), what starts now is placed by it, or waits.
     """
 
     formulation: Literal["positions", "counts"] = "positions"
