@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.batsim import Features
-from batdispatch.batsim.v5 import Batsim5
+from batdispatch.batsim.v5.exchange import Batsim5
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation, IoJob

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.batsim import Features
-from batdispatch.batsim.v5 import Batsim5
+from batdispatch.batsim.v5.exchange import Batsim5
 from batdispatch.core.errors import InputError, SimulationError
 
 JOB = {"resource_request": 1, "walltime": 60.0, "extra_data": "", "rigid": True, "profile_id": "w0!d10"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from batdispatch.batsim import Features, features_for, protocol
-from batdispatch.batsim.v5 import Batsim5
+from batdispatch.batsim.v5.exchange import Batsim5
 from batdispatch.core import events as e
 from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import ImpossibleDecision

@@ -13,7 +13,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.messages import Message, Reply
 
 #: Protocol version -> module whose `wire()` returns a `Wire`.
-PROTOCOLS = {"4": "batdispatch.batsim.v4", "5": "batdispatch.batsim.v5"}
+PROTOCOLS = {"4": "batdispatch.batsim.v4", "5": "batdispatch.batsim.v5.exchange"}
 
 
 class Wire(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 
 from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
-from batdispatch.core.topology import Topology
+
+if TYPE_CHECKING:
+    from batdispatch.core.topology import Topology
 
 #: Host property that states what a node offers, such as ``core=16 gpu=2 memory=16384``.
 CAPACITY_PROPERTY = "capacity"

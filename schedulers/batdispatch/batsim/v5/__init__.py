@@ -8,15 +8,3 @@ order of keys; the shortest form of a number that reads back; fields left out be
 ``host_allocation`` as intervals; a communication matrix of zeros is left out; properties of a host's zone are written
 as the host's own. Of a host's power states and cores only the speed of the current state is kept.
 """
-
-from __future__ import annotations
-
-from batdispatch.batsim.v5.exchange import Batsim5
-
-
-def wire() -> Batsim5:
-    """Return the protocol for one exchange."""
-    return Batsim5()
-
-
-__all__ = ["Batsim5", "wire"]

@@ -102,3 +102,8 @@ class Batsim5:
             {"timestamp": event["timestamp"], "type": event["event_type"], "data": event["event"]}
             for event in written["events"]
         ]
+
+
+def wire() -> Batsim5:
+    """Return the protocol for one exchange."""
+    return Batsim5()

@@ -203,7 +203,7 @@ class _JobReader:
     def _check_links(self, jobs: list[Job]) -> None:
         """Refuse jobs that wait for others that are not there, or for each other."""
         waits_for: dict[str, list[str]] = {}
-        for job in jobs:
+        for job in [job for job in jobs if job.parent or job.request.dependencies]:
             for field, names in (("dependencies", job.request.dependencies), ("parent", (job.parent,))):
                 for name in filter(None, names):
                     if "!" not in name and name not in self._seen:
