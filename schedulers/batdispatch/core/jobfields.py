@@ -50,6 +50,22 @@ def read_parent(value: Any, field: str = "parent") -> str:
     return value
 
 
+def read_fields(units: int, fields: Mapping[str, Any]) -> tuple[Request, str, str]:
+    """Return what a job asks for, its user and its parent; the last two are empty where nothing is said.
+
+    Args:
+        units: number of units, from `read_units`.
+        fields: the job's object.
+
+    Raises:
+        FieldError: a field is wrong; it is named without what it stands in.
+    """
+    user = read_user(fields["user"]) if "user" in fields else ""
+    if _KNOWN.isdisjoint(fields):
+        return _plain(units, None), user, ""
+    return read_request(units, fields), user, read_parent(fields["parent"]) if "parent" in fields else ""
+
+
 def read_request(units: int, fields: Mapping[str, Any]) -> Request:
     """Return what a job asks for. Jobs that ask alike share one request, as far as they ask for what is usual.
 
@@ -174,3 +190,4 @@ _READERS: dict[str, tuple[str, Callable[[Any, str], Any], Callable[[Any], Any]]]
     "sizes": ("sizes", _sizes, _write_sizes),
     "dependencies": ("dependencies", _names, list),
 }
+_KNOWN = frozenset((*_READERS, "parent"))

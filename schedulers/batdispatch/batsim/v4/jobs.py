@@ -7,7 +7,7 @@ from typing import Any
 
 from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_parent, read_request, read_units, read_user, write_fields
+from batdispatch.core.jobfields import read_fields, read_units, write_fields
 
 
 def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> Job:
@@ -40,18 +40,19 @@ def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> 
     if type(walltime) not in (int, float) or not (walltime > 0 or walltime == -1):
         raise FieldError("data.job.walltime", walltime, "a positive number of seconds, or -1 for none")
     try:
-        return Job(
-            id=job_id,
-            request=read_request(units, fields),
-            submission=submission,
-            walltime=math.inf if walltime == -1 else float(walltime),
-            profile=profile,
-            user=read_user(fields["user"]) if "user" in fields else "",
-            parent=read_parent(fields["parent"]) if "parent" in fields else "",
-            extra=fields,
-        )
+        request, user, parent = read_fields(units, fields)
     except FieldError as problem:
         raise FieldError(f"data.job.{problem.field}", problem.found, problem.expected) from None
+    return Job(
+        id=job_id,
+        request=request,
+        submission=submission,
+        walltime=math.inf if walltime == -1 else float(walltime),
+        profile=profile,
+        user=user,
+        parent=parent,
+        extra=fields,
+    )
 
 
 def write_job(job: Job) -> dict[str, Any]:

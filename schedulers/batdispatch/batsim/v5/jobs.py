@@ -11,7 +11,7 @@ from batdispatch.batsim.v5.profiles import full_id, short_id, split_id
 from batdispatch.batsim.v5.shapes import JobData
 from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_parent, read_request, read_units, read_user, write_fields
+from batdispatch.core.jobfields import read_fields, read_units, write_fields
 
 _OWN = ("id", "subtime", "res", "walltime", "profile")
 
@@ -31,18 +31,19 @@ def read_job(data: JobData, job_id: str, submission: float) -> Job:
     if not data.rigid:
         extra["rigid"] = False
     try:
-        return Job(
-            id=job_id,
-            request=read_request(units, extra),
-            submission=submission,
-            walltime=math.inf if walltime == -1 else walltime,
-            profile=short_id(data.profile_id, workload),
-            user=read_user(extra["user"]) if "user" in extra else "",
-            parent=read_parent(extra["parent"]) if "parent" in extra else "",
-            extra=extra,
-        )
+        request, user, parent = read_fields(units, extra)
     except FieldError as problem:
         raise FieldError(f"event.job.extra_data.{problem.field}", problem.found, problem.expected) from None
+    return Job(
+        id=job_id,
+        request=request,
+        submission=submission,
+        walltime=math.inf if walltime == -1 else walltime,
+        profile=short_id(data.profile_id, workload),
+        user=user,
+        parent=parent,
+        extra=extra,
+    )
 
 
 def write_job(job: Job) -> dict[str, Any]:

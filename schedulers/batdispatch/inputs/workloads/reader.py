@@ -16,7 +16,7 @@ from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core import hostset
 from batdispatch.core.errors import FieldError, InputError
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_parent, read_request, read_units, read_user
+from batdispatch.core.jobfields import read_fields, read_units
 from batdispatch.core.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.workloads.model import Workload, stem
@@ -233,9 +233,7 @@ class _JobReader:
         submission = self._seconds(place, "subtime", fields.pop("subtime", None))
         try:
             units = read_units(fields.pop("res", None))
-            request = read_request(units, fields)
-            user = read_user(fields["user"]) if "user" in fields else ""
-            parent = read_parent(fields["parent"]) if "parent" in fields else ""
+            request, user, parent = read_fields(units, fields)
         except FieldError as problem:
             raise self._error(
                 place, f"{problem.field!r} is {_missing(problem.found)}, expected {problem.expected}"
