@@ -80,6 +80,7 @@ def options(name: str) -> str:
 def _option_texts(struct: type[Options]) -> dict[str, str]:
     """Return option -> what the class docstrings say of it; a base class knows better than a mere reference."""
     texts: dict[str, str] = {}
+    references: dict[str, str] = {}
     for cls in struct.__mro__:
         if not (isinstance(cls, type) and issubclass(cls, Options)):
             continue
@@ -87,9 +88,9 @@ def _option_texts(struct: type[Options]) -> dict[str, str]:
             r"^(\w+(?:, \w+)*): (.+(?:\n[ \t]+.+)*)", inspect.cleandoc(cls.__doc__ or ""), re.MULTILINE
         ):
             for name in names.split(", "):
-                if not text.startswith("see `"):
-                    texts.setdefault(name, " ".join(text.split()))
-    return texts
+                known = references if text.startswith("see `") else texts
+                known.setdefault(name, " ".join(text.split()))
+    return references | texts
 
 
 def _cell(text: str) -> str:
