@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -25,7 +26,8 @@ def test_a_large_workload(tmp_path: Path) -> None:
     workload = lublin(np.random.default_rng(1), jobs=300_000, hosts=4096)
     for index, job in enumerate(workload.jobs):
         # What a log of the archive has beside Batsim's fields.
-        job.extra = {"user": index % 700, "group": index % 50, "executable": index % 9000, "queue": index % 9}
+        extra = {"user": index % 700, "group": index % 50, "executable": index % 9000, "queue": index % 9}
+        workload.jobs[index] = msgspec.structs.replace(job, extra=extra)
     write_workload(workload, tmp_path / "a.json")
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "a.json"), str(tmp_path / "b.json")]
     jobs, peak = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
