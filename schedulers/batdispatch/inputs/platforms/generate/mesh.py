@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from lxml import etree
 
-from batdispatch.core.errors import InputError
 from batdispatch.core.machine import CAPACITY_PROPERTY, COORDINATES_PROPERTY
 from batdispatch.core.topology import Grid
-from batdispatch.inputs.platforms.generate.document import Links, checked_capacity, checked_count, render
-from batdispatch.inputs.platforms.generate.torus import spread_routers
+from batdispatch.inputs.platforms.generate.document import Links, checked_capacity, render
+from batdispatch.inputs.platforms.generate.torus import checked_grid, spread_routers
 from batdispatch.inputs.platforms.roles import ROLE_PROPERTY
 from batdispatch.inputs.platforms.topology import (
     DIMENSIONS_PROPERTY,
@@ -25,6 +23,7 @@ _SOURCE = "platform generate mesh"
 _LINKS = Links()
 #: Most hosts: the file has a route for every ordered pair of hosts, 10 MB for an 8 x 16 mesh.
 MAX_MESH_HOSTS = 128
+_WHY_NO_MORE = "; SimGrid has no mesh, so each route between two hosts is written into the file"
 
 
 def mesh(
@@ -52,24 +51,9 @@ def mesh(
     Raises:
         InputError: an argument is out of range or malformed.
     """
-    if not 1 <= len(dims) <= 10 or min(dims) < 1:
-        raise InputError(f"{list(dims)} is not one to ten sizes of at least 1", source=_SOURCE, place="--dims")
-    checked_count(hosts_per_router, _SOURCE, "--hosts-per-router")
+    hosts = checked_grid(dims, hosts_per_router, io, MAX_MESH_HOSTS, _SOURCE, _WHY_NO_MORE)
     checked_capacity(capacity, _SOURCE)
     links.checked(_SOURCE)
-    routers = math.prod(dims)
-    hosts = routers * hosts_per_router
-    if hosts > MAX_MESH_HOSTS:
-        raise InputError(
-            f"{hosts} hosts are more than {MAX_MESH_HOSTS}; SimGrid has no mesh, so each route between two hosts is "
-            "written into the file",
-            source=_SOURCE,
-            place="--dims",
-        )
-    if not 0 <= io <= routers or io >= hosts:
-        raise InputError(
-            f"{io} is not between 0 and one a router ({routers}), with compute hosts left", source=_SOURCE, place="--io"
-        )
     grid = Grid(np.arange(hosts) // hosts_per_router, dims, wrap=False)
     storage = {router * hosts_per_router + hosts_per_router - 1 for router in spread_routers(dims, io)}
     names = [f"n{number:0{len(str(hosts - 1))}d}" for number in range(hosts)]

@@ -51,6 +51,36 @@ def spread_routers(dims: Sequence[int], count: int) -> list[int]:
     return sorted(taken)
 
 
+def checked_grid(dims: Sequence[int], hosts_per_router: int, io: int, most: int, source: str, why: str = "") -> int:
+    """Return the number of hosts on a grid of routers.
+
+    Args:
+        dims: size of each dimension.
+        hosts_per_router: hosts that share a place.
+        io: number of I/O nodes.
+        most: largest number of hosts.
+        source: what the arguments are of, for messages.
+        why: why there may be no more hosts, to be added to the message.
+
+    Raises:
+        InputError: an argument is out of range.
+    """
+    if not 1 <= len(dims) <= 10 or min(dims) < 1:
+        raise InputError(f"{list(dims)} is not one to ten sizes of at least 1", source=source, place="--dims")
+    checked_count(hosts_per_router, source, "--hosts-per-router")
+    routers = math.prod(dims)
+    hosts = routers * hosts_per_router
+    if hosts > most:
+        raise InputError(f"{hosts} hosts are more than {most}{why}", source=source, place="--dims")
+    if not 0 <= io <= routers or io >= hosts:
+        raise InputError(
+            f"{io} is not between 0 and one per router ({routers}), with compute hosts left",
+            source=source,
+            place="--io",
+        )
+    return hosts
+
+
 def torus(
     dims: Sequence[int],
     *,
@@ -79,18 +109,8 @@ def torus(
     Raises:
         InputError: an argument is out of range or malformed.
     """
-    if not 1 <= len(dims) <= 10 or min(dims) < 1:
-        raise InputError(f"{list(dims)} is not one to ten sizes of at least 1", source=_SOURCE, place="--dims")
-    checked_count(hosts_per_router, _SOURCE, "--hosts-per-router")
+    hosts = checked_grid(dims, hosts_per_router, io, MAX_HOSTS, _SOURCE)
     checked_capacity(capacity, _SOURCE)
-    routers = math.prod(dims)
-    hosts = routers * hosts_per_router
-    if hosts > MAX_HOSTS:
-        raise InputError(f"{hosts} hosts are more than {MAX_HOSTS}", source=_SOURCE, place="--dims")
-    if not 0 <= io <= routers or io >= hosts:
-        raise InputError(
-            f"{io} is not between 0 and one a router ({routers}), with compute hosts left", source=_SOURCE, place="--io"
-        )
     properties = [] if capacity is None else [(CAPACITY_PROPERTY, capacity)]
     sizes = list(dims)
     if hosts_per_router > 1:
