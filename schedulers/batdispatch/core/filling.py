@@ -27,16 +27,8 @@ def first_fit(space: Space[Any], free: Any, job: Job) -> Allocation | None:
     if not space.fits(free, job):
         return None
     nodes &= space.need(job).hosts
-    mask = lowest_run(nodes, request.units) if request.contiguous else hostset.lowest(nodes, request.units)
+    mask = hostset.lowest_run(nodes, request.units) if request.contiguous else hostset.lowest(nodes, request.units)
     return None if mask is None else Allocation(mask)
-
-
-def lowest_run(mask: int, count: int) -> int | None:
-    """Return the mask of the lowest `count` consecutive ids of `mask`, or None if it has no such run."""
-    for first, last in hostset.runs(mask):
-        if last - first + 1 >= count:
-            return ((1 << count) - 1) << first
-    return None
 
 
 def fill(

@@ -96,6 +96,14 @@ def lowest(mask: int, count: int) -> int:
     raise ValueError("lowest() was asked for more ids than the mask holds")
 
 
+def lowest_run(mask: int, count: int) -> int | None:
+    """Return the mask of the lowest `count` consecutive ids of `mask`, or None if it has no such run."""
+    for first, last in runs(mask):
+        if last - first + 1 >= count:
+            return ((1 << count) - 1) << first
+    return None
+
+
 def to_text(mask: int) -> str:
     """Return Batsim's notation of a host set: intervals separated by spaces, such as ``0-3 5``."""
     return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs(mask))

@@ -13,6 +13,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
 from batdispatch.core.request import Amounts, Request
 
+#: More units than any job has: how many units that need nothing a node can take.
+COUNTLESS = 2**31
+
 
 class Need:
     """What a job needs of one machine.
@@ -78,13 +81,12 @@ class Need:
     def _on_idle(self, machine: Machine) -> NDArray[np.int64]:
         """Return how many units each idle node holds, int64 [host]."""
         left = machine.capacity - (0 if self.once is None else np.array(self.once))
-        room = np.where((left >= 0).all(axis=1), 2**31 if any(self.amounts) else 1, 0)
-        if self.request.per_unit is not None and not any(self.amounts):
-            room = np.where(room > 0, 2**31, 0)
+        able = (left >= 0).all(axis=1) & (machine.classes >= 0)
+        room = np.where(able, 1 if self.request.per_unit is None else COUNTLESS, 0)
         for axis, amount in enumerate(self.amounts):
-            if amount and self.request.per_unit is not None:
-                room = np.minimum(room, left[:, axis] // amount)
-        return np.where(machine.classes >= 0, np.maximum(room, 0), 0)
+            if amount:
+                room = np.minimum(room, np.maximum(left[:, axis], 0) // amount)
+        return room
 
     def _check(self, machine: Machine, one_each: bool) -> None:
         """Refuse what contradicts itself.

@@ -27,13 +27,11 @@ from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
-from batdispatch.core.need import Need, resolve
+from batdispatch.core.need import COUNTLESS, Need, resolve
 from batdispatch.core.request import Request
 
 F = TypeVar("F")
 
-#: More units than any job has: how many units that need nothing a node can take.
-COUNTLESS = 2**31
 #: Most requests of which what was worked out is remembered.
 REMEMBERED = 100_000
 
@@ -199,9 +197,7 @@ class HostSpace(Space[int]):
         request = job.request
         if room.bit_count() < request.units:
             return False
-        if not request.contiguous:
-            return True
-        return any(last - first + 1 >= request.units for first, last in hostset.runs(room))
+        return not request.contiguous or hostset.lowest_run(room, request.units) is not None
 
     def fits(self, free: int, job: Job) -> bool:
         request = job.request

@@ -52,16 +52,17 @@ class HostPlacement(Placement):
 
     def place(self, scene: Scene, job: Job) -> Place | None:
         space, free, request = scene.space, scene.free, job.request
-        if not space.fits(free, job):
-            return None
+        allocation = None
         if request.contiguous:
             allocation = first_fit(space, free, job)
-        elif self.machine.exclusive:
+        elif not self.machine.exclusive:
+            (room,) = space.rooms((free,), job)
+            if room is not None:
+                allocation = self.spread(space.nodes(room), scene, job)
+        elif space.fits(free, job):
             nodes = scene.nodes if request.plain else scene.nodes & space.need(job).hosts
             mask = self.pick(nodes, request.units)
             allocation = None if mask is None else Allocation(mask)
-        else:
-            allocation = self.spread(space.room(free, job), scene, job)
         return None if allocation is None else Place(allocation)
 
     @abstractmethod

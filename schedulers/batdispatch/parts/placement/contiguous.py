@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.filling import fill, lowest_run
+from batdispatch.core.filling import fill
 from batdispatch.core.job import Job
 from batdispatch.core.scene import Scene
 from batdispatch.parts.placement.base import Placement
@@ -23,7 +24,7 @@ class Contiguous(Placement):
         if not space.fits(scene.free, job):
             return None
         if self.machine.exclusive:
-            mask = lowest_run(scene.nodes & need.hosts, need.units)
+            mask = hostset.lowest_run(scene.nodes & need.hosts, need.units)
             return None if mask is None else Place(Allocation(mask))
         allocation = fill(space.room(scene.free, job), need, consecutive=True)
         return None if allocation is None else Place(allocation)
