@@ -70,7 +70,10 @@ COMPARE = ["compare", *INPUT, "--dispatchers"]
 SERVE = ["serve", "--dispatcher", "easy", "--socket"]
 #: Arguments -> part of the message; the exit status is 2.
 WRONG = [
-    (["rum"], "No such command 'rum'"),
+    (["rum"], "No such command 'rum': did you mean 'run'?"),
+    (["comapre", *INPUT], "No such command 'comapre': did you mean 'compare'?"),
+    (["platform", "shwo"], "No such command 'shwo': did you mean 'show'?"),
+    (["platform", "generate", "tours"], "No such command 'tours': did you mean 'torus'?"),
     (["run"], "Missing option '--platform'"),
     ([*RUN, "esy"], "did you mean 'easy'?"),
     ([*RUN, ""], "option --dispatcher: found '', expected NAME"),
@@ -128,7 +131,12 @@ WRONG = [
     (["convert", "w.json", "-o", "folder", "--to", "batsim5"], "is a folder, expected the name of a file"),
     (["convert", "w.json", "-o", "absent/o.json", "--to", "batsim5"], "there is no folder absent"),
     (["convert", "text", "-o", "o.json", "--select", "first=0"], "expected a whole number from 1"),
-    (["generate", "lubin"], "No such command 'lubin'"),
+    (["generate", "lubin"], "No such command 'lubin': did you mean 'lublin'?"),
+    (
+        ["compare", "--platform", "p.xml", "--workload", "log.swf", "--dispatchers", "easy"],
+        "batdispatch convert log.swf",
+    ),
+    (["run", "--platform", "p.xml", "--workload", "unnamed", "--dispatcher", "easy"], "looks like a log (swf)"),
     (["generate", "lublin", "-o", "o.json", "--seed", "1", "--jobs", "-1", "--hosts", "8"], "jobs"),
     (["generate", "lublin", "-o", "o.json", "--seed", "1", "--jobs", "5", "--hosts", "0"], "hosts"),
     (["platform", "generate", "flat", "--hosts", "0", "-o", "o.xml"], "is not between 1 and"),
@@ -154,6 +162,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("w.json").write_text(WORKLOAD)
     Path("text").write_text("hello\n")
     Path("empty").write_text("")
+    for log in ("log.swf", "unnamed"):
+        Path(log).write_text("; UnixStartTime: 0\n1 0 5 10 4 -1 -1 4 20 -1 1 3 1 -1 -1 -1 -1 -1\n")
     Path("folder").mkdir()
     Path("syntax.py").write_text("def f(:\n")
     Path("exits.py").write_text("raise SystemExit(4)\n")

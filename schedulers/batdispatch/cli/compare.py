@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
+from batdispatch.cli.completing import complete_dispatchers
 from batdispatch.cli.dispatching import (
     decision_clock_option,
     parse_decision_time,
@@ -18,7 +19,7 @@ from batdispatch.cli.dispatching import (
 )
 from batdispatch.cli.inputs import checked_folder, explain_option, input_options, ties_option
 from batdispatch.cli.metrics_table import metrics_table
-from batdispatch.cli.progress import progress_bar
+from batdispatch.cli.progress import Following
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     "--dispatchers",
     metavar="A,B,...",
     required=True,
+    shell_complete=complete_dispatchers,
     help="Names with options in brackets: fcfs,easy,easy[ordering=sjf,reservation=hosts].",
 )
 @setup_options("An option for every dispatcher that knows it.")
@@ -104,15 +106,8 @@ def command(
         for name, options in with_common(parse_dispatchers(dispatchers), common)
     ]
     folder = checked_folder(out)
-    with progress_bar("simulating") as bar:
-        state: dict[str, int] = {}
-
-        def tell(label: str, done: int, total: int) -> None:
-            state[label] = done
-            bar.length = total * len(specs)
-            bar.update(sum(state.values()) - bar.pos)
-
-        folders, failures = compare(specs, folder, processes=processes, progress=tell)
+    with Following() as progress:
+        folders, failures = compare(specs, folder, processes=processes, progress=progress.tell)
     results = {path.name: msgspec.json.decode((path / "result.json").read_bytes())["metrics"] for path in folders}
     for label, problem in failures.items():
         click.echo(f"batdispatch: {label} failed: {problem}", err=True)

@@ -4,19 +4,21 @@ one Batsim becomes one of the other.
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable
+import functools
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 import msgspec
 
+from batdispatch.cli.progress import Following
+
 
 @click.command()
 @click.argument("log", metavar="LOG", type=click.Path())
-@click.option("-o", "--output", metavar="W.json", required=True, type=click.Path(path_type=Path), help="To write.")
+@click.option(
+    "-o", "--output", metavar="W.json", required=True, type=click.Path(path_type=Path), help="Workload to write."
+)
 @click.option(
     "--to",
     "target",
@@ -137,14 +139,14 @@ def command(
         memory=memory,
         keep_clock=keep_clock,
     )
-    with contextlib.ExitStack() as stack:
+    with Following() as following:
         workload, report = import_log(
             log,
             kind=kind,
             options=options,
             selection=selection,
             machine=machine,
-            progress=_progress(stack, f"reading {Path(log).name}") if sys.stderr.isatty() else None,
+            progress=functools.partial(following.tell, f"reading {Path(log).name}"),
         )
     digest = write_workload(workload, output, batsim=version)
     if as_json:
@@ -180,14 +182,3 @@ def _translate(context: click.Context, path: str, output: Path, version: Literal
         return
     click.echo(f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}")
     click.echo(str(output))
-
-
-def _progress(stack: contextlib.ExitStack, label: str) -> Callable[[int, int], None]:
-    """Show a bar until the stack is left, and return what moves it."""
-    bar: Any = stack.enter_context(click.progressbar(length=1, label=label, file=sys.stderr))
-
-    def show(done: int, total: int) -> None:
-        bar.length = total
-        bar.update(done - bar.pos)
-
-    return show

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP, create
+from batdispatch.cli.completing import complete_dispatcher, complete_setting
+from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named
 from batdispatch.core.session import DecisionTime, Session
@@ -23,15 +23,11 @@ decision_clock_option = click.option(
     type=click.Choice(["wall", "cpu"]),
     default="wall",
     show_default=True,
-    help="What decisions are timed by; the process's CPU time is right on a busy machine too.",
+    help="The clock that times decisions. The process's CPU time is right on a busy machine, too.",
 )
 
 
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in registry.names(GROUP) if name.startswith(incomplete)]
-
-
-def setup_options(about: str = "A dispatcher option.") -> Callable[[F], F]:
+def setup_options(about: str = "An option of the dispatcher.") -> Callable[[F], F]:
     """Add ``--set --seed --decision-time`` to a command.
 
     Args:
@@ -45,10 +41,19 @@ def setup_options(about: str = "A dispatcher option.") -> Callable[[F], F]:
                 metavar="none|measured|SECONDS",
                 default="none",
                 show_default=True,
-                help="How much simulated time a decision takes.",
+                help="Simulated time that each decision takes.",
             ),
-            click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of random choices."),
-            click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help=about),
+            click.option(
+                "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random choices."
+            ),
+            click.option(
+                "--set",
+                "settings",
+                metavar="KEY=VALUE",
+                multiple=True,
+                shell_complete=complete_setting,
+                help=about,
+            ),
         ):
             command = option(command)
         return command
@@ -62,7 +67,7 @@ def dispatcher_options(*, required: bool = True) -> Callable[[F], F]:
         "--dispatcher",
         metavar="NAME",
         required=required,
-        shell_complete=_complete,
+        shell_complete=complete_dispatcher,
         help="Registered name, module:Class, or path/to/file.py:Class; options may follow in brackets.",
     )
     setup = setup_options()

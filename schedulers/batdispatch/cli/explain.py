@@ -8,6 +8,7 @@ import re
 import click
 import msgspec
 
+from batdispatch.cli.completing import complete_part
 from batdispatch.cli.list_parts import KINDS
 from batdispatch.core import registry
 from batdispatch.core.dispatcher import Dispatcher
@@ -17,7 +18,7 @@ from batdispatch.parts.requests import RequestSequence
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_part)
 def command(name: str) -> None:
     """Explain a dispatcher or a part of one: what it does, its source, its guarantee, its options.
 

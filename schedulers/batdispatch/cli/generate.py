@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from batdispatch.cli.groups import LazyGroup
+
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Kind -> module that holds it as `command`.
-KINDS = {
-    "lublin": "batdispatch.cli.generate_lublin",
-    "sessions": "batdispatch.cli.generate_sessions",
-    "stochastic": "batdispatch.cli.generate_stochastic",
-}
 
+class Kinds(LazyGroup):
+    """The models."""
 
-class Kinds(click.Group):
-    """A group that imports a kind when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the kinds in the order of the manual."""
-        return list(KINDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one kind."""
-        if cmd_name not in KINDS:
-            return None
-        command = importlib.import_module(KINDS[cmd_name]).command
-        assert isinstance(command, click.Command)
-        return command
+    table = {
+        "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
+        "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
+        "stochastic": ("batdispatch.cli.generate_stochastic", "Jobs that state the law of their run time."),
+    }
 
 
 @click.group(cls=Kinds)
@@ -52,9 +40,14 @@ def output_options(command: F) -> F:
     """Add ``--output --seed --json``, which every kind has."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON."),
-        click.option("--seed", type=click.IntRange(0, 2**63 - 1), required=True, help="Of everything random."),
+        click.option("--seed", type=click.IntRange(0, 2**63 - 1), required=True, help="Seed of all random choices."),
         click.option(
-            "-o", "--output", metavar="W.json", required=True, type=click.Path(path_type=Path), help="To write."
+            "-o",
+            "--output",
+            metavar="W.json",
+            required=True,
+            type=click.Path(path_type=Path),
+            help="Workload to write.",
         ),
     ):
         command = option(command)

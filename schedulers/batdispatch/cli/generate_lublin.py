@@ -12,8 +12,8 @@ from batdispatch.cli.generate import finish, output_options
 
 @click.command()
 @output_options
-@click.option("--jobs", type=int, required=True, help="How many.")
-@click.option("--hosts", type=int, required=True, help="Of the machine; the model was fitted to 128 to 512.")
+@click.option("--jobs", type=int, required=True, help="Number of jobs.")
+@click.option("--hosts", type=int, required=True, help="Hosts of the machine; the model was fitted to 128 to 512.")
 @click.option("--load", type=float, help="Offered load to reach, such as 0.8. Default: the model's own arrivals.")
 @click.option(
     "--classes",

@@ -11,11 +11,13 @@ from batdispatch.cli.generate import finish, output_options
 
 @click.command()
 @output_options
-@click.option("--platform", metavar="P.xml", required=True, type=click.Path(), help="Whose nodes state capacities.")
-@click.option("--jobs", type=int, required=True, help="How many.")
+@click.option(
+    "--platform", metavar="P.xml", required=True, type=click.Path(), help="Platform whose nodes state capacities."
+)
+@click.option("--jobs", type=int, required=True, help="Number of jobs.")
 @click.option("--short", type=float, default=0.9314, show_default=True, help="Share of jobs under an hour.")
-@click.option("--load", type=float, default=0.7, show_default=True, help="Of the scarcest resource.")
-@click.option("--users", type=int, default=40, show_default=True, help="How many.")
+@click.option("--load", type=float, default=0.7, show_default=True, help="Load of the scarcest resource.")
+@click.option("--users", type=int, default=40, show_default=True, help="Number of users.")
 def command(
     output: Path, seed: int, as_json: bool, platform: str, jobs: int, short: float, load: float, users: int
 ) -> None:

@@ -48,7 +48,7 @@ ties_option = click.option(
     type=click.Choice(["together", "apart"]),
     default="together",
     show_default=True,
-    help="Tell simultaneous events in one message, or one by one (submissions first): how much hangs on their order?",
+    help="Tell simultaneous events in one message, or one by one (submissions first), to see how much depends on it.",
 )
 
 
@@ -56,7 +56,7 @@ explain_option = click.option(
     "--explain/--no-explain",
     default=True,
     show_default=True,
-    help="Say where a dispatcher loses: reads the recorded decisions once more.",
+    help="Say in the report where a dispatcher loses, which reads the recorded decisions once more.",
 )
 
 
@@ -84,7 +84,12 @@ def timeout_option(about: str, *, default: float = 600.0, endless: bool = False)
 
 
 protocol_option = click.option(
-    "--protocol", "version", type=click.Choice(list(PROTOCOLS)), default="4", show_default=True, help="Batsim's."
+    "--protocol",
+    "version",
+    type=click.Choice(list(PROTOCOLS)),
+    default="4",
+    show_default=True,
+    help="Version of Batsim's protocol.",
 )
 
 

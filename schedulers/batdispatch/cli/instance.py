@@ -8,6 +8,7 @@ from typing import Any
 import click
 import msgspec
 
+from batdispatch.cli.groups import Group
 from batdispatch.cli.inputs import Seconds
 from batdispatch.core.errors import InputError
 
@@ -15,7 +16,7 @@ from batdispatch.core.errors import InputError
 MODELS = ("search-rule", "best-list", "positions", "counts", "node-wise", "pooled")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Save dispatching instances from a run, and solve them with any of the models.
 
@@ -52,11 +53,22 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
 @command.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
-    "--models", default="search-rule,best-list,positions,node-wise,pooled", show_default=True, help="Which models."
+    "--models",
+    default="search-rule,best-list,positions,node-wise,pooled",
+    show_default=True,
+    help="Models to solve with.",
 )
-@click.option("--work", type=Seconds(0, min_open=True), default=1.0, show_default=True, help="Deterministic seconds.")
-@click.option("--wall", type=Seconds(0, min_open=True), default=16.0, show_default=True, help="Safety net, seconds.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the solver.")
+@click.option(
+    "--work", type=Seconds(0, min_open=True), default=1.0, show_default=True, help="Deterministic seconds per solve."
+)
+@click.option(
+    "--wall",
+    type=Seconds(0, min_open=True),
+    default=16.0,
+    show_default=True,
+    help="Seconds of wall clock at which a solve is stopped.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the solver.")
 @click.option("--json", "as_json", is_flag=True, help="A line of JSON for every instance and model.")
 def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json: bool) -> None:
     """Solve every instance of FILE with every model, and compare sizes, times and objectives.

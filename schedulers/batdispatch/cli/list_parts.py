@@ -27,7 +27,7 @@ def summary(found: type) -> str:
 
 @click.command()
 @click.argument("kind", type=click.Choice(list(KINDS)), required=False)
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def command(kind: str | None, as_json: bool) -> None:
     """List dispatchers, orderings, placements and predictions, with a line about each.
 

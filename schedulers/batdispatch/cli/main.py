@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import sys
@@ -11,46 +10,37 @@ from types import FrameType
 import click
 
 from batdispatch import __version__
+from batdispatch.cli.groups import LazyGroup
 from batdispatch.core.blame import DEBUG, blame
 from batdispatch.core.errors import BatdispatchError, InputError
 
-#: Subcommand -> module of this package that holds it as `command`.
-COMMANDS = {
-    "compare": "compare",
-    "run": "run",
-    "serve": "serve",
-    "engine": "engine",
-    "replay": "replay",
-    "convert": "convert",
-    "generate": "generate",
-    "platform": "platform",
-    "report": "report",
-    "check": "check",
-    "explain-wait": "explain_wait",
-    "instance": "instance",
-    "requests": "requests",
-    "list": "list_parts",
-    "explain": "explain",
-}
+
+class Commands(LazyGroup):
+    """The subcommands of `batdispatch`."""
+
+    table = {
+        name: (f"batdispatch.cli.{module}", summary)
+        for name, module, summary in (
+            ("compare", "compare", "Compare dispatchers on one workload, with a report."),
+            ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
+            ("serve", "serve", "Be the scheduler of a real Batsim."),
+            ("engine", "engine", "Be Batsim for a scheduler behind a socket."),
+            ("replay", "replay", "Rerun a recorded exchange and compare the decisions."),
+            ("convert", "convert", "Make a Batsim workload of a log."),
+            ("generate", "generate", "Generate a workload from a model."),
+            ("platform", "platform", "Generate SimGrid platforms and look into them."),
+            ("report", "report", "Compare runs on one HTML page."),
+            ("check", "check", "Audit runs against their workload and platform."),
+            ("explain-wait", "explain_wait", "Say what held a job while it waited."),
+            ("instance", "instance", "Save a run's instances and solve them with any model."),
+            ("requests", "requests", "Print how long a stochastic job should ask for."),
+            ("list", "list_parts", "List dispatchers and the parts they are made of."),
+            ("explain", "explain", "Explain a dispatcher or a part of one."),
+        )
+    }
 
 
-class LazyGroup(click.Group):
-    """A group that imports a subcommand when it is asked for, so that `--help` and completion stay quick."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the manual."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one subcommand."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"batdispatch.cli.{COMMANDS[cmd_name]}").command
-        assert isinstance(command, click.Command)
-        return command
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="batdispatch")
 def cli() -> None:
     """Compare HPC job dispatchers on your own logs, in simulation or against a real Batsim.

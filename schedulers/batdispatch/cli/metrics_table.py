@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
 
 from batdispatch.results.metrics.compute import describe
 
@@ -22,6 +29,9 @@ SHOWN = (
     "decisions_seconds_p99",
 )
 
+#: A table of text alone.
+_STYLE: Any = {"box": None, "pad_edge": False, "padding": (0, 2, 0, 0), "collapse_padding": True}
+
 
 def shown(value: float | int | None) -> str:
     """Return a number as people read it."""
@@ -32,20 +42,65 @@ def shown(value: float | int | None) -> str:
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
 
 
-def metrics_table(runs: Mapping[str, Mapping[str, float | int | None]]) -> str:
-    """Return a table with a row a metric and a column a run."""
-    rows = [["", *runs]]
+def metrics_table(runs: Mapping[str, Mapping[str, float | int | None]], *, width: int | None = None) -> str:
+    """Return the metrics of runs as text.
+
+    Few runs: a row per metric and a column per run. Where that is too wide, a row per run, and as many tables one
+    below the other as the metrics need.
+
+    Args:
+        runs: label -> metrics.
+        width: in characters; None: that of the terminal, 100 where there is none.
+    """
+    width = width or shutil.get_terminal_size((100, 24)).columns
     resources = sorted({name for metrics in runs.values() for name in metrics if name.startswith("utilisation_")})
     place = SHOWN.index("utilisation") + 1
+    columns = []
     for name in (*SHOWN[:place], *resources, *SHOWN[place:]):
         known = describe(name)
         if known is None or all(metrics.get(name) is None for metrics in runs.values()):
             continue
-        label = f"{known.label} ({known.unit})" if known.unit else known.label
-        rows.append([label, *(shown(metrics.get(name)) for metrics in runs.values())])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+        heading = f"{known.label} ({known.unit})" if known.unit else known.label
+        columns.append([heading, *(shown(metrics.get(name)) for metrics in runs.values())])
+    by_metric = Table("", *(Column(label, justify="right") for label in map(escape, runs)), **_STYLE)
+    for cells in columns:
+        by_metric.add_row(*cells)
+    # Wide enough for any table; what it needs is read off its lines.
+    text = _text(by_metric, 1_000_000)
+    if max(map(len, text.splitlines())) <= width:
+        return text
+    return "\n\n".join(_text(table, width) for table in _by_run(list(runs), columns, width))
+
+
+def _by_run(labels: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Iterator[Table]:
+    """Yield tables that fit `width`, with a row per run and headings that are broken into words.
+
+    Args:
+        labels: of the runs; longer ones than a third of the width are folded.
+        columns: a heading and a value per run each.
+        width: in characters.
+    """
+    first = min(max(map(len, labels)), max(width // 3, 12))
+    start = 0
+    while start < len(columns):
+        table = Table(Column("", width=first, overflow="fold"), **_STYLE)
+        used, end = first, start
+        while end < len(columns):
+            heading, *values = columns[end]
+            wide = max(map(len, [*heading.split(), *values]))
+            if end > start and used + 2 + wide > width:
+                break
+            table.add_column(heading, width=wide, justify="right", vertical="bottom")
+            used, end = used + 2 + wide, end + 1
+        for index, label in enumerate(labels):
+            table.add_row(escape(label), *(column[index + 1] for column in columns[start:end]))
+        yield table
+        start = end
+
+
+def _text(table: Table, width: int) -> str:
+    """Return a table as plain lines of at most `width` characters."""
+    console = Console(width=width, color_system=None, file=io.StringIO(), force_terminal=False, highlight=False)
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().rstrip().splitlines())

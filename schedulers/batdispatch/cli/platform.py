@@ -9,8 +9,10 @@ from typing import Any
 
 import click
 
+from batdispatch.cli.groups import Group
 
-@click.group()
+
+@click.group(cls=Group)
 def command() -> None:
     """Generate SimGrid platforms and look into them.
 
@@ -22,7 +24,7 @@ def command() -> None:
     """
 
 
-@command.group()
+@command.group(cls=Group)
 def generate() -> None:
     """Write a platform file: a machine or a family of machines.
 
@@ -49,8 +51,8 @@ def _link_options(speed: str = "1Gf", bw: str = "1.25GBps", lat: str = "10us") -
     def add(function: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(
             [
-                click.option("--speed", metavar="SPEED", default=speed, show_default=True, help="Of a core."),
-                click.option("--bw", metavar="BANDWIDTH", default=bw, show_default=True, help="Of a link."),
+                click.option("--speed", metavar="SPEED", default=speed, show_default=True, help="Speed of a core."),
+                click.option("--bw", metavar="BANDWIDTH", default=bw, show_default=True, help="Bandwidth of a link."),
                 click.option("--lat", metavar="TIME", default=lat, show_default=True, help="Latency of a link."),
                 click.option("-o", "--output", metavar="P.xml", required=True, help="File to write, - for output."),
             ]
@@ -118,8 +120,8 @@ def forhlr2(speed: str, bw: str, lat: str, output: str) -> None:
 
 @generate.command()
 @click.option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Number of nodes.")
-@click.option("--cores", metavar="N", type=int, default=8, show_default=True, help="Of a node.")
-@click.option("--gpus", metavar="N", type=int, default=2, show_default=True, help="Of a node.")
+@click.option("--cores", metavar="N", type=int, default=8, show_default=True, help="Cores of a node.")
+@click.option("--gpus", metavar="N", type=int, default=2, show_default=True, help="GPUs of a node.")
 @_link_options()
 def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output: str) -> None:
     """The CPU-GPU cluster of the ESP experiments."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +19,7 @@ from batdispatch.cli.dispatching import (
 )
 from batdispatch.cli.inputs import checked_folder, input_options, ties_option, timeout_option
 from batdispatch.cli.metrics_table import metrics_table
-from batdispatch.cli.progress import progress_bar
+from batdispatch.cli.progress import Following
 
 if TYPE_CHECKING:
     from batdispatch.runs.simgrid import UseSimGrid
@@ -97,14 +98,8 @@ def command(
     )
     build(spec)
     folder = checked_folder(out or Path("runs") / spec.label)
-    with progress_bar(spec.label) as bar:
-
-        def tell(done: int, total: int) -> None:
-            if bar.length != total:
-                bar.length = total
-            if done == total or done % 1000 == 0:
-                bar.update(done - bar.pos)
-
+    with Following() as progress:
+        tell = functools.partial(progress.tell, spec.label)
         result: dict[str, Any] = execute(spec, folder, progress=tell)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2).decode())

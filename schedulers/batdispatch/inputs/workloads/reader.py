@@ -19,6 +19,7 @@ from batdispatch.core.job import Job
 from batdispatch.core.jobfields import read_fields, read_units
 from batdispatch.core.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
+from batdispatch.inputs.workloads.importing import guess_format
 from batdispatch.inputs.workloads.model import Workload, stem
 
 #: Longest job id and profile name, in characters.
@@ -43,6 +44,8 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
     source = str(path)
     data, digest = read_all(path)
     data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.lstrip().startswith(b"{"):
+        _refuse_log(Path(path))
     top: dict[str, msgspec.Raw] = _decode(data, dict[str, msgspec.Raw], source, "workload", data)
     for field in ("jobs", "profiles"):
         if field not in top:
@@ -73,6 +76,18 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
     )
     workload.sort()
     return workload
+
+
+def _refuse_log(path: Path) -> None:
+    """Raise an input error that names the importer if a file is a log rather than a workload."""
+    try:
+        kind = guess_format(path)
+    except InputError:
+        return
+    raise InputError(
+        f"looks like a log ({kind}), expected a Batsim workload: `batdispatch convert {path} -o W.json` makes one",
+        source=str(path),
+    )
 
 
 def _show(value: Any) -> str:

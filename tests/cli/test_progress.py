@@ -1,0 +1,96 @@
+"""Progress: an honest time left on a terminal, lines where there is none."""
+
+from __future__ import annotations
+
+import io
+import threading
+
+import pytest
+from rich.console import Console
+
+from batdispatch.cli.progress import Following
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def console(*, terminal: bool) -> tuple[Console, io.StringIO]:
+    """Return a console of 80 columns and what is written to it."""
+    file = io.StringIO()
+    return Console(file=file, force_terminal=terminal, width=80, color_system=None), file
+
+
+def left(following: Following) -> float | None:
+    """Return the seconds that the only piece of work is said to take yet."""
+    return following._bars.tasks[0].time_remaining
+
+
+def test_the_time_that_starting_takes_does_not_count() -> None:
+    clock = Clock()
+    with Following(console=console(terminal=False)[0], clock=clock) as following:
+        clock.now += 20
+        following.tell("easy", 1, 28_000)
+        assert left(following) is None
+        for done in range(1000, 10_001, 1000):
+            clock.now += 1
+            following.tell("easy", done, 28_000)
+        # A thousand jobs a second, and 18,000 of them to go.
+        assert left(following) == pytest.approx(18, abs=1)
+
+
+def test_the_last_half_minute_counts() -> None:
+    clock = Clock()
+    with Following(console=console(terminal=False)[0], clock=clock) as following:
+        for step in range(100):
+            clock.now += 1
+            following.tell("easy", step, 1000)
+        for step in range(60):
+            clock.now += 1
+            following.tell("easy", 100 + 10 * step, 1000)
+        assert left(following) == pytest.approx((1000 - 690) / 10, abs=1)
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then() -> None:
+    there, file = console(terminal=False)
+    written = threading.Event()
+    write = file.write
+    file.write = lambda text: (write(text), written.set())[0]  # type: ignore[method-assign]
+    with Following(console=there, every=0.01) as following:
+        following.tell("easy[ordering=sjf]", 3, 12)
+        assert written.wait(10)
+        following.tell("easy[ordering=sjf]", 12, 12)
+    lines = file.getvalue().splitlines()
+    assert set(lines) == {"easy[ordering=sjf]: 25 % done"}
+
+
+def test_short_work_says_nothing_without_a_terminal() -> None:
+    there, file = console(terminal=False)
+    with Following(console=there) as following:
+        following.tell("easy", 3, 12)
+        following.tell("easy", 12, 12)
+    assert file.getvalue() == ""
+
+
+def test_a_terminal_has_a_bar_per_piece_that_goes_when_it_is_done() -> None:
+    there, file = console(terminal=True)
+    with Following(console=there) as following:
+        following.tell("easy", 3, 12)
+        following.tell("fcfs", 6, 12)
+        following._bars.refresh()
+        shown = file.getvalue()
+        following.tell("easy", 12, 12)
+        at = len(file.getvalue())
+        following._bars.refresh()
+        later = file.getvalue()[at:]
+    assert "easy" in shown
+    assert "25%" in shown
+    assert "fcfs" in shown
+    assert "fcfs" in later
+    assert "easy" not in later
