@@ -9,7 +9,7 @@ from lxml import etree
 from batdispatch.results.frame import read_jobs
 from batdispatch.results.hostsets import parse_many
 from batdispatch.results.report import evalys_bridge, style
-from batdispatch.results.report.curves import POINTS, distribution_figure, load_figure, step_curve
+from batdispatch.results.report.curves import POINTS, STEPS, distribution_figure, load_figure, step_curve, stretch
 from batdispatch.results.report.evalys_bridge import load_curve
 from batdispatch.results.report.gantt import VECTOR_RECTANGLES, WAITS, _paint, gantt
 from batdispatch.results.report.occupancy import COLUMNS, busy_share, occupancy
@@ -43,14 +43,21 @@ def test_jobs_that_follow_each_other_leave_no_spike():
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(POINTS + 1, 3 * POINTS), st.integers(0, 5))
-def test_averaging_a_curve_keeps_its_area(count, seed):
+@given(st.integers(STEPS + 1, 3 * STEPS), st.integers(0, 5), st.floats(100, 1e9))
+def test_averaging_a_curve_keeps_its_area(count, seed, end):
     random = np.random.default_rng(seed)
-    times = np.sort(random.uniform(10, 90, count))
+    times = np.sort(random.uniform(0.1 * end, 0.9 * end, count))
     load = np.append(random.integers(0, 9, count - 1), 0).astype(float)
-    edges, values = step_curve(times, load, 0.0, 100.0)
-    assert len(edges) == len(values) == POINTS + 1
+    edges, values = step_curve(times, load, 0.0, end)
+    assert len(edges) == len(values) <= POINTS + 1
+    assert (edges[0], edges[-1]) == (0.0, end)
     assert (values[:-1] * np.diff(edges)).sum() == pytest.approx((load[:-1] * np.diff(times)).sum())
+
+
+def test_a_year_is_averaged_over_weeks_and_a_day_over_quarters_of_an_hour():
+    assert stretch(0.0, 365 * 86400.0) == 7 * 86400.0
+    assert stretch(0.0, 86400.0) == 900.0
+    assert stretch(0.0, 60.0) == 60.0
 
 
 def test_a_short_curve_is_drawn_as_it_is():
@@ -118,7 +125,8 @@ def test_each_size_has_its_gantt_chart(recordings, write_jobs):
     assert [text.get_text() for text in axes.texts] == [f"j{i}" for i in range(5)]
     assert axes.get_ylim() == (0, 6)
 
-    middle = jobs_frame(recordings).head(evalys_bridge.GANTT_JOBS + 1)
+    jobs = {f"j{i}": {"hosts": str(i % 128)} for i in range(evalys_bridge.GANTT_JOBS + 1)}
+    middle = read_jobs(write_jobs(jobs, "middle") / "jobs.csv")
     [axes] = gantt(middle, 128).axes
     rectangles = len(parse_many(middle["allocated_resources"].tolist()).first)
     assert rectangles <= VECTOR_RECTANGLES
@@ -163,6 +171,50 @@ def test_names_are_text_in_a_picture():
     figure = load_figure({"$x^2$ <b>": empty, "b&c": empty}, label="l", total=None, begin=0, end=1)
     texts = {element.text for element in svg_of(figure).iter("{*}text")}
     assert {"$x^2$ <b>", "b&c"} <= texts
+
+
+def sizes(figure):
+    """Draw a figure and return the size of each of its axes in pixels of a page 600 pixels wide."""
+    style.to_svg(figure, "p", "t")
+    scale = 600 / figure.get_figwidth()
+    inches = figure.get_size_inches()
+    return [tuple(axes.get_position().size * inches * scale) for axes in figure.axes]
+
+
+@pytest.mark.parametrize("runs", [1, 6, 7, 12, 24, 50])
+@pytest.mark.parametrize("name", ["easy", "attempts,dispatcher=easy_ordering=sjf_,requests=toptimal_grid=200_"])
+def test_any_number_of_runs_leaves_room_for_the_curves(runs, name, recwarn):
+    one = np.array([0.0, 5.0]), np.array([4.0, 9.0]), np.array([1.0, 2.0])
+    spans = {f"{name},seed={number}": one for number in range(runs)}
+    figure = load_figure(spans, label="hosts", total=None, begin=0.0, end=9.0)
+    found = sizes(figure)
+    assert len(found) == (runs if runs > 6 else 1)
+    assert min(width for width, _ in found) > 120
+    assert min(height for _, height in found) > (60 if runs > 6 else 100)
+    waits = {label: np.array([float(10 * number), 60.0]) for number, label in enumerate(spans)}
+    assert len(sizes(distribution_figure(waits, label="wait", durations=True))) == len(found)
+    # A layout that has no room for the axes says so in a warning, and cuts them.
+    assert not recwarn.list
+
+
+def test_each_of_many_runs_has_its_own_curve_and_the_first_behind_it():
+    spans = {f"r{number}": (np.array([0.0]), np.array([9.0]), np.array([number + 1.0])) for number in range(8)}
+    figure = load_figure(spans, label="hosts", total=None, begin=0.0, end=9.0)
+    for number, axes in enumerate(figure.axes):
+        assert axes.get_title() == f"r{number}"
+        tops = [line.get_ydata().max() for line in axes.lines]
+        assert tops == ([1.0] if number == 0 else [1.0, number + 1.0])
+
+
+def test_a_legend_names_the_curves_that_are_there():
+    empty = np.zeros(0)
+    values = {"nothing": empty, "a": np.array([2.0]), "b": np.array([3.0])}
+    [axes] = distribution_figure(values, label="wait", durations=True).axes
+    legend = axes.get_legend()
+    names = [text.get_text() for text in legend.get_texts()]
+    colours = [line.get_color() for line in legend.get_lines()]
+    assert names == ["a", "b"]
+    assert colours == [line.get_color() for line in axes.lines] == list(style.SERIES[1:3])
 
 
 def test_evalys_says_nothing(recordings, capfd, recwarn):

@@ -4,13 +4,15 @@ import json
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import html
 
 from batdispatch.core.errors import InputError
 from batdispatch.results.metrics.compute import METRICS
-from batdispatch.results.numbers import duration_unit, number
+from batdispatch.results.numbers import duration_unit, durations, number
 from batdispatch.results.report.comparison import inputs, metric_row, warnings
-from batdispatch.results.report.page import _formula, render, write_report
+from batdispatch.results.report.page import _formula, _listed, render, write_report
 from batdispatch.results.runs import find_runs, read_run, read_runs
 
 
@@ -245,6 +247,58 @@ def test_numbers_for_people():
         "1",
         "∞",
     ]
+
+
+def test_durations_have_one_unit_where_one_suits_all():
+    assert durations([7300.0, 3600.0]) == (["2.03", "1"], "h")
+    # A column that reached from an hour and a half to four days read 0.0662 d.
+    assert durations([5720.0, 354_000.0]) == (["1.59", "98.3"], "h")
+    texts, unit = durations([2.0, None, 30 * 86400.0])
+    assert ([text.replace("\u00a0", " ") for text in texts], unit) == (["2 s", "n/a", "30 d"], "")
+    assert durations([0.0, None]) == (["0", "n/a"], "s")
+
+
+@given(st.lists(st.one_of(st.none(), st.just(0.0), st.floats(1e-6, 1e9)), min_size=1))
+def test_no_duration_is_a_small_fraction_of_its_unit(values):
+    texts, unit = durations(values)
+    scales = {"d": 86400, "h": 3600, "min": 60, "s": 1, "ms": 1e-3, "µs": 1e-6}
+    for value, text in zip(values, texts, strict=True):
+        if value:
+            figure, _, own = text.replace("\u202f", "").partition("\u00a0")
+            assert float(figure) >= 0.5
+            assert float(figure) * scales[unit or own] == pytest.approx(value, rel=0.01)
+
+
+def test_what_a_dispatcher_says_is_told_in_words():
+    facts = {
+        "calls": 1234,
+        "predictions": {"under_estimated": 3, "by": {"user": 0.5}},
+        "note": "x",
+        "best": None,
+        "on": True,
+    }
+    assert _listed(facts) == (
+        "calls: 1\u202f234, predictions, under estimated: 3, predictions, by, user: 0.500, note: x, best: none, "
+        "on: True"
+    )
+
+
+def test_resources_that_nobody_uses_have_no_curve(tmp_path, call):
+    jobs = [{"id": "a", "subtime": 0, "res": 2, "profile": "d", "demand": {"core": 1}}]
+    (tmp_path / "w.json").write_text(
+        json.dumps({"nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 9}}, "jobs": jobs})
+    )
+    (tmp_path / "p.xml").write_text(
+        "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"
+        "<zone id='z' routing='Full'><host id='h' speed='1Gf'><prop id='capacity' value='core=4 gpu=1'/>"
+        "</host></zone></platform>"
+    )
+    arguments = ["--platform", tmp_path / "p.xml", "--workload", tmp_path / "w.json"]
+    status, _, err = call("run", *arguments, "--dispatcher", "fcfs", "--out", tmp_path / "out")
+    assert status == 0, err
+    text = render([read_run(tmp_path / "out")])
+    assert "Utilisation: core" in text
+    assert "Utilisation: gpu" not in text
 
 
 def test_what_reads_the_same_is_equally_good():

@@ -16,6 +16,30 @@ def duration_unit(values: Sequence[float]) -> tuple[float, str]:
     return next((unit for unit in _UNITS if largest >= 2 * unit[0]), _UNITS[-1])
 
 
+def durations(values: Sequence[float | None]) -> tuple[list[str], str]:
+    """Return durations as texts, and the unit that all have; an empty unit where each text carries its own.
+
+    One unit suits all if the smallest of them, zeros aside, is at least half of it and the largest is below ten
+    thousand. Of several such units the largest is taken in which some duration is at least 2.
+
+    Args:
+        values: in seconds; None is shown as n/a.
+    """
+    known = [abs(value) for value in values if value]
+    least, most = min(known, default=0.0), max(known, default=0.0)
+    usual = duration_unit(known)
+    for scale, unit in (usual, *(other for other in _UNITS if other[0] < usual[0])):
+        if (least >= 0.5 * scale and most < 10_000 * scale) or not known:
+            return ["n/a" if value is None else number(value / scale) for value in values], unit
+    return ["n/a" if value is None else duration(value) for value in values], ""
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in the unit that suits it."""
+    scale, unit = duration_unit([seconds])
+    return f"{number(seconds / scale)}\N{NO-BREAK SPACE}{unit}"
+
+
 def number(value: float) -> str:
     """Return a number with three or four significant digits, thousands separated by thin spaces."""
     if math.isinf(value):

@@ -10,8 +10,7 @@ from batdispatch.core.machine import WHOLE_HOST
 from batdispatch.results.explain.records import BUSY, Explanation, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import NODE
 from batdispatch.results.hostsets import parse_many
-from batdispatch.results.numbers import duration_unit
-from batdispatch.results.numbers import number as thin
+from batdispatch.results.numbers import duration
 
 #: Most intervals of hosts, and most jobs that one waits for, that are written out; `--json` has them all.
 _MOST_INTERVALS, _MOST_NAMED = 8, 4
@@ -243,10 +242,9 @@ def sentence(x: Explanation) -> str:
     """Return the main reasons of a wait in a sentence or two, without the job's name."""
     if not x.phases:
         return "It did not wait."
-    scale, unit = duration_unit([x.wait])
     shares = [(round(100 * seconds / x.wait), text) for text, seconds in totals(x)]
     parts = [f"{share} % {text}" for share, text in shares[:3] if share]
-    found = [f"Waited {thin(x.wait / scale)} {unit}: {'; '.join(parts)}."]
+    found = [f"Waited {duration(x.wait)}: {'; '.join(parts)}."]
     held: Counter[str] = Counter()
     what: dict[str, str] = {}
     for phase in x.phases:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from batdispatch.results.metrics.compute import Description, Value, describe
-from batdispatch.results.numbers import duration_unit, number
+from batdispatch.results.numbers import durations, number
 from batdispatch.results.runs import Run
 
 #: The metrics of the table one sees first; the others follow further down.
@@ -62,15 +62,14 @@ class Fact:
 def metric_row(metric: Description, values: Sequence[Value]) -> Row:
     """Put a metric's values into one unit and mark the best, unless all are equally good."""
     known = [float(value) for value in values if value is not None]
-    scale, unit = 1.0, metric.unit
     if metric.unit == "s":
-        scale, unit = duration_unit(known)
-    elif metric.name.startswith("utilisation"):
-        scale, unit = 0.01, "%"
-    shown = ["n/a" if value is None else number(float(value) / scale) for value in values]
+        shown, unit = durations([None if value is None else float(value) for value in values])
+    else:
+        scale, unit = (0.01, "%") if metric.name.startswith("utilisation") else (1.0, metric.unit)
+        shown = ["n/a" if value is None else number(float(value) / scale) for value in values]
     best = ""
     if known and metric.better:
-        best = number((min(known) if metric.better == "lower" else max(known)) / scale)
+        best = shown[list(values).index(min(known) if metric.better == "lower" else max(known))]
         if all(text in (best, "n/a") for text in shown):
             # What reads the same is equally good: nobody would see why one of them is marked.
             best = ""

@@ -61,7 +61,7 @@ def gantt(
     intervals = parse_many(started["allocated_resources"].tolist())
     hosts = max(hosts, int(intervals.last.max(initial=0)) + 1)
     with style.styled():
-        if 0 < len(started) <= evalys_bridge.GANTT_JOBS:
+        if 0 < len(started) <= evalys_bridge.GANTT_JOBS and len(intervals.first) <= VECTOR_RECTANGLES:
             figure = Figure(figsize=(style.WIDTH, 3.2), layout="constrained")
             seconds, _ = style.time_unit(end - begin)
             axes = evalys_bridge.draw_gantt(figure, started, hosts, seconds, lambda row: WAIT_COLOURS[kind[row]])

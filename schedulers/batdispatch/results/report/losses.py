@@ -16,7 +16,7 @@ from batdispatch.results.explain.waiting import explain, recording_of
 from batdispatch.results.explain.words import sentence
 from batdispatch.results.lineage import ran
 from batdispatch.results.metrics.sample import sample_of
-from batdispatch.results.numbers import duration_unit, number
+from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
 
 #: By what the runs are ranked, and tau of its definition, s.
@@ -142,8 +142,8 @@ def _loser(run: Run, best: Run, recording: Path, most: int) -> Loser | None:
             share=lost / total,
             slowdown=number(slowdown),
             best=number(slowdown_best),
-            wait=_duration(wait),
-            best_wait=_duration(wait_best),
+            wait=duration(wait),
+            best_wait=duration(wait_best),
             why=why,
         )
         for job, lost, slowdown, slowdown_best, wait, wait_best, why in zip(*columns, explained, strict=False)
@@ -184,8 +184,3 @@ def _why(parts: Sequence[Explanation]) -> str:
         return sentence(parts[0])
     longest = max(parts, key=lambda part: part.wait)
     return f"It ran in {len(parts)} segments, of which {longest.job} waited longest. {sentence(longest)}"
-
-
-def _duration(seconds: float) -> str:
-    scale, unit = duration_unit([seconds])
-    return f"{number(seconds / scale)} {unit}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.hostsets import parse_many
-from batdispatch.results.numbers import duration_unit, number
+from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.report import comparison, losses, style
 from batdispatch.results.report.attempts_table import attempt_rows
+from batdispatch.results.report.curves import in_panels
 from batdispatch.results.report.pictures import MAX_CHARTS, Shared, charts, compared_curves
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.usage import job_facts, licences_of, read_units, slots_of
@@ -86,7 +87,8 @@ def render(runs: Sequence[Run], *, title: str | None = None, explain: bool = Tru
         warnings=comparison.warnings(runs),
         many=len(runs) > 1,
         labels=[run.label for run in runs],
-        colours=[_key(index) for index in range(len(runs))],
+        # Where each run has a panel of its own, no colour stands for it.
+        keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
         groups=comparison.grouped([*attempt_rows(runs), *comparison.metric_rows(runs)]),
         curves=compared_curves(runs, shared),
@@ -139,8 +141,7 @@ def _lead(runs: Sequence[Run]) -> str:
         sentence += f" ({held})" if held else ""
     span = run.metrics.get("makespan")
     if span:
-        scale, unit = duration_unit([float(span)])
-        sentence += f", over {number(float(span) / scale)} {unit} of simulated time"
+        sentence += f", over {duration(float(span))} of simulated time"
     many = f"; {len(runs)} runs compared" if len(runs) > 1 else ""
     return f"{sentence}{many}."
 
@@ -218,25 +219,33 @@ def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
     if not any(run.result.decisions.get("count") for run in runs):
         return None
-    columns, cells = ["decisions"], [[_or_na(run.result.decisions.get("count"), 1.0)] for run in runs]
+    counts = [run.result.decisions.get("count") for run in runs]
+    columns, cells = ["decisions"], [["n/a" if count is None else number(count)] for count in counts]
     for name, key in _DECISION_COLUMNS:
-        values = [run.result.decisions.get(key) for run in runs]
-        scale, unit = duration_unit([float(value) for value in values if value is not None])
-        columns.append(f"{name} ({unit})")
-        for row, value in zip(cells, values, strict=True):
-            row.append(_or_na(value, scale))
+        texts, unit = durations([run.result.decisions.get(key) for run in runs])
+        columns.append(f"{name} ({unit})" if unit else name)
+        for row, text in zip(cells, texts, strict=True):
+            row.append(text)
     return {
         "columns": columns,
         "rows": [{"label": run.label, "cells": row} for run, row in zip(runs, cells, strict=True)],
     }
 
 
-def _or_na(value: float | int | None, scale: float) -> str:
-    return "n/a" if value is None else number(value / scale)
-
-
 def _listed(facts: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}: {value}" for name, value in facts.items())
+    """Return what a dispatcher says of its run in words, facts within facts named by their path."""
+    return ", ".join(f"{name}: {value}" for name, value in _leaves(facts))
+
+
+def _leaves(facts: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
+        label = f"{path}{name}".replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{label}, ")
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            yield label, "none" if value is None else str(value)
+        else:
+            yield label, number(value)
 
 
 def _command(run: Run) -> str:

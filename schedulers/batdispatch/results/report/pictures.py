@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from batdispatch.core.machine import Machine
 from batdispatch.results.metrics.sample import Sample, sample_of
+from batdispatch.results.numbers import duration_unit, number
 from batdispatch.results.report import style
-from batdispatch.results.report.curves import distribution_figure, load_figure
+from batdispatch.results.report.curves import distribution_figure, in_panels, load_figure, stretch
 from batdispatch.results.report.gantt import gantt
 from batdispatch.results.report.occupancy import occupancy
 from batdispatch.results.runs import Run
@@ -55,8 +56,8 @@ class Shared:
     licences: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
-def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
-    """Return utilisation, queue and distributions, all runs in each picture.
+def curve_figures(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[tuple[str, str, Callable[[], Figure]]]:
+    """Return utilisation, queue and distributions, all runs in each: title, caption, and what draws it.
 
     Args:
         runs: the runs.
@@ -71,12 +72,15 @@ def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[P
     totals: dict[str, float] = {}
     for sample in samples.values():
         totals = {**sample.totals, **sample.licences} | totals
+    used = {name for sample in samples.values() for name, held in sample.amounts.items() if held.any()}
     for name, total in totals.items():
+        if name not in used:
+            continue
         made.append(_load(f"Utilisation: {name}", f"% of the machine's {name}", samples, name, total, begin, end))
     made.append(
         (
             "Queue",
-            "Number of jobs that wait, over time.",
+            f"Number of jobs that wait, over time. {_averaged(begin, end)}",
             lambda: load_figure(
                 # A real Batsim takes microseconds to start a job: that is no queue, only a needle in the picture.
                 {name: (*s.waits, (np.subtract(*s.waits) < -1e-3).astype(np.float64)) for name, s in samples.items()},
@@ -107,9 +111,15 @@ def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[P
             ),
         )
     )
+    return made
+
+
+def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
+    """Return the pictures of `curve_figures`, whose arguments these are."""
+    reference = f" The thin grey line is {runs[0].label}." if in_panels(len(runs)) else ""
     return [
-        Picture(title, caption, style.to_svg(draw(), f"c{index}", title))
-        for index, (title, caption, draw) in enumerate(made)
+        Picture(title, caption + reference, style.to_svg(draw(), f"c{index}", title))
+        for index, (title, caption, draw) in enumerate(curve_figures(runs, shared))
     ]
 
 
@@ -152,7 +162,7 @@ def _load(
     def weight(sample: Sample) -> Floats:
         return sample.held if resource is None else sample.amounts.get(resource, np.zeros(len(sample.held)))
 
-    caption = f"{label[0].upper()}{label[1:]} that jobs hold, over time. Long runs are averaged over equal stretches."
+    caption = f"{label[0].upper()}{label[1:]} that jobs hold, over time. {_averaged(*span)}"
     return (
         title,
         re.sub(r"^% of", "Share of", caption),
@@ -164,6 +174,13 @@ def _load(
             end=span[1],
         ),
     )
+
+
+def _averaged(begin: float, end: float) -> str:
+    """Say over what curves are averaged."""
+    seconds = stretch(begin, end)
+    scale, unit = duration_unit([seconds])
+    return f"Curves of many steps are averaged over stretches of {number(seconds / scale)} {unit}."
 
 
 def _sample(run: Run, shared: Shared | None) -> Sample:

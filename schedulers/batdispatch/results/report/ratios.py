@@ -37,7 +37,7 @@ def ratio_picture(
                 where="pre",
                 label=f"{name} ({len(ratios):,} instances)",
                 linewidth=1.4,
-                **style.series_style(index),  # type: ignore[arg-type]
+                **style.series_style(index),
             )
         for mark in marks:
             axes.axhline(mark, color=style.FAINT, linewidth=0.8, linestyle=":")

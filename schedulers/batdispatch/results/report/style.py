@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,7 +67,14 @@ def new_figure(height: float = 2.9, rows: int = 1) -> tuple[Figure, list[Axes]]:
     return figure, [axes[row, 0] for row in range(rows)]
 
 
-def series_style(index: int) -> dict[str, object]:
+def new_grid(rows: int, columns: int, height: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a grid of axes that share their scales, and these row by row."""
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    return figure, list(axes.flat)
+
+
+def series_style(index: int) -> dict[str, Any]:
     """Return colour and stroke of the index-th run, the same in every picture."""
     return {"color": SERIES[index % len(SERIES)], "linestyle": STROKES[index // len(SERIES) % len(STROKES)]}
 
@@ -107,13 +115,14 @@ def time_axis(axes: Axes, begin: float, end: float) -> float:
     return seconds
 
 
-def log_duration_axis(axes: Axes, longest: float) -> None:
-    """Set up a logarithmic axis of durations, 1 s to `longest`, with ticks people know."""
+def log_duration_axis(axes: Axes, longest: float, *, most: int = 9) -> None:
+    """Set up a logarithmic axis of durations, 1 s to `longest`, with at most `most` ticks people know."""
     ticks = [(1, "1 s"), (10, "10 s"), (60, "1 min"), (600, "10 min"), (3600, "1 h"), (36000, "10 h")]
     ticks += [(86400 * 4, "4 d"), (86400 * 40, "40 d"), (86400 * 365, "1 y")]
     axes.set_xscale("log")
     axes.set_xlim(1, max(longest, 10) * 1.1)
     shown = [(value, name) for value, name in ticks if value <= max(longest, 10) * 1.1]
+    shown = shown[:: math.ceil(len(shown) / most)]
     axes.set_xticks([value for value, _ in shown], [name for _, name in shown])
     axes.set_xticks([], minor=True)
 

@@ -1,0 +1,90 @@
+"""Makes the demonstration anew with the manual: its report as a page of the manual, and the picture of the first page.
+
+The picture stands in the repository, too, since the README shows it. A build replaces it when it has come to look
+different, and a test fails until that is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imread, imsave
+from mkdocs.structure.files import File, Files
+from numpy.typing import NDArray
+
+from batdispatch.cli.main import cli
+from batdispatch.results.report import style
+from batdispatch.results.report.gantt import gantt
+from batdispatch.results.report.pictures import curve_figures
+from batdispatch.results.runs import read_runs
+
+ROOT = Path(__file__).parents[2]
+PICTURE = ROOT / "docs/images/demonstration.png"
+#: As in the Makefile.
+DISPATCHERS = ("fcfs", "easy", "conservative")
+#: Largest mean difference of two pictures that look the same (another FreeType, say), in shades of 255.
+SAME = 1.0
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the report of the demonstration (mkdocs calls this before it reads the pages)."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = simulate(Path(folder))
+        picture = draw(Path(folder))
+        files.append(File.generated(config, "demonstration/index.html", content=report.read_text(encoding="utf-8")))
+    if not PICTURE.exists() or difference(picture, PICTURE) > SAME:
+        write(picture, PICTURE)
+    return files
+
+
+def simulate(folder: Path) -> Path:
+    """Run the demonstration into a folder and return the path of its report."""
+    arguments = ["--platform", "platforms/flat64.xml", "--workload", "workloads/demo64.json"]
+    with contextlib.chdir(ROOT), contextlib.redirect_stdout(io.StringIO()):
+        cli(
+            ["compare", *arguments, "--dispatchers", ",".join(DISPATCHERS), "--out", str(folder)],
+            standalone_mode=False,
+        )
+    return folder / "report" / "index.html"
+
+
+def draw(folder: Path) -> NDArray[np.uint8]:
+    """Return the curves and the Gantt charts (by evalys) of the demonstration, uint8 [row, column, rgb]."""
+    runs = read_runs([folder / name for name in DISPATCHERS])
+    curves = curve_figures(runs, {})
+    figures = [(title, make()) for title, _, make in curves[:3]]
+    end = max(float(run.frame["finish_time"].max()) for run in runs)
+    figures += [(run.label, gantt(run.frame, run.hosts or 0, begin=0.0, end=end)) for run in runs]
+    tiles = [_pixels(title, figure) for title, figure in figures]
+    columns = [np.concatenate(tiles[start : start + 3]) for start in (0, 3)]
+    height = max(len(column) for column in columns)
+    padded = [np.pad(column, ((0, height - len(column)), (0, 0), (0, 0)), constant_values=255) for column in columns]
+    return np.concatenate(padded, axis=1)
+
+
+def difference(picture: NDArray[np.uint8], path: Path) -> float:
+    """Return the mean difference between a picture and one in a file, in shades of 255; infinite if sizes differ."""
+    known = (imread(path)[..., :3] * 255).round()
+    return float(np.abs(known - picture).mean()) if known.shape == picture.shape else float("inf")
+
+
+def write(picture: NDArray[np.uint8], path: Path) -> None:
+    """Write a picture as PNG, without the version of what wrote it."""
+    path.parent.mkdir(exist_ok=True)
+    imsave(path, picture, metadata={"Software": None})
+
+
+def _pixels(title: str, figure: Figure) -> NDArray[np.uint8]:
+    with style.styled():
+        figure.suptitle(title, x=0.02, ha="left", fontsize=11, fontweight="bold")
+        figure.set_dpi(120)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
