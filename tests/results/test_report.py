@@ -186,17 +186,22 @@ def test_runs_in_which_little_happened(write_jobs, jobs):
     assert page.find(".//h1").text_content() == "run"
 
 
-def test_shared_nodes(tmp_path, write_jobs, call):
-    demo = {"jobs": [{"id": "a", "subtime": 0, "res": 2, "profile": "d", "demand": {"core": 1}}]}
-    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 9}}} | demo))
-    (tmp_path / "p.xml").write_text(
+def run_on_a_shared_node(folder, call):
+    """Run the workload w.json of a folder on one node with cores and a GPU, into out."""
+    (folder / "p.xml").write_text(
         "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"
         "<zone id='z' routing='Full'><host id='h' speed='1Gf'><prop id='capacity' value='core=4 gpu=1'/>"
         "</host></zone></platform>"
     )
-    arguments = ["--platform", tmp_path / "p.xml", "--workload", tmp_path / "w.json"]
-    status, _, err = call("run", *arguments, "--dispatcher", "fcfs", "--out", tmp_path / "out")
+    arguments = ["--platform", folder / "p.xml", "--workload", folder / "w.json"]
+    status, _, err = call("run", *arguments, "--dispatcher", "fcfs", "--out", folder / "out")
     assert status == 0, err
+
+
+def test_shared_nodes(tmp_path, write_jobs, call):
+    demo = {"jobs": [{"id": "a", "subtime": 0, "res": 2, "profile": "d", "demand": {"core": 1}}]}
+    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 9}}} | demo))
+    run_on_a_shared_node(tmp_path, call)
     run = read_run(tmp_path / "out")
     assert run.metrics["utilisation_core"] == pytest.approx(0.5)
     text = render([run])
@@ -288,14 +293,7 @@ def test_resources_that_nobody_uses_have_no_curve(tmp_path, call):
     (tmp_path / "w.json").write_text(
         json.dumps({"nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 9}}, "jobs": jobs})
     )
-    (tmp_path / "p.xml").write_text(
-        "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"
-        "<zone id='z' routing='Full'><host id='h' speed='1Gf'><prop id='capacity' value='core=4 gpu=1'/>"
-        "</host></zone></platform>"
-    )
-    arguments = ["--platform", tmp_path / "p.xml", "--workload", tmp_path / "w.json"]
-    status, _, err = call("run", *arguments, "--dispatcher", "fcfs", "--out", tmp_path / "out")
-    assert status == 0, err
+    run_on_a_shared_node(tmp_path, call)
     text = render([read_run(tmp_path / "out")])
     assert "Utilisation: core" in text
     assert "Utilisation: gpu" not in text
