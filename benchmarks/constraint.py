@@ -27,8 +27,11 @@ from batdispatch.core.request import Request, amounts
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
 from batdispatch.results.frame import read_jobs
+from batdispatch.results.lineage import lineage_of
+from batdispatch.results.metrics.sample import sample_of
 from batdispatch.runs.run import parse_dispatchers
 
 #: Columns behind SWF's own that hold a unit's demand.
@@ -99,12 +102,14 @@ def simulate(machine: Machine, workload: Workload, name: str, options: dict[str,
     """Run a dispatcher on a workload in the embedded engine."""
     session = Meter(create(name, options), clock=time.process_time)
     with tempfile.TemporaryDirectory() as folder:
-        EmbeddedEngine(machine, workload, Outputs(Path(folder), machine.size)).run(session)
+        asked = EngineOptions(dynamic_jobs=session.dispatcher.registers_jobs)
+        EmbeddedEngine(machine, workload, Outputs(Path(folder), machine.size), options=asked).run(session)
         frame = read_jobs(Path(folder) / "jobs.csv")
-    wait = (frame["starting_time"] - frame["submission_time"]).to_numpy()
-    lasted = frame["execution_time"].to_numpy()
+    assert session.ledger is not None
+    sample = sample_of(frame, lineage=lineage_of(frame, session.ledger.parents))
     spent = 1000 * np.array(session.decision_seconds)
-    return Run((wait + lasted) / lasted, wait, spent, spent[np.array(session.waited)], session.dispatcher.report())
+    busy = spent[np.array(session.waited)]
+    return Run(sample.slowdown, sample.wait, spent, busy, session.dispatcher.report())
 
 
 def main() -> None:

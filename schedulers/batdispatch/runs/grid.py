@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from batdispatch import __version__
 from batdispatch.core.dispatcher import create
@@ -18,6 +17,9 @@ from batdispatch.core.session import DecisionTime
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.audit.run import Auditor
 from batdispatch.results.frame import read_jobs
+from batdispatch.results.lineage import FILE as LINEAGE
+from batdispatch.results.lineage import read_lineage
+from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import read_result
 from batdispatch.runs.compare import compare
 from batdispatch.runs.run import RunSpec, command_line, execute
@@ -60,8 +62,8 @@ class Row(msgspec.Struct, kw_only=True):
         calls: number of decisions.
         decision_ms: mean CPU time of a decision.
         cpu_seconds: of all runs.
-        slowdowns: turnaround over run time, by job.
-        waits: s, by job.
+        slowdowns: turnaround over run time, of each job that ran for more than no time.
+        waits: s, of each job that started; the segments of one logical job count as one job.
         killed: jobs that ended at their walltime.
         fallbacks: decisions in which the solver gave up.
         violations: found by the audit.
@@ -149,10 +151,9 @@ def _enter(row: Row, folder: Path, auditor: Auditor) -> None:
     row.calls += calls
     row.decision_ms = spent / max(row.calls, 1)
     row.cpu_seconds += float(result.performance.get("cpu_seconds") or 0)
-    wait = (frame["starting_time"] - frame["submission_time"]).to_numpy(dtype=np.float64)
-    run = (frame["finish_time"] - frame["starting_time"]).to_numpy(dtype=np.float64)
-    row.waits += wait.tolist()
-    row.slowdowns += ((wait + run) / run).tolist()
+    sample = sample_of(frame, lineage=read_lineage(folder / LINEAGE, frame))
+    row.waits += sample.wait.tolist()
+    row.slowdowns += sample.slowdown.tolist()
     row.killed += int(result.metrics.get("nb_jobs_killed") or 0)
     row.fallbacks += result.fallbacks
     row.violations += auditor.run(folder).total

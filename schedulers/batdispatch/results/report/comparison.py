@@ -16,6 +16,7 @@ KEY_METRICS = (
     "mean_waiting_time",
     "p95_waiting_time",
     "max_waiting_time",
+    "mean_turnaround_time",
     "mean_bounded_slowdown",
     "p95_bounded_slowdown",
     "utilisation",

@@ -1,0 +1,172 @@
+"""Every place that shows metrics counts a job once, however many attempts it took.
+
+The workload is one on which both readings contradict each other: counted by attempt, the dispatcher that tries often
+waits less; counted by job, it waits more.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from batdispatch.core.machine import Machine
+from batdispatch.inputs.workloads import read_workload
+from batdispatch.results.metrics.compute import compute
+from batdispatch.results.report import pictures
+from batdispatch.results.report.comparison import metric_rows
+from batdispatch.results.runs import Run, read_run, read_runs
+from batdispatch.runs.grid import Cell, run_grid
+
+ROOT = Path(__file__).parents[2]
+PLATFORM = ROOT / "platforms" / "flat8.xml"
+ONCE, OFTEN = "stochastic-easy[requests=hpc]", "stochastic-easy[requests=factor]"
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def workload(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    jobs = [
+        {"id": "1", "subtime": 0, "res": 8, "profile": "d60", "runtime_law": "texp:0,100,20"},
+        {"id": "2", "subtime": 1, "res": 8, "walltime": 61, "profile": "d60"},
+        {"id": "3", "subtime": 2, "res": 8, "walltime": 61, "profile": "d60"},
+    ]
+    profiles = {"d60": {"type": "delay", "delay": 60}}
+    path = tmp_path_factory.mktemp("tried") / "tried.json"
+    path.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def runs(workload: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    out = tmp_path_factory.mktemp("runs")
+    cells = [Cell(dispatcher="stochastic-easy", options={"requests": text}) for text in ("hpc", "factor")]
+    rows = run_grid(PLATFORM, Machine.flat(8), [workload], cells, out)
+    return read_runs([folder for row in rows for folder in row.folders])
+
+
+def by_hand(run: Run) -> dict[str, float]:
+    """Mean wait and turnaround of the three jobs, from the rows of jobs.csv; attempts are told by their names."""
+    waits, turnarounds = [], []
+    for job in ("1", "2", "3"):
+        rows = run.frame[run.frame["job_id"].str.split("~").str[0] == job]
+        turnaround = float(rows["finish_time"].max() - rows["submission_time"].min())
+        turnarounds.append(turnaround)
+        waits.append(turnaround - float((rows["finish_time"] - rows["starting_time"]).sum()))
+    return {"mean_waiting_time": float(np.mean(waits)), "mean_turnaround_time": float(np.mean(turnarounds))}
+
+
+def test_the_readings_contradict_each_other(runs: list[Run]) -> None:
+    once, often = runs
+    assert len(often.frame) > 5
+    for name in ("mean_waiting_time", "mean_turnaround_time"):
+        attempts = [compute(run.frame)[name] for run in runs]
+        assert attempts[1] < 0.8 * attempts[0], "by attempt, trying often seems better"  # type: ignore[operator]
+        assert by_hand(often)[name] > 1.1 * by_hand(once)[name], "by job, it is worse"
+        for run in runs:
+            assert run.metrics[name] == pytest.approx(by_hand(run)[name])
+
+
+@pytest.mark.parametrize("dispatcher", [ONCE, OFTEN])
+def test_run_prints_them_by_job(call: Call, runs: list[Run], workload: Path, tmp_path: Path, dispatcher: str) -> None:
+    truth = by_hand(runs[dispatcher == OFTEN])
+    command = ["run", "--platform", PLATFORM, "--workload", workload, "--dispatcher", dispatcher, "--out", tmp_path]
+    status, out, _ = call(*command)
+    assert status == 0
+    assert terminal(out, "mean wait (s)") == pytest.approx([truth["mean_waiting_time"]], rel=1e-3)
+    assert terminal(out, "mean turnaround (s)") == pytest.approx([truth["mean_turnaround_time"]], rel=1e-3)
+    _, out, _ = call(*command, "--json")
+    metrics = json.loads(out)["metrics"]
+    assert {name: metrics[name] for name in truth} == pytest.approx(truth)
+    assert metrics["nb_jobs"] == 3
+
+
+def test_compare_prints_them_by_job(call: Call, runs: list[Run], workload: Path, tmp_path: Path) -> None:
+    truths = [by_hand(run) for run in runs]
+    command = ["compare", "--platform", PLATFORM, "--workload", workload, "--dispatchers", f"{ONCE},{OFTEN}"]
+    status, out, _ = call(*command, "--out", tmp_path, "--jobs", "1")
+    assert status == 0
+    for label, name in (("mean wait (s)", "mean_waiting_time"), ("mean turnaround (s)", "mean_turnaround_time")):
+        assert terminal(out, label) == pytest.approx([truth[name] for truth in truths], rel=1e-3)
+    _, out, _ = call(*command, "--out", tmp_path / "again", "--jobs", "1", "--json")
+    found = list(json.loads(out).values())
+    assert [{name: each[name] for name in truths[0]} for each in found] == [pytest.approx(truth) for truth in truths]
+
+
+def terminal(out: str, label: str) -> list[float]:
+    (line,) = [line for line in out.splitlines() if line.startswith(label)]
+    return [float(text.replace(",", "")) for text in line.removeprefix(label).split()]
+
+
+def test_the_report_shows_them_by_job(runs: list[Run]) -> None:
+    for name, row in zip(
+        ("mean_waiting_time", "mean_turnaround_time"),
+        metric_rows(runs, only=["mean_waiting_time", "mean_turnaround_time"]),
+        strict=True,
+    ):
+        assert [cell.value for cell in row.cells] == pytest.approx([by_hand(run)[name] for run in runs])
+        assert [cell.best for cell in row.cells] == [True, False]
+
+
+def test_the_curves_are_of_jobs(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    distributions, loads = [], []
+
+    def distribution(values, **options):  # type: ignore[no-untyped-def]
+        distributions.append({name: sorted(found.tolist()) for name, found in values.items()})
+        return draw(values, **options)
+
+    def load(spans, **options):  # type: ignore[no-untyped-def]
+        loads.append((options["label"], spans))
+        return draw_load(spans, **options)
+
+    draw, draw_load = pictures.distribution_figure, pictures.load_figure
+    monkeypatch.setattr(pictures, "distribution_figure", distribution)
+    monkeypatch.setattr(pictures, "load_figure", load)
+    pictures.compared_curves(runs, {})
+    waits, slowdowns = distributions
+    for run in runs:
+        assert len(waits[run.label]) == len(slowdowns[run.label]) == 3
+        assert np.mean(waits[run.label]) == pytest.approx(by_hand(run)["mean_waiting_time"])
+        (spans,) = [spans[run.label] for label, spans in loads if label == "waiting jobs"]
+        begin, end, counted = spans
+        assert ((end - begin) * counted).sum() == pytest.approx(3 * by_hand(run)["mean_waiting_time"], abs=0.01)
+
+
+def test_the_tables_of_expe_are_by_job(workload: Path, tmp_path: Path) -> None:
+    cells = [Cell(dispatcher="stochastic-easy", options={"requests": text}) for text in ("hpc", "factor")]
+    rows = run_grid(PLATFORM, Machine.flat(8), [workload], cells, tmp_path)
+    for row in rows:
+        truth = by_hand(read_run(row.folders[0]))
+        assert len(row.waits) == len(row.slowdowns) == 3
+        assert np.mean(row.waits) == pytest.approx(truth["mean_waiting_time"])
+    once, often = rows
+    assert np.mean(often.waits) > np.mean(once.waits)
+
+
+def benchmark(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_benchmark_is_by_job(runs: list[Run], workload: Path) -> None:
+    made = benchmark("constraint")
+    for run, text in zip(runs, ("hpc", "factor"), strict=True):
+        found = made.simulate(Machine.flat(8), read_workload(workload), "stochastic-easy", {"requests": text})
+        assert len(found.wait) == len(found.slowdown) == 3
+        assert found.wait.mean() == pytest.approx(by_hand(run)["mean_waiting_time"])
+
+
+def test_what_is_per_attempt_says_so(runs: list[Run]) -> None:
+    result = json.loads((runs[1].folder / "result.json").read_text())
+    attempts = len(runs[1].frame)
+    assert result["attempts"]["failures_per_job"] == (attempts - 3) / 3
+    assert result["report"]["failed_attempts"] == attempts - 3
