@@ -28,6 +28,12 @@ LAWS = [
     "pareto:1,20,1",
     "tlognorm:0,50,1,0.8",
     "tlognorm:2,9,1,0.8",
+    "tgamma:0,50,2.5,3",
+    "tgamma:4,9,0.6,5",
+    "tweibull:0,50,0.7,6",
+    "tweibull:2,9,3,5",
+    "uniform:3,8",
+    "mixture:0.3*tlognorm:1,20,0.5,0.4;0.7*tgamma:2,30,9,1.5",
 ]
 
 
@@ -79,6 +85,16 @@ def test_equal_texts_are_one_law() -> None:
     [
         ("", "expected NAME:NUMBERS"),
         ("weibull:1,2", "expected NAME:NUMBERS"),
+        ("tweibull:0,20,1e4,2", "shape is 10000, expected 0.05 to 1000"),
+        ("tgamma:0,20,2,0", "scale is 0"),
+        ("uniform:3,3", "expected 0 <= lower < upper"),
+        ("mixture:1*uniform:1,2", "found 1 laws, expected WEIGHT*LAW;WEIGHT*LAW"),
+        ("mixture:0.5*uniform:1,2;uniform:1,2", "found 'uniform:1,2', expected WEIGHT*LAW"),
+        ("mixture:0.5*uniform:1,2;0.4*uniform:1,3", "weights add up to 0.9, expected 1"),
+        ("mixture:1.5*uniform:1,2;-0.5*uniform:1,3", "weight -0.5, expected more than 0"),
+        ("mixture:0.5*uniform:1,2;0.5*empirical:1,3", "found a law empirical, expected laws with a density"),
+        ("mixture:0.5*uniform:1,2;0.5*mixture:1,3", "found a law mixture, expected laws with a density"),
+        ("mixture:0.5*uniform:1,2;0.5*uniform:4,3", "expected 0 <= lower < upper"),
         ("tnorm", "expected NAME:NUMBERS"),
         ("tnorm:0,20,8", "found 3 numbers, expected tnorm:LOWER,UPPER,MU,SIGMA"),
         ("tnorm:0,20,8,two", "found 'two', expected a number"),
@@ -113,11 +129,15 @@ NUMBERS = st.one_of(
     ),
     st.floats(1e-6, 1e9).map(repr),
 )
+#: A mixture, to be completed by the numbers of its last law.
+LAST_OF_TWO = "mixture:0.2*uniform:0.5,40;0.8*tgamma"
 
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.sampled_from(["tnorm", "texp", "beta", "pareto", "tlognorm", "empirical"]),
+    st.sampled_from(
+        ["tnorm", "texp", "beta", "pareto", "tlognorm", "tgamma", "tweibull", "uniform", "empirical", LAST_OF_TWO]
+    ),
     st.lists(NUMBERS, min_size=1, max_size=5),
 )
 def test_any_text_is_refused_or_is_a_law(name: str, numbers: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,8 +54,17 @@ def output_options(command: F) -> F:
     return command
 
 
-def finish(workload: Workload, output: Path, as_json: bool, *, kind: str, seed: int, options: dict[str, Any]) -> None:
-    """Write a generated workload with the options that made it, and print what it is.
+def finish(
+    workload: Workload,
+    output: Path,
+    as_json: bool,
+    *,
+    kind: str,
+    seed: int,
+    options: dict[str, Any],
+    found: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a generated workload with the options that made it, and print what it is; as JSON, also what was found.
 
     Raises:
         InputError: it cannot be written.
@@ -79,6 +88,7 @@ def finish(workload: Workload, output: Path, as_json: bool, *, kind: str, seed: 
         "hosts": workload.nb_res,
         "span": span,
         "offered_load": load,
+        **(found or {}),
     }
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.progress import Following
 
 if TYPE_CHECKING:
+    from batdispatch.inputs.workloads.fitting import Fit, Fitted
     from batdispatch.inputs.workloads.stochastic import Arrivals, Widths
 
 
@@ -62,17 +65,28 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--fit",
-    type=click.Choice(["lognormal", "empirical"]),
-    default="lognormal",
+    type=click.Choice(
+        ["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]
+    ),
+    default="best",
     show_default=True,
-    help="How to fit the laws (only with --from).",
+    help="Family of the laws (only with --from). best: for each application the family that foretells its later runs "
+    "best; mixture: of two log-normal laws; empirical: the run times themselves.",
 )
 @click.option(
     "--least",
     type=int,
     default=20,
     show_default=True,
-    help="A user needs this many jobs of one size for a law (only with --from).",
+    help="An application needs this many runs for a law (only with --from).",
+)
+@click.option(
+    "--application",
+    metavar="FIELD,...",
+    default="user,units",
+    show_default=True,
+    help="Jobs that agree in these fields are runs of one application (only with --from): units (the size), user, or "
+    "any field of the jobs, such as executable.",
 )
 def command(
     output: Path,
@@ -88,8 +102,9 @@ def command(
     small_units: int,
     arrivals: Arrivals,
     log: Path | None,
-    fit: Literal["lognormal", "empirical"],
+    fit: Fit,
     least: int,
+    application: str,
 ) -> None:
     """Generate jobs that state the law of their run time (Gainaru, Pallez, Sun and Raghavan, ICPP 2019).
 
@@ -99,7 +114,11 @@ def command(
                3  large and small stochastic jobs
                4  neuroscience applications on Intrepid (80 midplanes), and small jobs
 
-    With --from, jobs of one user and size in a log are runs of one application, whose law is fitted.
+    With --from, jobs of one user and size in a log are runs of one application (see --application). The law of an
+    application is fitted to all its runs by maximum likelihood, cut to the times between the shortest run and the
+    longest. The family of the law is the one under which the later third of the runs is most likely, when only the
+    earlier runs are known. Printed is how well the laws describe the runs, and how much time the requests made from the
+    earlier runs reserve for the later ones; --json prints it for each application.
 
     \b
     Examples:
@@ -113,17 +132,51 @@ def command(
     from batdispatch.inputs.workloads.stochastic import scenario
 
     options: dict[str, Any]
+    found: dict[str, Any] = {}
     if log is not None:
-        options = {"from": log.name, "fit": fit, "least": least}
-        workload, fitted = with_laws(read_workload(log), kind=fit, least=least)
+        options = {"from": log.name, "fit": fit, "least": least, "application": application}
+        fields = tuple(application.split(","))
+        read = read_workload(log)
+        with Following() as following:
+            progress = functools.partial(following.tell, "fitting laws")
+            workload, fitted = with_laws(read, kind=fit, least=least, application=fields, progress=progress)
+        found = {"fitted": fitted}
         if not as_json:
-            click.echo(
-                f"{fitted.groups:,} groups of user and size: {fitted.stochastic:,} jobs with a law, "
-                f"{fitted.known:,} as they were"
-            )
+            click.echo(_summary(fitted, application))
     else:
         options = {"jobs": jobs, "hosts": hosts, "law": law, "widths": widths, "rate": rate, "share": share}
         options |= {"small_units": small_units, "arrivals": arrivals}
         workload = scenario(np.random.default_rng(seed), which, **options)
         options = {"scenario": which, **options}
-    finish(workload, output, as_json, kind="stochastic", seed=seed, options=options)
+    finish(workload, output, as_json, kind="stochastic", seed=seed, options=options, found=found)
+
+
+def _summary(fitted: Fitted, application: str) -> str:
+    """Return how many laws were fitted, how well, and what requests made from them cost."""
+    from collections import Counter
+
+    import numpy as np
+
+    found = fitted.applications
+    unknown = f", of which {fitted.unknown:,} do not say their application" if fitted.unknown else ""
+    families = Counter(each.family for each in found)
+    jobs = f"{fitted.stochastic:,} jobs with a law, {fitted.known:,} as they were{unknown}"
+    lines = [
+        f"{len(found):,} applications ({application}): {jobs}",
+        f"families: {', '.join(f'{name} {count:,}' for name, count in families.most_common())}",
+        f"{'':28}{'median':>8}{'5 %':>8}{'95 %':>8}",
+    ]
+    for label, values in (
+        ("mean of law / mean of runs", [each.mean_ratio for each in found]),
+        ("Kolmogorov-Smirnov distance", [each.distance for each in found]),
+    ):
+        shown = np.percentile(values, [50, 5, 95])
+        lines.append(f"{label:28}{''.join(f'{value:8.3f}' for value in shown)}")
+    costs = []
+    for name, label in (("toptimal", "toptimal"), ("hpc", "hpc"), ("users", "users' walltimes")):
+        known = [each for each in found if name in each.later_reserved]
+        if known:
+            reserved = sum(each.later_reserved[name] for each in known)
+            costs.append(f"{label} {reserved / sum(each.later_used for each in known):.2f}")
+    lines.append(f"time reserved / time used, later third of the runs: {', '.join(costs)}")
+    return "\n".join(lines)

@@ -32,7 +32,8 @@ def command(
 
     \b
     Laws: tnorm:LOWER,UPPER,MU,SIGMA  texp:LOWER,UPPER,MEAN  beta:ALPHA,BETA[,LOWER,UPPER]
-          pareto:LOWER,UPPER,ALPHA  tlognorm:LOWER,UPPER,MU,SIGMA  empirical:T1,T2,...
+          pareto:LOWER,UPPER,ALPHA  tlognorm:LOWER,UPPER,MU,SIGMA  tgamma:LOWER,UPPER,SHAPE,SCALE
+          tweibull:LOWER,UPPER,SHAPE,SCALE  uniform:LOWER,UPPER  mixture:WEIGHT*LAW;WEIGHT*LAW  empirical:T1,T2,...
 
     \b
     Examples:
@@ -76,9 +77,7 @@ def _answer(text: str, unit: str, to: str, zeta: float, sequence: str, history: 
         assert isinstance(past, Empirical)
         # The law is sorted, the order of the runs matters.
         known = [float(part) for part in history.split(",")]
-    limits = list(chosen.limits(law, zeta, known))
-    while limits[-1] < law.upper:
-        limits.append(chosen.limit(limits, len(limits)))
+    limits = chosen.reaching(chosen.limits(law, zeta, known), law.upper)
     scale = UNITS[unit] / UNITS[to]
     return {
         "sequence": sequence,

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.fitting import fit, with_laws
+from batdispatch.inputs.workloads.fitting import HISTORY as LAST
+from batdispatch.inputs.workloads.fitting import MEAN_TOLERANCE, fit, histories, with_laws
 from batdispatch.inputs.workloads.stochastic import HISTORY, WEEKS, draw_widths, scenario
+from batdispatch.parts.requests.base import make_sequence
+from batdispatch.parts.requests.likelihood import held_out
 from batdispatch.parts.requests.vocabulary import parse_law
 
 
@@ -113,7 +120,7 @@ def test_fitted_lognormal_finds_the_parameters() -> None:
     assert sigma == pytest.approx(0.7, abs=0.03)
 
 
-@pytest.mark.parametrize("kind", ["lognormal", "empirical"])
+@pytest.mark.parametrize("kind", ["best", "lognormal", "mixture", "empirical"])
 def test_fitted_laws_hold_every_run(kind: str) -> None:
     runs = np.array([3.0, 9.0, 4.0, 4.0, 4.0])
     law = fit(runs, kind)  # type: ignore[arg-type]
@@ -122,7 +129,7 @@ def test_fitted_laws_hold_every_run(kind: str) -> None:
     assert fit(np.full(7, 5.0), kind).at(6.0)[0] == pytest.approx(1.0)  # type: ignore[arg-type]
 
 
-def log(count: int = 30) -> Workload:
+def log(count: int = 30, user: Callable[[int], str] | None = None) -> Workload:
     jobs = [
         Job(
             id=str(n),
@@ -130,7 +137,8 @@ def log(count: int = 30) -> Workload:
             submission=float(n),
             walltime=100.0,
             profile=f"d{1 + n}",
-            user="ann",
+            user="ann" if user is None else user(n),
+            extra={"executable": n % 3},
         )
         for n in range(count)
     ]
@@ -138,19 +146,117 @@ def log(count: int = 30) -> Workload:
     return Workload(path=Path("log.json"), name="log", nb_res=2, jobs=jobs, profiles=profiles)
 
 
-def test_groups_of_user_and_size() -> None:
+def test_applications_are_users_and_sizes() -> None:
     made, fitted = with_laws(log(31), kind="empirical", least=16)
-    assert (fitted.groups, fitted.stochastic, fitted.known) == (1, 16, 15)
+    assert [(each.key, each.jobs) for each in fitted.applications] == [(["ann", "1"], 16)]
+    assert (fitted.stochastic, fitted.known, fitted.unknown) == (16, 15, 0)
     first = made.jobs[0]
     assert first.extra["runtime_law"] == "empirical:" + ",".join(str(1 + 2 * n) for n in range(16))
-    assert first.extra["history"] == []
-    assert made.jobs[6].extra["history"] == [1.0, 3.0, 5.0]
-    assert made.jobs[30].extra["history"] == [21.0, 23.0, 25.0, 27.0, 29.0]
     assert (first.walltime, made.jobs[1].walltime) == (float("inf"), 100.0)
 
 
-def test_no_group_is_large_enough() -> None:
-    with pytest.raises(InputError, match=r"log.json: no user has 50 jobs"):
+def test_applications_by_other_fields() -> None:
+    _, fitted = with_laws(log(30), kind="gamma", least=10, application=["executable"])
+    assert [(each.key, each.jobs) for each in fitted.applications] == [(["0"], 10), (["1"], 10), (["2"], 10)]
+    _, fitted = with_laws(log(30), kind="gamma", least=5, application=["units", "executable"])
+    assert len(fitted.applications) == 6
+
+
+def test_jobs_of_nobody_are_no_application() -> None:
+    with pytest.raises(InputError) as refused:
+        with_laws(log(30, user=lambda n: ""))
+    assert "none of the 30 jobs has a field 'user'" in str(refused.value)
+    assert "--application units takes all jobs of one size for one" in str(refused.value)
+    _, fitted = with_laws(log(60, user=lambda n: ""), kind="gamma", application=["units"])
+    assert [each.key for each in fitted.applications] == [["1"], ["2"]]
+    with pytest.raises(InputError, match="none of the 30 jobs has a field 'queue'"):
+        with_laws(log(30), application=["user", "queue"])
+
+
+def test_a_job_of_nobody_stays_as_it_was() -> None:
+    made, fitted = with_laws(log(60, user=lambda n: "ann" if n >= 4 else ""), kind="gamma", least=20)
+    assert (fitted.stochastic, fitted.known, fitted.unknown) == (56, 4, 4)
+    assert [job.walltime for job in made.jobs[:5]] == [100.0] * 4 + [float("inf")]
+    assert "runtime_law" not in made.jobs[0].extra
+
+
+def test_history_is_what_had_ended() -> None:
+    """The runs of 1, 3, 5, ... s are submitted every 2 s: the run of length l of job n ends at n + l."""
+    made, _ = with_laws(log(31), kind="empirical", least=16)
+    assert made.jobs[0].extra["history"] == []
+    assert made.jobs[2].extra["history"] == [1.0]
+    # Jobs 0 and 2 end at 1 and 5; job 4 ends at 9.
+    assert made.jobs[4].extra["history"] == [1.0]
+    assert made.jobs[6].extra["history"] == [1.0, 3.0]
+    assert made.jobs[30].extra["history"] == [7.0, 9.0, 11.0, 13.0, 15.0]
+
+
+@given(
+    gaps=st.lists(st.integers(0, 4), min_size=1, max_size=30),
+    lengths=st.lists(st.integers(1, 40), min_size=30, max_size=30),
+)
+def test_history_knows_no_future(gaps: list[int], lengths: list[int]) -> None:
+    times = np.cumsum(gaps).astype(float).tolist()
+    jobs = [
+        Job(id=str(n), request=Request(units=1), submission=time, walltime=1.0, profile="p")
+        for n, time in enumerate(times)
+    ]
+    # A run time that tells which job it was.
+    runs = [length + n / 1000 for n, length in enumerate(lengths[: len(jobs)])]
+    for job, history in zip(jobs, histories(jobs, np.array(runs)), strict=True):
+        of = [runs.index(run) for run in history]
+        ends = [times[n] + runs[n] for n in of]
+        assert all(end <= job.submission for end in ends)
+        assert ends == sorted(ends)
+        ended = sorted(times[n] + run for n, run in enumerate(runs) if times[n] + run <= job.submission)
+        assert ends == ended[-LAST:]
+
+
+def test_the_family_is_the_likeliest_that_has_the_mean_of_the_runs() -> None:
+    runs = parse_law("tgamma:10,2000,3,100").draw(rng(), 1200)
+    law = fit(runs, "best")
+    assert law.text.startswith("tgamma:")
+    # The later runs are unlike the earlier ones: the uniform law is the least surprised by them, and says nothing.
+    changed = np.concatenate((rng().uniform(1, 3, 60), rng().uniform(40, 500, 30)))
+    judged = held_out(changed)
+    assert max(judged, key=judged.__getitem__) == "uniform"
+    law = fit(changed, "best")
+    assert not law.text.startswith("uniform")
+    assert law.mean == pytest.approx(changed.mean(), rel=MEAN_TOLERANCE)
+
+
+@pytest.mark.parametrize("kind", ["gamma", "best", "empirical"])
+def test_cost_is_that_of_the_later_runs_under_requests_of_the_earlier_ones(kind: str) -> None:
+    _, fitted = with_laws(log(60), kind=kind, application=["user"], least=60)  # type: ignore[arg-type]
+    (found,) = fitted.applications
+    earlier, later = np.arange(1.0, 41), np.arange(41.0, 61)
+    assert found.later_used == later.sum()
+    assert found.later_reserved["users"] == 100 * 20
+    family = found.family if kind == "best" else kind
+    assert (found.family, bool(found.held_out)) == (family, kind == "best")
+    for name in ("toptimal", "hpc"):
+        sequence = make_sequence(name)
+        limits = sequence.limits(fit(earlier, family))  # type: ignore[arg-type]
+        reserved = 0.0
+        for run in later:
+            attempt = 0
+            while True:
+                limit = sequence.limit(limits, attempt)
+                reserved += limit
+                if limit >= run:
+                    break
+                attempt += 1
+        assert found.later_reserved[name] == pytest.approx(reserved)
+
+
+def test_without_walltimes_users_have_no_cost() -> None:
+    made, _ = with_laws(log(60), kind="gamma", application=["user"])
+    _, fitted = with_laws(made, kind="gamma", application=["user"])
+    assert set(fitted.applications[0].later_reserved) == {"toptimal", "hpc"}
+
+
+def test_no_application_is_large_enough() -> None:
+    with pytest.raises(InputError, match=r"log.json: no application \(user, units\) has 50 jobs"):
         with_laws(log(), least=50)
 
 
@@ -162,11 +268,25 @@ def test_generated_files_are_repeatable_and_readable(tmp_path: Path) -> None:
     made = read_workload(tmp_path / "a.json")
     assert made.about["origin"]["scenario"] == 3
     again = ["stochastic", "-o", str(tmp_path / "c.json"), "--seed", "3", "--from", str(tmp_path / "a.json")]
-    result = CliRunner().invoke(generate, [*again, "--least", "2"], catch_exceptions=False)
-    assert "groups of user and size" in result.stdout
-    assert all(
-        parse_law(j.extra["runtime_law"]) for j in read_workload(tmp_path / "c.json").jobs if "history" in j.extra
-    )
+    refused = CliRunner().invoke(generate, again)
+    assert isinstance(refused.exception, InputError)
+    assert "--application units" in str(refused.exception)
+    again += ["--application", "kind", "--least", "10"]
+    result = CliRunner().invoke(generate, again, catch_exceptions=False)
+    lines = result.stdout.splitlines()
+    assert lines[0] == "2 applications (kind): 100 jobs with a law, 0 as they were"
+    assert lines[1].startswith("families: ")
+    assert lines[3].startswith("mean of law / mean of runs")
+    assert float(lines[3].split()[-3]) == pytest.approx(1, abs=0.1)
+    assert lines[4].startswith("Kolmogorov-Smirnov distance")
+    assert lines[5].startswith("time reserved / time used, later third of the runs: toptimal ")
+    assert "users" not in lines[5]
+    result = CliRunner().invoke(generate, [*again, "--json"], catch_exceptions=False)
+    found = json.loads(result.stdout)["fitted"]
+    assert [each["key"] for each in found["applications"]] == [["large"], ["short"]]
+    made = read_workload(tmp_path / "c.json")
+    assert {job.extra["runtime_law"] for job in made.jobs} == {each["law"] for each in found["applications"]}
+    assert made.about["origin"]["application"] == "kind"
 
 
 def test_widths_of_partitions() -> None:

@@ -56,6 +56,13 @@ class RequestSequence(Part, ABC):
         grown: float = limits[-1] * self.options.factor ** (attempt - len(limits) + 1)
         return grown
 
+    def reaching(self, limits: Sequence[float], enough: float) -> tuple[float, ...]:
+        """Return `limits`, and what follows them, up to the first that is at least `enough`."""
+        found = list(limits)
+        while found[-1] < enough:
+            found.append(self.limit(limits, len(found)))
+        return tuple(found)
+
 
 def make_sequence(text: str) -> RequestSequence:
     """Build a request sequence from its name, with options in brackets if any: ``hpc``, ``toptimal[grid=200]``.
