@@ -86,15 +86,20 @@ def test_run_prints_them_by_job(call: Call, runs: list[Run], workload: Path, tmp
     assert metrics["nb_jobs"] == 3
 
 
-def test_compare_prints_them_by_job(call: Call, runs: list[Run], workload: Path, tmp_path: Path) -> None:
+def test_compare_prints_them_by_job(
+    call: Call, runs: list[Run], workload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Wide enough for a row per metric.
+    monkeypatch.setenv("COLUMNS", "200")
     truths = [by_hand(run) for run in runs]
     command = ["compare", "--platform", PLATFORM, "--workload", workload, "--dispatchers", f"{ONCE},{OFTEN}"]
+    command += ["--no-record", "--no-explain"]
     status, out, _ = call(*command, "--out", tmp_path, "--jobs", "1")
     assert status == 0
     for label, name in (("mean wait (s)", "mean_waiting_time"), ("mean turnaround (s)", "mean_turnaround_time")):
         assert terminal(out, label) == pytest.approx([truth[name] for truth in truths], rel=1e-3)
-    _, out, _ = call(*command, "--out", tmp_path / "again", "--jobs", "1", "--json")
-    found = list(json.loads(out).values())
+    # What --json prints.
+    found = [json.loads((tmp_path / run.label / "result.json").read_text())["metrics"] for run in runs]
     assert [{name: each[name] for name in truths[0]} for each in found] == [pytest.approx(truth) for truth in truths]
 
 
