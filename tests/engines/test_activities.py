@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.machine import Host, Machine
-from batdispatch.engines.activities import Activity, Placement, io_problem, leaves, merged
+from batdispatch.core.profiles import leaves
+from batdispatch.engines.activities import Activity, Placement, io_problem, merged
 
 DISKS = [Host(id=4, name="nfs", storage=True), Host(id=5, name="pfs", storage=True)]
 MACHINE = Machine([*(Host(id=number, name=f"c{number}") for number in range(4)), *DISKS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import lzma
 from pathlib import Path
@@ -10,8 +11,8 @@ import pytest
 from lxml import etree
 
 from batdispatch.engines.simgrid_library import VARIABLE, find_simgrid
-from batdispatch.engines.simgrid_timer import readable
 from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms.simgrid_form import readable
 from batdispatch.runs.run import RunSpec, execute
 from recorded import RECORDINGS
 from with_simgrid import needs_simgrid
@@ -77,3 +78,19 @@ def test_nothing_found_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     assert find_simgrid() is None
+
+
+@needs_simgrid
+def test_the_sums_have_a_field_for_each_column(tmp_path: Path) -> None:
+    spec = RunSpec(
+        platform=str(FOUR),
+        workload=str(RECORDINGS / "workloads" / "delay.json"),
+        dispatcher="fcfs",
+        simgrid="always",
+    )
+    execute(spec, tmp_path / "run")
+    with (tmp_path / "run" / "schedule.csv").open(newline="") as lines:
+        (row,) = csv.DictReader(lines)
+    assert None not in row
+    assert "SimGrid" in row["batsim_version"]
+    assert float(row["makespan"]) > 0

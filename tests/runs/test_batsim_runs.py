@@ -9,8 +9,10 @@ import csv
 import io
 import json
 import os
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +22,7 @@ import pytest
 
 import fake_batsim
 from batdispatch.cli.main import main
+from batdispatch.links.batsim_process import telling
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
@@ -224,8 +227,9 @@ def test_no_batsim(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("how", "status", "expected"),
     [
-        ("crash", 1, "Batsim ended with status 3 before the end of the simulation; it said:"),
-        ("crash", 1, "xbt_assert failed: the machine is upset"),
+        ("crash", 1, "Batsim ended by SIGABRT before the end of the simulation; it said:"),
+        # However long the backtrace, the reason is shown.
+        ("crash", 1, "[root/CRITICAL] Assertion happy failed: the machine is upset\n  ...\n"),
         ("kill", 1, "Batsim ended by SIGKILL before the end of the simulation"),
         ("hang", 1, "Batsim is connected but has said nothing for 6 s"),
         ("silent", 1, "wrote no jobs.csv"),
@@ -275,6 +279,111 @@ TORUS = (
     'lat="1us" topology="TORUS" topo_parameters="4,3"/>\n<zone id="m" routing="Full">'
     '<host id="master_host" speed="1Gf"/></zone>\n</zone>\n</platform>\n'
 )
+
+
+def storage_platform(path: Path, *disks: str) -> Path:
+    """Write a platform of three compute hosts and storage hosts of the given names."""
+    role = '<prop id="role" value="storage"/>'
+    hosts = "".join(f'<host id="n{number}" speed="1Gf"/>' for number in range(3))
+    hosts += "".join(f'<host id="{name}" speed="1Gf">{role}</host>' for name in disks)
+    path.write_text(
+        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
+        f'<zone id="z" routing="Full"><host id="master_host" speed="1Gf"/>{hosts}</zone></platform>'
+    )
+    return path
+
+
+@pytest.mark.parametrize("disks", [("nfs", "pfs"), ("scratch",)])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_batsim_is_told_which_storage_the_engine_assumes(
+    engine: str, disks: tuple[str, ...], batsim: Path, tmp_path: Path
+) -> None:
+    profiles: dict[str, Any] = {
+        "io": {"type": "parallel_homogeneous_pfs", "bytes_to_read": 1e6, "bytes_to_write": 1e6},
+        "stage": {"type": "data_staging", "nb_bytes": 1e6, "from": "pfs", "to": "nfs"},
+        "both": {"type": "composed", "seq": ["d", "stage", "io"]},
+        "d": {"type": "delay", "delay": 3},
+    }
+    jobs = [{"id": name, "subtime": 0, "res": 1, "walltime": 99, "profile": name} for name in profiles]
+    platform, workload = storage_platform(tmp_path / "p.xml", *disks), tmp_path / "w.json"
+    workload.write_text(json.dumps({"nb_res": 3, "jobs": jobs, "profiles": profiles}))
+    ran = run(*inputs(platform, workload), "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    told: dict[str, Any] = {}
+    for line in (tmp_path / "run" / "decisions.jsonl").read_text().splitlines():
+        raw = json.loads(line)["raw"]
+        for event in json.loads(raw)["events"] if isinstance(raw, str) and raw else ():
+            data = event.get("data", event.get("event"))
+            if event.get("type") == "EXECUTE_JOB":
+                told[data["job_id"]] = data.get("storage_mapping")
+            elif event.get("event_type") == "ExecuteJobEvent":
+                placed = data.get("storage_placement")
+                told[data["job_id"]] = placed and {each["storage_name"]: each["host_id"] for each in placed}
+    pfs, nfs = (4, 3) if len(disks) == 2 else (3, 3)
+    both = {"nfs": nfs, "pfs": pfs}
+    assert told == {"w0!io": {"pfs": pfs}, "w0!stage": both, "w0!both": both, "w0!d": None}
+
+
+def test_batsim_leaves_out_what_nobody_reads(batsim: Path, tmp_path: Path) -> None:
+    assert run(*inputs(), "--engine", "batsim4", "--out", tmp_path / "run").status == 0
+    command = json.loads((tmp_path / "run" / "result.json").read_text())["engine"]["command"]
+    assert "--disable-schedule-tracing" in command
+    # A part of Batsim's outputs that is read must not be switched off.
+    assert "--disable-machine-state-tracing" not in command
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_torus_that_stands_alone(engine: str, batsim: Path, tmp_path: Path) -> None:
+    platform, workload = RECORDINGS / "platforms" / "torus444.xml", tmp_path / "w.json"
+    jobs = [{"id": "1", "subtime": 0, "res": 2, "walltime": 20, "profile": "d"}]
+    workload.write_text(json.dumps({"nb_res": 63, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 9}}}))
+    given = [*inputs(platform, workload), "--master-host", "n0"]
+    ran = run(*given, "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    assert run(*given, "--out", tmp_path / "here").status == 0
+    assert schedule(tmp_path / "run") == schedule(tmp_path / "here")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's end")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_batsim_outlives_a_run_that_is_killed(
+    engine: str, batsim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = tmp_path / "pid"
+    monkeypatch.setenv("FAKE_BATSIM", "hang")
+    monkeypatch.setenv("FAKE_BATSIM_PID", str(pid))
+    command = [*map(str, inputs()), "--engine", engine, "--out", str(tmp_path / "run")]
+    with subprocess.Popen(
+        [sys.executable, "-c", "from batdispatch.cli.main import main; main()", "run", *command]
+    ) as killed:
+        wait_until(lambda: pid.exists() and pid.read_text() != "")
+        killed.kill()
+    # Its parent is gone, so somebody else has to bury it: a zombie has ended, too.
+    state = Path("/proc") / pid.read_text() / "stat"
+    wait_until(lambda: not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it does not come to that")
+
+
+def test_the_lines_that_tell_why() -> None:
+    trace = [b"frame %d\n" % number for number in range(40)]
+    reason = b"[n0:x:(1) 2.5] src/a.cpp:12: [root/CRITICAL] the machine is upset\n"
+    shown = telling([b"hello\n", reason, b"\n", *trace])
+    assert shown == [reason.decode().strip(), "...", *(f"frame {number}" for number in range(34, 40))]
+    assert telling([reason, *trace[:3]]) == [reason.decode().strip(), "frame 0", "frame 1", "frame 2"]
+    assert telling([reason, *trace[:6]]) == [reason.decode().strip(), *(f"frame {number}" for number in range(6))]
+    # Of very many, the first tell the cause.
+    many = [b"[root/CRITICAL] %d" % number for number in range(20)]
+    assert telling([*many, *trace])[:4] == [f"[root/CRITICAL] {number}" for number in range(3)] + ["..."]
+    assert telling([]) == []
+    assert telling([b"\x00\xff" * 1000])[0].startswith("?")
+    assert len(telling([b"x" * 10**6])[0]) < 1000
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,8 +1,11 @@
 """Stands in for the program ``batsim`` where none can be installed: Batsim's command line, our engine, a real socket.
 
 Installed by `install` as an executable script. It takes only the options that the Batsim it plays has, reads only its
-workloads, and writes its output files under its names. `FAKE_BATSIM` makes it misbehave: crash, kill, hang, silent (no
-outputs), late (a bad status after a good end), mute (no version), elsewhere (the last host is a storage host).
+workloads, and writes its output files under its names. What aborts the real one aborts it: storage that is mapped to no
+host, and for Batsim 5 a cluster that stands in no zone. Activities take a second each.
+
+`FAKE_BATSIM` makes it misbehave: crash, kill, hang, silent (no outputs), late (a bad status after a good end), mute (no
+version), elsewhere (the last host is a storage host). Where `FAKE_BATSIM_PID` names a file, its process id is there.
 """
 
 from __future__ import annotations
@@ -40,8 +43,9 @@ def arguments(major: int) -> argparse.Namespace:
     parser.add_argument("-m", "--master-host", default="master_host")
     parser.add_argument("-e", "--export", default="out")
     parser.add_argument("-q", "--quiet", action="store_true")
-    parser.add_argument("--events")
     if major == 4:
+        parser.add_argument("--events")
+        parser.add_argument("--disable-schedule-tracing", action="store_true")
         parser.add_argument("-s", "--socket-endpoint")
         parser.add_argument("-r", "--add-role-to-hosts", action="append", default=[])
         for flag in ("enable-dynamic-jobs", "acknowledge-dynamic-jobs", "enable-profile-reuse"):
@@ -50,6 +54,7 @@ def arguments(major: int) -> argparse.Namespace:
         parser.add_argument("--forward-unknown-events", action="store_true")
         parser.add_argument("-E", "--energy", action="store_true")
     else:
+        parser.add_argument("--ee", "--external-events", dest="events")
         parser.add_argument("-s", "--edc-socket-str", nargs=2)
         parser.add_argument("-r", "--add-role", nargs=2, action="append", default=[])
         parser.add_argument("--trace-machine-state", action="store_true")
@@ -57,24 +62,86 @@ def arguments(major: int) -> argparse.Namespace:
     return parser.parse_args()
 
 
-class Misbehaving:
-    """Passes messages on until it is time to misbehave."""
+def abort(reason: str) -> None:
+    """End as SimGrid ends a program: the reason first, then a backtrace."""
+    print(f"[master_host:server:(1) 0.000002] src/server.cpp:812: [root/CRITICAL] {reason}", file=sys.stderr)
+    for depth in range(40):
+        print(f"  ->  {depth:2}# simgrid::kernel::context::frame at ??:?", file=sys.stderr)
+    sys.stderr.flush()
+    os.abort()
 
-    def __init__(self, peer: Any, how: str) -> None:
+
+class Activities:
+    """A platform on which each activity takes a second, whatever else runs."""
+
+    version = "fake"
+
+    def __init__(self) -> None:
+        self.clock = 0.0
+        self.ends: dict[int, tuple[float, Any]] = {}
+        self.count = 0
+
+    @property
+    def running(self) -> int:
+        return len(self.ends)
+
+    def run(self, loop: Any) -> None:
+        loop()
+
+    def start(self, activity: Any, subject: Any, now: float) -> int:
+        self.clock = max(self.clock, now)
+        self.count += 1
+        self.ends[self.count] = (self.clock + 1.0, subject)
+        return self.count
+
+    def cancel(self, handle: int) -> float:
+        end = self.ends.pop(handle, None)
+        return 1.0 if end is None else self.clock + 1.0 - end[0]
+
+    def advance(self, until: float) -> list[Any]:
+        self.clock = min([until, *(end for end, _ in self.ends.values())])
+        ended = [handle for handle, (end, _) in self.ends.items() if end <= self.clock]
+        return [self.ends.pop(handle)[1] for handle in ended]
+
+
+class Misbehaving:
+    """Passes messages on until it is time to misbehave; aborts where the real Batsim of a version would."""
+
+    def __init__(self, peer: Any, how: str, major: int, jobs: Any, machine: Any) -> None:
         self.peer = peer
         self.how = how
         self.left = 3
+        self.major = major
+        self.profiles = jobs.profiles
+        self.profile_of = {f"w0!{job.id}": job.profile for job in jobs.jobs}
+        self.machine = machine
+
+    def check_storage(self, decision: Any) -> None:
+        """Look for the hosts of labels as generate_parallel_homogeneous_with_pfs and its like do in each version."""
+        profile = self.profiles.get(self.profile_of.get(decision.job_id, ""), {})
+        mapping = dict(decision.storage or {})
+        fields = {"parallel_homogeneous_pfs": ("storage",), "data_staging": ("from", "to")}
+        for field in fields.get(profile.get("type", ""), ()):
+            label = profile.get(field, "pfs")
+            if self.major == 4 and not mapping and field == "storage":
+                if len(self.machine.storage) != 1:
+                    abort("No storage/host mapping given and there is no (or more than one) storage node available")
+            elif label not in mapping and (self.major == 4 or label not in {disk.name for disk in self.machine.hosts}):
+                abort(f"Unknown storage label='{label}'")
 
     def handle(self, message: Any) -> Any:
         self.left -= 1
         if self.left == 0 and self.how == "crash":
-            print("[batsim/CRITICAL] xbt_assert failed: the machine is upset", file=sys.stderr, flush=True)
-            os._exit(3)
+            abort("Assertion happy failed: the machine is upset")
         if self.left == 0 and self.how == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         if self.left == 0 and self.how == "hang":
             time.sleep(60)
-        return self.peer.handle(message)
+        reply = self.peer.handle(message)
+        for decision in reply.decisions:
+            if type(decision).__name__ == "Execute":
+                self.check_storage(decision)
+        return reply
 
 
 def external_events(major: int, path: str | None, hosts: int, folder: Path) -> list[Any]:
@@ -121,6 +188,7 @@ def main(major: int) -> None:
         print("" if how == "mute" else VERSIONS[major])
         return
     import tempfile
+    from xml.etree import ElementTree
 
     from batdispatch.batsim import protocol
     from batdispatch.engines.embedded import EmbeddedEngine
@@ -132,6 +200,11 @@ def main(major: int) -> None:
 
     for file in (given.platform, given.workload):
         assert Path(file).suffix in (".xml", ".json"), f"Batsim reads nothing packed: {file}"
+    if "FAKE_BATSIM_PID" in os.environ:
+        Path(os.environ["FAKE_BATSIM_PID"]).write_text(str(os.getpid()))
+    if major == 5 and ElementTree.parse(given.platform).getroot().find("cluster[@topology]") is not None:
+        print("Segmentation fault in torus_create_links", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGSEGV)
     site = read_platform(Path(given.platform), master=given.master_host, batsim=5 if major == 5 else 4)
     if how == "elsewhere":
         roles = {site.machine.hosts[-1].name: "storage"}
@@ -156,7 +229,9 @@ def main(major: int) -> None:
         made = Path(scratch) / "made"
         outputs = Outputs(made, site.machine.size)
         events = external_events(major, given.events, len(site.machine.hosts), Path(scratch))
-        EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=events).run(Misbehaving(peer, how))
+        EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=events, timer=Activities()).run(
+            Misbehaving(peer, how, major, jobs, site.machine)
+        )
         if how != "silent":
             write_outputs(major, given.export, made)
     sys.exit(4 if how == "late" else 0)

@@ -37,6 +37,7 @@ from batdispatch.core.profiles import spreads_freely
 from batdispatch.core.request import Request
 from batdispatch.core.roll import Roll
 from batdispatch.core.space import REMEMBERED, Space
+from batdispatch.core.storages import Storages
 
 #: Resolution of a simulator's clock, in seconds.
 TICK = 1e-6
@@ -84,6 +85,7 @@ class Ledger:
         #: Decisions taken since the last call of `take_decisions`.
         self._decisions: list[d.Decision] = []
         self._idle: Any = self.free
+        self._storages = Storages(begins.machine)
         #: Request -> why it can never be met.
         self._never: dict[Request, str] = {}
 
@@ -279,10 +281,23 @@ class Ledger:
             self._changed()
         else:
             self._refresh()
-        self._decisions.append(d.Execute(self.now, job.id, allocation, mapping, place.storage, place.io_job))
+        storage = place.storage
+        if storage is None and self.machine.storage and mapping is None and place.io_job is None:
+            storage = self._storage_of(job, allocation)
+        self._decisions.append(d.Execute(self.now, job.id, allocation, mapping, storage, place.io_job))
         if self.on_start is not None:
             self.on_start(stay)
         return stay
+
+    def _storage_of(self, job: Job, allocation: Allocation) -> Mapping[str, int] | None:
+        """Return where the storage of a job is that was placed without a word on it; see `batdispatch.core.storages`.
+
+        Batsim 4 takes no such mapping beside the one that puts several units on a host, and then guesses by itself.
+        """
+        if allocation.counts is not None:
+            return None
+        workload = job.id.partition("!")[0]
+        return self._storages.mapping(workload, job.profile, self.profiles.get(workload, {}))
 
     def _check_extras(self, job: Job, place: Place) -> None:
         """Check what a place says beyond its allocation.

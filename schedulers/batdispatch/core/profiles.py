@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -298,6 +298,27 @@ def runtime_of(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, A
 
     outcome = walk(profile)
     return None if outcome is None else outcome[0]
+
+
+def leaves(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each profile that a profile leads to and that is no sequence, once.
+
+    The profiles need not have been checked: what is not there, or is no name, is left out.
+    """
+    seen = set[str]()
+    pending: list[Any] = [name]
+    while pending:
+        current = pending.pop()
+        if not isinstance(current, str) or current in seen or current not in profiles:
+            continue
+        seen.add(current)
+        profile = profiles[current]
+        if profile.get("type") == "composed":
+            parts = profile.get("seq")
+            pending.extend(parts if isinstance(parts, list | tuple) else ())
+            continue
+        yield current, profile
+        pending.extend(target for key in ("success", "failure", "timeout") if (target := profile.get(key)))
 
 
 def spreads_freely(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> bool:

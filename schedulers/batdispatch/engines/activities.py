@@ -6,7 +6,7 @@ storage host comes last, and an I/O job is added host by host to the job that it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.machine import Machine
+from batdispatch.core.storages import storage_host
 
 #: Profile types whose run time the platform decides.
 PLATFORM_TYPES = frozenset(
@@ -153,11 +154,7 @@ class Placement:
         return Activity(hosts, np.zeros(len(hosts)), traffic if traffic.any() else None)
 
     def _storage_host(self, name: str, label: str) -> int:
-        """Return the host of a label: as mapped, else the storage host of that name, else the only one there is.
-
-        Batsim aborts when a job with storage comes without a mapping and there are several storage hosts; our
-        dispatchers send none, so names stand in.
-        """
+        """Return the host of a label: as mapped or, for a scheduler that maps nothing, as `storage_host` says."""
         disks = self._machine.storage
         if self._storage is not None and label in self._storage:
             host = self._storage[label]
@@ -165,33 +162,14 @@ class Placement:
                 return host
             raise self._refusal(f"storage {label!r} is mapped to host {host}, which is no storage host")
         if not self._storage:
-            named = next((disk.id for disk in disks if disk.name == label), None)
-            if named is not None:
-                return named
-            if len(disks) == 1:
-                return disks[0].id
+            found = storage_host(label, self._machine)
+            if found is not None:
+                return found
         known = ", ".join(disk.name for disk in disks[:5]) or "none"
         raise self._refusal(
             f"profile {name!r} uses storage {label!r}, which is neither mapped to a host nor the name of a storage "
             f"host (storage hosts: {known}{', ...' if len(disks) > 5 else ''})"
         )
-
-
-def leaves(name: str, profiles: Profiles) -> Iterator[tuple[str, Profile]]:
-    """Yield each profile that a profile leads to and that is no sequence, once."""
-    seen = set[str]()
-    pending = [name]
-    while pending:
-        current = pending.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        profile = profiles[current]
-        if profile["type"] == "composed":
-            pending.extend(profile["seq"])
-            continue
-        yield current, profile
-        pending.extend(target for key in ("success", "failure", "timeout") if (target := profile.get(key)))
 
 
 def io_problem(profile: Profile, io: Profile, profiles: Profiles, depth: int = 64) -> str:

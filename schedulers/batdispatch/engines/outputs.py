@@ -150,7 +150,7 @@ class Outputs:
         each = max(ran, 1)
         idle = self._makespan * self._hosts - total["busy"]
         row = {
-            "batsim_version": version,
+            "batsim_version": quoted(version),
             "consumed_joules": 0.0,
             "makespan": self._makespan,
             "max_slowdown": most["slowdown"],

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import math
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lxml import etree
 
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.simgrid_library import SimGrid, find_simgrid, how_to_install
 from batdispatch.inputs.platforms import Platform
+from batdispatch.inputs.platforms.simgrid_form import readable
 
 #: Seconds below which the engine's clock, which counts microseconds, and SimGrid's are the same.
 _TICK = 1e-6
@@ -124,25 +121,3 @@ class SimGridTimer:
             found = simgrid.first(list(running), None)
         self.clock = simgrid.clock()
         return ended
-
-
-def readable(path: Path, folder: Path, version: str) -> Path:
-    """Return a platform file, already checked, in a form that this SimGrid reads: itself, or a copy in a folder."""
-    target = folder / "platform.xml"
-    if path.suffix in (".gz", ".xz"):
-        with (gzip.open if path.suffix == ".gz" else lzma.open)(path, "rb") as packed, target.open("wb") as plain:
-            shutil.copyfileobj(packed, plain)
-        path = target
-    if version.startswith("3."):
-        return path
-    # SimGrid 4.1 crashes on a torus, fat tree or dragonfly that stands in no zone: put one around it.
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True)
-    tree = etree.parse(str(path), parser)
-    outermost = tree.getroot().find("cluster")
-    if outermost is None:
-        return path
-    zone = etree.Element("zone", id=f"{outermost.get('id')} and nothing else", routing="Full")
-    outermost.addprevious(zone)
-    zone.append(outermost)
-    tree.write(str(target), xml_declaration=True, encoding="utf-8")
-    return target

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import IO, NamedTuple
 
 from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.links import with_parent
 
 _VERSION = re.compile(r"\bv?(\d+)\.(\d+\S*)")
 #: Seconds within which Batsim must say its version.
 _ASK = 20.0
-#: Lines of Batsim's own messages that are shown when it fails.
+#: Lines of Batsim's own messages that are shown when it fails, the last ones,
 _LAST_WORDS = 6
+#: and before them the lines in which SimGrid's log says why it gives up. A backtrace of any length may follow these.
+_REASONS = 3
+_REASON = re.compile(r"\[[^\]\s]*/CRITICAL\]")
+#: Characters of a line that are shown, and bytes after which one counts as ended.
+_SHOWN = 500
+_LONGEST = 65536
 
 
 class Found(NamedTuple):
@@ -69,7 +79,11 @@ def _version_of(path: str) -> str:
 
 
 class BatsimProcess:
-    """A running Batsim; a context manager, started by `start`. Whatever happens, the process is gone afterwards."""
+    """A running Batsim; a context manager, started by `start`. Whatever happens, the process is gone afterwards.
+
+    On Linux the process also ends when this one is killed; the thread that calls `start` must leave the context as well
+    (see `batdispatch.links.with_parent`).
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         self.command = list(command)
@@ -97,7 +111,10 @@ class BatsimProcess:
         """
         try:
             self._process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=self._words, stderr=subprocess.STDOUT
+                [sys.executable, "-I", "-S", with_parent.__file__, str(os.getpid()), *self.command],
+                stdin=subprocess.DEVNULL,
+                stdout=self._words,
+                stderr=subprocess.STDOUT,
             )
         except OSError as problem:
             raise InputError(f"{self.command[0]} cannot be started: {problem.strerror}") from None
@@ -134,12 +151,24 @@ class BatsimProcess:
             return f"by signal {-code}"
 
     def last_words(self) -> str:
-        """Return what it printed last, as the end of an error message; empty if it printed nothing."""
+        """Return why it gave up and what it printed last, as the end of an error message; empty if it was silent."""
         assert self._words is not None
-        size = self._words.seek(0, 2)
-        self._words.seek(max(size - 65536, 0))
-        lines = [line.strip() for line in self._words.read().decode("utf-8", "replace").splitlines()]
-        shown = ["".join(char if char.isprintable() else "?" for char in line)[:300] for line in lines if line][
-            -_LAST_WORDS:
-        ]
+        self._words.seek(0)
+        words = self._words
+        shown = telling(iter(lambda: words.readline(_LONGEST), b""))
         return "; it said:\n  " + "\n  ".join(shown) if shown else ""
+
+
+def telling(output: Iterable[bytes]) -> list[str]:
+    """Return the lines of a SimGrid program's output that tell why it failed: the critical ones, then the last ones."""
+    reasons: list[tuple[int, str]] = []
+    last: deque[tuple[int, str]] = deque(maxlen=_LAST_WORDS)
+    for number, raw in enumerate(output):
+        line = "".join(char if char.isprintable() else "?" for char in raw.decode("utf-8", "replace").strip()[:_SHOWN])
+        if line:
+            last.append((number, line))
+            if len(reasons) < _REASONS and _REASON.search(line):
+                reasons.append((number, line))
+    before = [line for number, line in reasons if number < last[0][0]]
+    between = last[0][0] - 1 > reasons[len(before) - 1][0] if before else False
+    return before + ["..."] * between + [line for _, line in last]

@@ -7,9 +7,10 @@ What a run asks for is said to each Batsim in its own way:
 | where we listen | ``-s ENDPOINT`` | ``-s ENDPOINT INIT`` |
 | jobs that the dispatcher registers | ``--enable-dynamic-jobs``, ``--acknowledge-dynamic-jobs``, ... | the handshake |
 | hosts that jobs share | ``--enable-compute-sharing`` | always possible |
-| external events | ``--events``, any type | ``--events``, all of type generic |
+| external events | ``--events``, any type | ``--external-events``, all of type generic |
 | energy | ``--energy`` | ``--energy-host`` |
 | roles of hosts | ``-r HOST:ROLE`` | ``-r HOST ROLE`` |
+| no trace of the schedule for Paje, which nobody here reads | ``--disable-schedule-tracing`` | never written |
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.core.session import Session
 from batdispatch.engines.outputs import UNITS_HEADER, quoted
-from batdispatch.inputs.files import read_all, write_whole
+from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import Platform
+from batdispatch.inputs.platforms.simgrid_form import readable
 from batdispatch.inputs.workloads import Workload, write_workload
 from batdispatch.links.batsim_process import BatsimProcess, Found, find_batsim
 from batdispatch.links.informed import Informed
@@ -43,6 +45,8 @@ ENDING = 120.0
 #: What a run's folder holds of Batsim's outputs; further ones are left out.
 OUTPUTS = ("jobs.csv", "schedule.csv", "schedule.json", "machine_states.csv", "pstate_changes.csv")
 _PACKED = (".xz", ".gz")
+#: The SimGrid that each Batsim is built with.
+_SIMGRID: dict[int, str] = {4: "3.32", 5: "4.1"}
 
 
 class Ran(NamedTuple):
@@ -138,23 +142,19 @@ def _arguments(
 ) -> list[str]:
     """Return Batsim's arguments for the inputs, written anew where Batsim could not read them as they are."""
     arguments = platform.batsim_arguments()
-    if platform.path.suffix in _PACKED:
-        plain = scratch / "platform.xml"
-        plain.write_bytes(read_all(platform.path)[0])
-        arguments[arguments.index("-p") + 1] = str(plain)
+    arguments[arguments.index("-p") + 1] = str(readable(platform.path, scratch, _SIMGRID[major]))
     path = workload.path
     if workload.batsim != major or path.suffix in _PACKED:
         path = scratch / "workload.json"
         write_workload(workload, path, batsim=major)
     arguments += ["-w", str(path)]
-    if major == 5:
-        arguments.append("--trace-machine-state")
+    arguments.append("--disable-schedule-tracing" if major == 4 else "--trace-machine-state")
     if events_file is not None and major == 4:
         arguments += ["--events", events_file, "--forward-unknown-events"]
     elif events_file is not None:
         file = scratch / "events.txt"
         file.write_bytes(b"".join(map(_generic, events)))
-        arguments += ["--events", str(file)]
+        arguments += ["--external-events", str(file)]
     dispatcher = session.dispatcher
     if dispatcher.registers_jobs and major == 4:
         arguments += ["--enable-dynamic-jobs", "--acknowledge-dynamic-jobs", "--enable-profile-reuse"]

@@ -5,7 +5,6 @@ SimGrid ends the process when it dislikes a platform, and can simulate once in a
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
 import signal
@@ -21,14 +20,12 @@ from typing import IO, Any
 import msgspec
 
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
+from batdispatch.links.batsim_process import telling
+from batdispatch.links.with_parent import end_with_parent
 
 _ERRORS: dict[str, type[BatdispatchError]] = {
     kind.__name__: kind for kind in (ImpossibleDecision, InputError, SimulationError)
 }
-#: Lines of a crashed process's last words that are shown.
-_LAST_WORDS = 6
-#: Linux's prctl: which signal to get when the parent dies.
-_PR_SET_PDEATHSIG = 1
 #: Bytes of address space for the stack there; only what is used becomes memory. SimGrid recurses from task to task over
 #: shared links: 90 tasks of 16 hosts spread over a torus of 27,648 overran the usual 8 MiB.
 _STACK = 512 * 2**20
@@ -52,7 +49,7 @@ def isolated(function: str, arguments: Mapping[str, Any], *, progress: Callable[
     with tempfile.TemporaryFile() as words:
         # A session of its own: an interrupt at the terminal is for this process, which then stops the other.
         process = subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import serve; serve({writer})"],
+            [sys.executable, "-c", f"from {__name__} import serve; serve({writer}, {os.getpid()})"],
             stdin=subprocess.PIPE,
             stderr=words,
             pass_fds=(writer,),
@@ -108,16 +105,15 @@ def _epitaph(status: int, said: str) -> str:
             cause = f"was ended by signal {-status}"
     else:
         cause = f"ended with status {status}"
-    last = [line.strip() for line in said.splitlines() if line.strip()][-_LAST_WORDS:]
+    last = telling(said.encode().splitlines())
     return f"the process that simulated {cause}" + (
         ". Its last words: " + " / ".join(last) if last else " without a word (out of memory, or a crash in a library)"
     )
 
 
-def serve(writer: int) -> None:
-    """Be the other process: read the task, call the function, answer on a file descriptor."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def serve(writer: int, parent: int) -> None:
+    """Be the other process, of `parent`: read the task, call the function, answer on a file descriptor."""
+    end_with_parent(parent)
     answered = False
     task = msgspec.json.decode(sys.stdin.buffer.read())
     sys.path[:] = task["path"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from batdispatch.core.errors import InputError
-from batdispatch.engines.activities import PLATFORM_TYPES, leaves
+from batdispatch.core.profiles import leaves
+from batdispatch.engines.activities import PLATFORM_TYPES
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.inputs.workloads import Workload
 

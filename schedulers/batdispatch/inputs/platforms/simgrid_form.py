@@ -1,0 +1,38 @@
+"""A platform file in a form that a SimGrid can load: unpacked, and without what its version crashes on."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import shutil
+from pathlib import Path
+
+from lxml import etree
+
+
+def readable(path: Path, folder: Path, version: str) -> Path:
+    """Return a platform file, already checked, in a form that a SimGrid reads: itself, or a copy in a folder.
+
+    Args:
+        path: the file, plain or packed.
+        folder: where a copy is written as platform.xml, if one is needed.
+        version: of SimGrid.
+    """
+    target = folder / "platform.xml"
+    if path.suffix in (".gz", ".xz"):
+        with (gzip.open if path.suffix == ".gz" else lzma.open)(path, "rb") as packed, target.open("wb") as plain:
+            shutil.copyfileobj(packed, plain)
+        path = target
+    if version.startswith("3."):
+        return path
+    # SimGrid 4.1 crashes on a torus, fat tree or dragonfly that stands in no zone: put one around it.
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True)
+    tree = etree.parse(str(path), parser)
+    outermost = tree.getroot().find("cluster")
+    if outermost is None:
+        return path
+    zone = etree.Element("zone", id=f"{outermost.get('id')} and nothing else", routing="Full")
+    outermost.addprevious(zone)
+    zone.append(outermost)
+    tree.write(str(target), xml_declaration=True, encoding="utf-8")
+    return target
