@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 
 import zmq
@@ -9,6 +10,7 @@ import zmq
 from batdispatch.batsim import Features, Wire
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.messages import Message, Reply
+from batdispatch.links.connections import GLANCE, Connections, keep_alive
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.serve import MAX_MESSAGE
 
@@ -18,7 +20,8 @@ class RemotePeer:
 
     Raises:
         InputError: the endpoint, or an answer, is malformed.
-        SimulationError: no answer came within `timeout` seconds.
+        SimulationError: the scheduler closed the connection, as it does when it dies, or no answer came within
+            `timeout` seconds. One that has not been there yet is waited for.
     """
 
     def __init__(self, endpoint: str, wire: Wire, *, timeout: float = 600.0) -> None:
@@ -29,16 +32,19 @@ class RemotePeer:
         self._answered = 0
         self._context: zmq.Context[zmq.Socket[bytes]] | None = None
         self._socket: zmq.Socket[bytes] | None = None
+        self._connections: Connections | None = None
 
     def __enter__(self) -> RemotePeer:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.REQ)
         self._socket.setsockopt(zmq.MAXMSGSIZE, MAX_MESSAGE)
         self._socket.setsockopt(zmq.LINGER, 0)
-        self._socket.setsockopt(zmq.RCVTIMEO, max(round(self._timeout * 1000), 1))
+        self._socket.setsockopt(zmq.RCVTIMEO, max(round(min(self._timeout, GLANCE) * 1000), 1))
         self._socket.setsockopt(zmq.SNDTIMEO, max(round(self._timeout * 1000), 1))
         if self._address.startswith("tcp://["):
             self._socket.setsockopt(zmq.IPV6, 1)
+        keep_alive(self._socket)
+        self._connections = Connections(self._socket)
         try:
             self._socket.connect(self._address)
         except zmq.ZMQError as problem:
@@ -51,6 +57,8 @@ class RemotePeer:
     ) -> None:
         assert self._socket is not None
         assert self._context is not None
+        if self._connections is not None:
+            self._connections.monitor.close(linger=0)
         self._socket.close()
         self._context.term()
 
@@ -65,13 +73,34 @@ class RemotePeer:
 
     def _ask(self, frame: bytes) -> bytes:
         assert self._socket is not None
+        began = time.monotonic()
         try:
             self._socket.send(frame)
-            answer = self._socket.recv()
         except zmq.Again:
+            raise self._silent() from None
+        while True:
+            try:
+                answer = self._socket.recv()
+            except zmq.Again:
+                self._look_around(began)
+            else:
+                self._answered += 1
+                return answer
+
+    def _look_around(self, began: float) -> None:
+        """Report a scheduler that is gone, or has not answered for too long."""
+        assert self._connections is not None
+        self._connections.update()
+        if self._connections.gone:
             raise SimulationError(
-                f"the scheduler at {self.endpoint} has not answered for {self._timeout:g} s "
-                f"(after {self._answered} answers)"
-            ) from None
-        self._answered += 1
-        return answer
+                f"the scheduler at {self.endpoint} closed the connection after {self._answered} answers and left the "
+                "next message unanswered (it stopped, or it refused the message)"
+            )
+        if time.monotonic() >= began + self._timeout:
+            raise self._silent()
+
+    def _silent(self) -> SimulationError:
+        return SimulationError(
+            f"the scheduler at {self.endpoint} has not answered for {self._timeout:g} s "
+            f"(after {self._answered} answers)"
+        )

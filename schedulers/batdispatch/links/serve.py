@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import msgspec
 import zmq
-from zmq.utils.monitor import recv_monitor_message
 
 from batdispatch.batsim import Features, Wire
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.events import SimulationEnds
 from batdispatch.core.messages import Message, Peer
+from batdispatch.links.connections import GLANCE, Connections, keep_alive
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
@@ -23,10 +23,6 @@ MAX_MESSAGE = 256 * 2**20
 TIMEOUT = 600.0
 #: Seconds that the last reply may take to leave.
 _LINGER = 5.0
-#: Seconds after a lost connection in which a message that was already on its way is still taken.
-_GRACE = 0.5
-#: Seconds between two looks at signals, connections and the clock while nothing is said.
-_GLANCE = 0.1
 
 
 class Served(msgspec.Struct, frozen=True):
@@ -34,32 +30,6 @@ class Served(msgspec.Struct, frozen=True):
 
     messages: int
     stopped_by: str | None = None
-
-
-class _Peers:
-    """Who is connected, from the socket's own event stream.
-
-    Attributes:
-        connected: file descriptors of the open connections.
-        lost_at: when the last of them closed, if no message came since. A peer that connects again does not count: what
-            it had said or waited for is lost, and it will say nothing more.
-    """
-
-    def __init__(self, socket: zmq.Socket[bytes]) -> None:
-        self.monitor = socket.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
-        self.connected: set[int] = set()
-        self.lost_at: float | None = None
-
-    def update(self) -> None:
-        while self.monitor.poll(0):
-            event = recv_monitor_message(self.monitor)
-            number = int(event["value"])
-            if event["event"] == zmq.EVENT_ACCEPTED:
-                self.connected.add(number)
-            elif number in self.connected:
-                self.connected.discard(number)
-                if not self.connected:
-                    self.lost_at = time.monotonic()
 
 
 def serve(
@@ -103,10 +73,11 @@ def serve(
     # A context of its own: ending it waits for the last reply, whatever else the process does with ZeroMQ.
     context = zmq.Context()
     socket = context.socket(zmq.REP)
-    peers = _Peers(socket)
+    peers = Connections(socket)
     try:
         socket.setsockopt(zmq.MAXMSGSIZE, max_message)
         socket.setsockopt(zmq.LINGER, round(_LINGER * 1000))
+        keep_alive(socket)
         if address.startswith("tcp://["):
             socket.setsockopt(zmq.IPV6, 1)
         try:
@@ -126,7 +97,7 @@ def _loop(
     socket: zmq.Socket[bytes],
     wire: Wire,
     features: Features,
-    peers: _Peers,
+    peers: Connections,
     timeout: float,
     recorder: Recorder | None,
     signals: StopSignals | None,
@@ -134,7 +105,7 @@ def _loop(
     watch: Callable[[], None],
 ) -> Served:
     # A blocking receive that looks up now and then costs a message 20 % less than polling sockets and signals.
-    socket.setsockopt(zmq.RCVTIMEO, round(_GLANCE * 1000))
+    socket.setsockopt(zmq.RCVTIMEO, round(GLANCE * 1000))
     answered = 0
     quiet_since = time.monotonic()
     while True:
@@ -169,7 +140,7 @@ def _is_last(message: Message) -> bool:
 
 
 def _look_around(
-    peers: _Peers, quiet_since: float, timeout: float, answered: int, on_notice: Callable[[str], None]
+    peers: Connections, quiet_since: float, timeout: float, answered: int, on_notice: Callable[[str], None]
 ) -> None:
     """Report a peer that is gone or silent for too long."""
     peers.update()
@@ -177,7 +148,7 @@ def _look_around(
     if peers.lost_at is not None and not answered:
         peers.lost_at = None
         on_notice("a peer connected and left without a message that was accepted; waiting for another")
-    elif peers.lost_at is not None and now >= peers.lost_at + _GRACE:
+    elif peers.gone:
         raise SimulationError(
             f"Batsim closed the connection after {answered} messages, before the end of the simulation "
             "(it stopped, or it sent a message above the size limit)"
