@@ -13,7 +13,7 @@ from batdispatch.batsim import Features, features_for, protocol
 from batdispatch.batsim.v5.exchange import Batsim5
 from batdispatch.core import events as e
 from batdispatch.core.dispatcher import Dispatcher, create
-from batdispatch.core.errors import ImpossibleDecision
+from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.job import JobState
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.session import Session
@@ -150,10 +150,15 @@ def test_a_dispatcher_of_ours_answers_the_recorded_handshake_with_the_features_i
 
 
 def test_features_that_were_not_asked_for_cannot_be_used() -> None:
-    session = Session(Registering())
+    class Unannounced(Registering):
+        registers_jobs = False
+
     wire = opened("delays")
+    begins = wire.decode_message(wire.unrecord(lines("delays")[2]["raw"]))
+    with pytest.raises(InputError, match="the dispatcher registers jobs"):
+        Session(Registering()).handle(begins)
     with pytest.raises(ImpossibleDecision, match="registering profiles is not enabled"):
-        session.handle(wire.decode_message(wire.unrecord(lines("delays")[2]["raw"])))
+        Session(Unannounced()).handle(begins)
 
 
 def scripted(name: str) -> Session:

@@ -97,7 +97,18 @@ def test_a_scheduler_of_batsim_4_is_recognised(decide: Callable[..., Any], tmp_p
     given = [*FOUR, INPUTS / "workloads" / "delay.json", "--protocol", "5", "--timeout", "3"]
     status, said = command("engine", *given, "--socket", decider.endpoint, "--out", tmp_path / "out")
     assert status == 1
-    assert "has not answered" in said
+    assert "closed the connection after 0 answers" in said
     status, said = decider.finish()
     assert status == 2
+    assert "the first message: seems to be that of a Batsim 5; for this Batsim use --protocol 5" in said
     assert "Traceback" not in said
+
+
+def test_a_batsim_4_is_recognised(decide: Callable[..., Any], tmp_path: Path) -> None:
+    decider = decide("--dispatcher", "fcfs", "--protocol", "5")
+    given = [*FOUR, INPUTS / "workloads" / "delay.json", "--protocol", "4"]
+    status, _ = command("engine", *given, "--socket", decider.endpoint, "--out", tmp_path / "out")
+    assert status == 1
+    status, said = decider.finish()
+    assert status == 2
+    assert "the first message: seems to be that of a Batsim 4; for this Batsim use --protocol 4" in said

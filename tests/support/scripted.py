@@ -16,10 +16,10 @@ from batdispatch.core.request import Request
 class Scripted(Dispatcher):
     """Takes recorded decisions again, one reply after the other."""
 
-    registers_jobs = True
-
     def __init__(self, replies: list[list[d.Decision]]) -> None:
         super().__init__()
+        # What a dispatcher needs of the simulation is asked at its beginning.
+        self.registers_jobs = any(isinstance(decision, REGISTERING) for reply in replies for decision in reply)
         self.replies = iter(replies)
 
     def registration_done(self, ledger: Ledger) -> bool:
@@ -29,6 +29,9 @@ class Scripted(Dispatcher):
         for decision in next(self.replies):
             if not (isinstance(decision, d.Reject) and decision.job_id not in ledger.queue):
                 TAKE[type(decision)](ledger, decision)
+
+
+REGISTERING = d.RegisterJob | d.RegisterProfile | d.FinishRegistration | d.ContinueRegistration
 
 
 def job(ledger: Ledger, job_id: str) -> Any:

@@ -27,6 +27,9 @@ class Wire(Protocol):
     def DIRECTIONS(self) -> tuple[str, str]:
         """How recordings name the two directions: from the simulator, to the simulator."""
 
+    def opens(self, frame: bytes) -> bool:
+        """Return whether a frame looks like the first one of a simulator that speaks this protocol."""
+
     def opening(self, text: str) -> bytes | None:
         """Return the frame with which a simulator opens an exchange, or None where its first message does that."""
 
@@ -69,4 +72,20 @@ def protocol(version: str) -> Wire:
     return cast(Wire, importlib.import_module(PROTOCOLS[version]).wire())
 
 
-__all__ = ["PROTOCOLS", "Features", "Wire", "features_for", "protocol"]
+def check_spoken(frame: bytes, wire: Wire) -> None:
+    """Check that a simulator's first frame is not one of another protocol than `wire`.
+
+    Raises:
+        InputError: it is; names the protocol that it seems to be.
+    """
+    if wire.opens(frame):
+        return
+    version = next((version for version in PROTOCOLS if protocol(version).opens(frame)), None)
+    if version is not None:
+        raise InputError(
+            f"seems to be that of a Batsim {version}; for this Batsim use --protocol {version}",
+            source="the first message",
+        )
+
+
+__all__ = ["PROTOCOLS", "Features", "Wire", "check_spoken", "features_for", "protocol"]

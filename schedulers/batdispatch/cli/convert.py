@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import msgspec
 
+from batdispatch.cli.inputs import warn
 from batdispatch.cli.progress import Following
+
+if TYPE_CHECKING:
+    from batdispatch.inputs.workloads import Workload
 
 
 @click.command()
@@ -149,6 +153,7 @@ def command(
             progress=functools.partial(following.tell, f"reading {Path(log).name}"),
         )
     digest = write_workload(workload, output, batsim=version)
+    _warn(workload, version)
     if as_json:
         account: dict[str, Any] = {"output": str(output), "sha256": digest, "nb_res": workload.nb_res}
         click.echo(msgspec.json.format(msgspec.json.encode(account | report.as_dict()), indent=2).decode())
@@ -170,6 +175,7 @@ def _translate(context: click.Context, path: str, output: Path, version: Literal
             raise InputError("is for logs, and this is a Batsim workload", source=f"option --{name.replace('_', '-')}")
     workload = read_workload(path)
     digest = write_workload(workload, output, batsim=version)
+    _warn(workload, version)
     if as_json:
         account = {
             "output": str(output),
@@ -182,3 +188,12 @@ def _translate(context: click.Context, path: str, output: Path, version: Literal
         return
     click.echo(f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}")
     click.echo(str(output))
+
+
+def _warn(workload: Workload, version: Literal[4, 5]) -> None:
+    """Say which of the jobs written Batsim does wrongly."""
+    from batdispatch.batsim.v5 import faults
+
+    if version == 5:
+        for warning in faults.warnings((job.profile for job in workload.jobs), workload.profiles):
+            warn(warning)

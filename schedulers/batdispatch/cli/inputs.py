@@ -104,3 +104,8 @@ def checked_folder(out: Path) -> Path:
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file, expected a folder for the results", source="option --out")
     return out
+
+
+def warn(text: str) -> None:
+    """Say on the error stream what is remarkable and no error."""
+    click.echo(f"batdispatch: warning: {text}", err=True)

@@ -17,7 +17,7 @@ from batdispatch.cli.dispatching import (
     parse_settings,
     record_option,
 )
-from batdispatch.cli.inputs import checked_folder, input_options, ties_option, timeout_option
+from batdispatch.cli.inputs import checked_folder, input_options, ties_option, timeout_option, warn
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import Following
 
@@ -100,7 +100,7 @@ def command(
     folder = checked_folder(out or Path("runs") / spec.label)
     with Following() as progress:
         tell = functools.partial(progress.tell, spec.label)
-        result: dict[str, Any] = execute(spec, folder, progress=tell)
+        result: dict[str, Any] = execute(spec, folder, progress=tell, notice=warn)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2).decode())
         return

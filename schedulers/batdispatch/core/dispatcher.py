@@ -43,6 +43,8 @@ class Dispatcher(ABC):
     options_type: ClassVar[type[Options]] = Options
     #: Whether it registers jobs of its own; if so the simulation goes on until `registration_done`.
     registers_jobs: ClassVar[bool] = False
+    #: Whether jobs that it registers may use profiles of jobs that have ended, which Batsim otherwise forgets.
+    reuses_profiles: ClassVar[bool] = False
     #: Whether it switches power states or asks for energy, for which Batsim must be started with its energy plug-in.
     needs_energy: ClassVar[bool] = False
 

@@ -7,8 +7,9 @@ A session is one simulation as one dispatcher lives through it. It has no clock,
 it messages and takes its replies. Everything that changes what is known of the cluster happens in `Session.handle`, in
 this order:
 
-1. *Begin.* The first event of the first message is SIMULATION_BEGINS. It makes the ledger, and `Dispatcher.begin` is
-   called. Before that nothing else can happen; afterwards it cannot happen again.
+1. *Begin.* The first event of the first message is SIMULATION_BEGINS. A simulation that lacks what the dispatcher or
+   the machine needs is refused. Otherwise the event makes the ledger, and `Dispatcher.begin` is called. Before that
+   nothing else can happen; afterwards it cannot happen again.
 2. *Apply.* The events of a message are applied one by one, in the order in which they stand: first to the ledger, then
    the dispatcher hears of them (`on_submit`, `on_end`, `on_killed`, `on_event`). A job that can never run is rejected
    before the dispatcher hears of it. A job that depends on others is kept back until they have succeeded. Time never
@@ -39,6 +40,7 @@ from batdispatch.core.blame import blame, file_of
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
 from batdispatch.core.job import Job
+from batdispatch.core.lacking import check_features
 from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.messages import Message, Reply
 
@@ -162,6 +164,7 @@ class Session:
     def _begin(self, events: Sequence[e.Event]) -> Ledger:
         if not events or not isinstance(events[0], e.SimulationBegins):
             raise InputError("the first event must be SIMULATION_BEGINS")
+        check_features(events[0], self.dispatcher)
         self.ledger = ledger = Ledger(events[0])
         ledger.on_registered = lambda job: self._entered(ledger, job)
         if type(self.dispatcher).on_start is not Dispatcher.on_start:

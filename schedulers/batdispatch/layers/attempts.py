@@ -77,7 +77,7 @@ class Attempts(Layer):
     """
 
     options_type: ClassVar[type[Options]] = AttemptsOptions
-    registers_jobs = True
+    registers_jobs = reuses_profiles = True
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)

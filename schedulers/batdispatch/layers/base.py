@@ -27,7 +27,7 @@ class Layer(Dispatcher):
         super().__init__(options, seed)
         self.inner: Dispatcher = self.make_inner(seed)
         # What the session asks of a class, it asks of the dispatcher inside as well.
-        for name in ("registers_jobs", "needs_energy"):
+        for name in ("registers_jobs", "reuses_profiles", "needs_energy"):
             setattr(self, name, getattr(type(self), name) or getattr(self.inner, name))
 
     @abstractmethod

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 import zmq
 
-from batdispatch.batsim import Features, Wire
+from batdispatch.batsim import Features, Wire, check_spoken
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.events import SimulationEnds
 from batdispatch.core.messages import Message, Peer
@@ -120,6 +120,8 @@ def _loop(
         peers.lost_at = None
         if recorder is not None:
             recorder.message(frame)
+        if not answered:
+            check_spoken(frame, wire)
         # A handshake takes one frame, or two with Batsim 5's pre-releases.
         answer = wire.answer_opening(frame, features) if answered < 2 else None
         message = None

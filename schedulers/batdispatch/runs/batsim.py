@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from batdispatch.batsim import features_for, protocol
+from batdispatch.batsim.v5 import faults
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.errors import InputError, SimulationError
@@ -70,6 +71,7 @@ def run_in_batsim(
     program: str | None = None,
     timeout: float = 600.0,
     progress: Callable[[int, int], None] | None = None,
+    notice: Callable[[str], None] = lambda text: None,
 ) -> Ran:
     """Simulate a workload in a real Batsim, which is started here, and put its outputs into the folder `out`.
 
@@ -88,6 +90,7 @@ def run_in_batsim(
         program: Batsim's; None: what is found on PATH.
         timeout: seconds without a message after which Batsim counts as hung.
         progress: called with (jobs ended so far, jobs in all).
+        notice: called with a sentence for each known fault of this Batsim that touches jobs of the workload.
 
     Raises:
         InputError: there is no such Batsim, it cannot be told to do this, or it read another machine from the platform.
@@ -99,6 +102,9 @@ def run_in_batsim(
         raise InputError(
             "has no host that carries Batsim itself: say which with --master-host", source=str(platform.path)
         )
+    if major == 5:
+        for warning in faults.warnings((job.profile for job in workload.jobs), workload.profiles):
+            notice(warning)
     wire = protocol(str(major))
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out, prefix=".batsim-")))

@@ -90,10 +90,13 @@ def build(spec: RunSpec) -> Dispatcher:
     return create(spec.dispatcher, spec.options, spec.seed)
 
 
-def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> dict[str, Any]:
+def execute(
+    spec: RunSpec, out: Path, *, progress: Progress | None = None, notice: Callable[[str], None] = lambda text: None
+) -> dict[str, Any]:
     """Simulate a run into the folder `out` and return its result.json.
 
-    A run that needs SimGrid is simulated in a process of its own.
+    A run that needs SimGrid is simulated in a process of its own. `notice` is called with what is remarkable about a
+    run and does not end it, such as a fault of a real Batsim that touches jobs of the workload.
 
     Raises:
         InputError: the spec or a file it names is wrong, or SimGrid is needed and not installed; nothing is written.
@@ -106,7 +109,7 @@ def execute(spec: RunSpec, out: Path, *, progress: Progress | None = None) -> di
     (out / "decisions.jsonl.partial").unlink(missing_ok=True)
     try:
         if spec.engine != "embedded":
-            return _serve_batsim(inputs, out, progress)
+            return _serve_batsim(inputs, out, progress, notice)
         if not needs_simgrid(inputs.workload, spec.simgrid):
             return _simulate(inputs, out, progress, None)
         task = {"spec": msgspec.to_builtins(spec), "out": str(out)}
@@ -174,7 +177,9 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
     return _finish(inputs, session, out, engine=about, messages=engine.messages, loaded=loaded)
 
 
-def _serve_batsim(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, Any]:
+def _serve_batsim(
+    inputs: _Inputs, out: Path, progress: Progress | None, notice: Callable[[str], None]
+) -> dict[str, Any]:
     from batdispatch.runs.batsim import run_in_batsim
 
     spec = inputs.spec
@@ -195,6 +200,7 @@ def _serve_batsim(inputs: _Inputs, out: Path, progress: Progress | None) -> dict
         program=spec.batsim,
         timeout=spec.timeout,
         progress=progress,
+        notice=notice,
     )
     about = {"name": spec.engine, "version": ran.version, "command": ran.command}
     return _finish(inputs, session, out, engine=about, messages=ran.messages, loaded=loaded)

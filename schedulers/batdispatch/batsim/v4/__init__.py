@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, cast
 
 from batdispatch.batsim.v4.message_decode import decode_message
 from batdispatch.batsim.v4.message_encode import encode_message
-from batdispatch.batsim.v4.opening import DIRECTIONS, answer_opening, listed, opening, read_answer, record, unrecord
+from batdispatch.batsim.v4.opening import (
+    DIRECTIONS,
+    answer_opening,
+    listed,
+    opening,
+    opens,
+    read_answer,
+    record,
+    unrecord,
+)
 from batdispatch.batsim.v4.reply_decode import decode_reply
 from batdispatch.batsim.v4.reply_encode import encode_reply
 
@@ -35,6 +44,7 @@ __all__ = [
     "encode_reply",
     "listed",
     "opening",
+    "opens",
     "read_answer",
     "record",
     "unrecord",

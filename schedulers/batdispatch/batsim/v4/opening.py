@@ -15,6 +15,11 @@ from batdispatch.core.messages import Reply
 DIRECTIONS = ("batsim->sched", "sched->batsim")
 
 
+def opens(frame: bytes) -> bool:
+    """Return whether a frame looks like Batsim 4's first one: it says so in its text."""
+    return frame.lstrip().startswith(b"{") and b'"SIMULATION_BEGINS"' in frame
+
+
 def opening(text: str) -> bytes | None:
     """Return None: there is no handshake."""
     return None

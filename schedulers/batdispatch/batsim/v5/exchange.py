@@ -31,6 +31,10 @@ class Batsim5:
         self._open = False
         self._old = False
 
+    def opens(self, frame: bytes) -> bool:
+        """Return whether a frame looks like Batsim 5's first one."""
+        return shake.opens(frame)
+
     def opening(self, text: str) -> bytes | None:
         """Return the frame with which a simulator opens the exchange."""
         return shake.write_opening(text)

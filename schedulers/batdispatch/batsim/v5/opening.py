@@ -58,6 +58,16 @@ def read_opening(frame: bytes) -> Opening | None:
     return None
 
 
+def opens(frame: bytes) -> bool:
+    """Return whether a frame looks like the first one of an exchange: a handshake, also of binary messages, or JSON."""
+    if frame.lstrip().startswith(b"{"):
+        return b'"event_type"' in frame
+    try:
+        return read_opening(frame) is not None
+    except InputError:
+        return True
+
+
 def hello(features: Features) -> bytes:
     """Return the message that says who we are and what we ask for."""
     event = {
