@@ -352,7 +352,7 @@ def test_no_batsim_outlives_a_run_that_is_killed(
     engine: str, batsim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = tmp_path / "pid"
-    monkeypatch.setenv("FAKE_BATSIM", "hang")
+    monkeypatch.setenv("FAKE_BATSIM", "deaf")
     monkeypatch.setenv("FAKE_BATSIM_PID", str(pid))
     command = [*map(str, inputs()), "--engine", engine, "--out", str(tmp_path / "run")]
     with subprocess.Popen(
