@@ -6,7 +6,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from batdispatch.cli.convert import command as convert
-from batdispatch.cli.generate import KINDS
+from batdispatch.cli.generate import Kinds
 from batdispatch.cli.generate import command as generate
 from batdispatch.inputs.workloads import read_workload
 
@@ -67,6 +67,6 @@ def test_generate_says_where_the_workload_comes_from(tmp_path: Path) -> None:
 
 
 def test_every_kind_has_help_with_an_example() -> None:
-    for kind in KINDS:
+    for kind in Kinds.table:
         result = CliRunner().invoke(generate, [kind, "--help"], catch_exceptions=False)
         assert f"batdispatch generate {kind}" in result.stdout
