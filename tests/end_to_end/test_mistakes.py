@@ -122,7 +122,7 @@ WRONG = [
     (["engine", *INPUT, "--socket", "nowhere"], "expected tcp://ADDRESS:PORT"),
     (["engine", *INPUT, "--timeout", "nan"], "no number of seconds"),
     (["replay", "absent"], "does not exist"),
-    (["replay", "folder"], "folder/decisions.jsonl: No such file"),
+    (["replay", "folder"], "folder: holds neither decisions.jsonl nor jobs.csv, expected a run's folder"),
     (["replay", "text"], "text, line 1"),
     (["replay", "empty"], "is empty, expected a recorded exchange"),
     (["convert", "absent", "-o", "o.json"], "absent: cannot be read"),

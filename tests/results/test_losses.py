@@ -12,6 +12,7 @@ from batdispatch.results.report.losses import losers
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import RunSpec, execute
+from sealing import seal
 
 ROOT = Path(__file__).parents[2]
 Call = Callable[..., tuple[int, str, str]]
@@ -77,6 +78,7 @@ def test_no_section_where_nothing_can_be_said(case: str, folders: list[Path]) ->
 def test_a_damaged_recording_costs_only_the_reasons(folders: list[Path]) -> None:
     recording = folders[1] / "decisions.jsonl"
     recording.write_bytes(recording.read_bytes()[:5000])
+    seal(folders[1])
     _, (loser,) = losers(read_runs(folders))
     assert not loser.losses
     assert "cannot be followed" in loser.note
@@ -85,6 +87,7 @@ def test_a_damaged_recording_costs_only_the_reasons(folders: list[Path]) -> None
 
 def test_the_recording_of_another_run_is_noticed(folders: list[Path]) -> None:
     shutil.copy(folders[0] / "decisions.jsonl", folders[1])
+    seal(folders[1])
     _, (loser,) = losers(read_runs(folders))
     assert loser.note == "Its recorded decisions are not those of its jobs file."
 

@@ -14,6 +14,7 @@ from batdispatch.results.numbers import duration_unit, durations, number
 from batdispatch.results.report.comparison import inputs, metric_row, warnings
 from batdispatch.results.report.page import _formula, _listed, render, write_report
 from batdispatch.results.runs import find_runs, read_run, read_runs
+from sealing import seal
 
 
 @pytest.fixture
@@ -29,6 +30,7 @@ def page(recordings):
 
 def result(folder, **keys):
     (folder / "result.json").write_text(json.dumps(keys))
+    seal(folder)
 
 
 def cells(page, section, heading):

@@ -14,6 +14,7 @@ from batdispatch.results.audit.run import Auditor
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_run, read_runs
 from batdispatch.runs.run import RunSpec, execute
+from sealing import seal
 
 PROPERTIES = '<prop id="capacity" value="core=4 gpu=2"/>'
 LICENCES = '<prop id="licences" value="matlab=2"/>'
@@ -97,6 +98,7 @@ def test_a_tampered_run_is_found(run: Callable[[str], Path], job: str, change: d
     # One unit on each host, where the file of units would contradict the hosts.
     units = folder / "units.csv"
     units.write_text(re.sub(rf"(?m)^{job},.*\n", "", units.read_text()))
+    seal(folder)
     found = Auditor().run(folder)
     assert kind in found.counts
     assert any(violation.kind == kind and violation.job in (job, "b") for violation in found.kept)

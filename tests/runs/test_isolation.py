@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
-from batdispatch.runs.isolation import isolated, sweep
+from batdispatch.runs.isolation import isolated
 
 
 def call(name: str, **arguments: Any) -> Any:
@@ -99,10 +99,3 @@ def test_the_other_process_does_not_outlive_this_one() -> None:
             return  # Dead, and nobody has asked for its status.
         time.sleep(0.05)
     pytest.fail("it is still there")
-
-
-def test_what_a_dead_process_left_is_swept_up(tmp_path: Path) -> None:
-    for name in ("jobs.csv.partial", "decisions.jsonl.partial", "jobs.csv"):
-        (tmp_path / name).touch()
-    sweep(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["decisions.jsonl.partial", "jobs.csv"]

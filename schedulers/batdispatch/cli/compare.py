@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     help="Simulations at a time. Default: one a processor.",
 )
 @record_option
+@click.option(
+    "--fresh", is_flag=True, help="Make every run anew. Default: keep whole runs of the same command and inputs."
+)
 @explain_option
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of a table.")
 def command(
@@ -71,12 +74,14 @@ def command(
     out: Path,
     processes: int,
     record: bool,
+    fresh: bool,
     explain: bool,
     as_json: bool,
 ) -> None:
     """Simulate a workload under each dispatcher and write a report that compares them.
 
-    One folder a run, and DIR/report/index.html. The last line printed is the path of the report.
+    One folder a run, and DIR/report/index.html. The last line printed is the path of the report. If DIR holds whole
+    runs of the same command and inputs, as after an interruption, these are kept and the others are made.
 
     \b
     Examples:
@@ -106,14 +111,27 @@ def command(
         for name, options in with_common(parse_dispatchers(dispatchers), common)
     ]
     folder = checked_folder(out)
+    report = folder / "report" / "index.html"
+
+    def conclude(folders: list[Path], failures: dict[str, str]) -> None:
+        if folders:
+            write_report(folders, report, explain=explain)
+
     with Following() as progress:
-        folders, failures = compare(specs, folder, processes=processes, progress=progress.tell)
+        folders, failures = compare(
+            specs,
+            folder,
+            processes=processes,
+            progress=progress.tell,
+            fresh=fresh,
+            on_kept=_tell_kept,
+            conclude=conclude,
+        )
     results = {path.name: msgspec.json.decode((path / "result.json").read_bytes())["metrics"] for path in folders}
     for label, problem in failures.items():
         click.echo(f"batdispatch: {label} failed: {problem}", err=True)
     if not folders:
         raise SimulationError("no run finished, so there is nothing to compare")
-    report = write_report(folders, folder / "report" / "index.html", explain=explain)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())
     else:
@@ -121,3 +139,10 @@ def command(
         click.echo(str(report))
     if failures:
         raise SimulationError(f"{len(failures)} of {len(specs)} runs failed")
+
+
+def _tell_kept(labels: list[str]) -> None:
+    click.echo(
+        f"batdispatch: kept {', '.join(labels)}: whole runs of the same command and inputs (--fresh makes them anew)",
+        err=True,
+    )

@@ -43,8 +43,8 @@ def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> Non
     from batdispatch.results.explain.words import in_words
     from batdispatch.results.runs import read_result
 
-    recording = find_recording(run)
     result = read_result(run)
+    recording = find_recording(run)
     (explanation,) = explain(recording, [job], holders=holders, placement=placement_of(result))
     if explanation.outcome == "rejected":
         # Batsim's protocols have no field for a dispatcher's reason.

@@ -16,9 +16,6 @@ from batdispatch.links.pybatsim_peer import PybatsimPeer
 from batdispatch.links.replay import Replayed, check_wire, told_by
 from batdispatch.links.replay import replay as run_replay
 
-#: Name of the exchange in a run's folder.
-EXCHANGE = "decisions.jsonl"
-
 
 @click.command()
 @click.argument("recording", type=click.Path(exists=True, path_type=Path))
@@ -58,7 +55,7 @@ def command(
       batdispatch replay exchange.jsonl --dispatcher easy --set reservation=hosts
       batdispatch replay exchange.jsonl
     """
-    path = recording / EXCHANGE if recording.is_dir() else recording
+    path = _exchange(recording) if recording.is_dir() else recording
     version = version or told_by(path)
     wire = protocol(version)
     if pybatsim is not None and dispatcher is not None:
@@ -81,6 +78,15 @@ def command(
         click.echo(_in_words(result, compared=dispatcher is not None or pybatsim is not None))
     if result.difference is not None:
         context.exit(1)
+
+
+def _exchange(folder: Path) -> Path:
+    """Return the recording in a run's folder, whose files were checked to be of one run."""
+    from batdispatch.results.explain.waiting import find_recording
+    from batdispatch.results.runs import read_result
+
+    read_result(folder)
+    return find_recording(folder)
 
 
 def _in_words(result: Replayed, *, compared: bool) -> str:

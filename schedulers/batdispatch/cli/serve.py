@@ -46,7 +46,7 @@ from batdispatch.links.signals import StopSignals
     "--record",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the exchange to a file for `replay`; it is called FILE.partial until the simulation has ended.",
+    help="Write the exchange to a file for `replay`; after a failure it is called FILE.partial.",
 )
 @click.pass_context
 def command(

@@ -17,8 +17,6 @@ JOBS_HEADER = (
 )
 STATES_HEADER = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing\n"
 UNITS_HEADER = "job_id,allocated_resources,units\n"
-#: What a run leaves beside the tables. It tells of the run that wrote it: from an earlier one it would be wrong.
-BESIDE = ("result.json", "decisions.jsonl", "solver.jsonl")
 #: Rows are handed to the file in blocks: a write call costs as much as formatting a row.
 BLOCK = 2048
 
@@ -28,15 +26,6 @@ _SPECIAL = re.compile('[,"\n\r]')
 def quoted(text: str) -> str:
     """Return a CSV field, quoted if it needs to be."""
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from one written later under its name; None when there is none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime_ns
 
 
 class _Table:
@@ -73,8 +62,6 @@ class Outputs:
     def __init__(self, folder: Path, hosts: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        #: What an earlier run left; a scheduler on the other side of a socket may write its own recording meanwhile.
-        self._earlier = {name: stamp for name in (*BESIDE, "units.csv") if (stamp := _stamp(folder / name)) is not None}
         self._hosts = hosts
         self._jobs = _Table(folder / "jobs.csv", JOBS_HEADER)
         self._states = _Table(folder / "machine_states.csv", STATES_HEADER)
@@ -144,7 +131,7 @@ class Outputs:
         self._states.add(f"{time:.9g},0,0,0,{idle},{computing}\n")
 
     def finish(self, *, version: str, scheduling_seconds: float, simulation_seconds: float) -> None:
-        """Write schedule.csv and give all files their names; what an earlier run left in the folder goes."""
+        """Write schedule.csv and give all files their names."""
         count, total, most = self._count, self._sum, self._max
         ran = count["all"] - count["rejected"]
         each = max(ran, 1)
@@ -179,9 +166,6 @@ class Outputs:
         }
         table = _Table(self.folder / "schedule.csv", ",".join(row) + "\n")
         table.add(",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n")
-        for name, stamp in self._earlier.items():
-            if _stamp(self.folder / name) == stamp:
-                (self.folder / name).unlink()
         table.finish()
         self._jobs.finish()
         self._states.finish()

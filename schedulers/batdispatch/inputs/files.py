@@ -8,6 +8,7 @@ import hashlib
 import io
 import lzma
 import os
+import secrets
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -160,12 +161,39 @@ def read_all(path: str | Path, *, limit: int = MAX_BYTES) -> tuple[bytes, str]:
         return content, source.digest()
 
 
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file as it is on disk, in hexadecimal.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    with Source(path) as source:
+        return source.digest()
+
+
+def content_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's content, of what is inside if it is packed (``.gz``, ``.xz``), in hexadecimal.
+
+    Raises:
+        InputError: it cannot be read, is broken, or holds more than `MAX_BYTES` once unpacked.
+    """
+    if path.suffix not in (".gz", ".xz"):
+        return file_digest(path)
+    inside = hashlib.sha256()
+    with Source(path) as source:
+        while block := source.stream.read(STEP):
+            inside.update(block)
+    return inside.hexdigest()
+
+
 class Whole:
-    """A file that appears whole or not at all: it is called ``NAME.partial`` until `finish` gives it its name.
+    """A file that appears whole or not at all: it is called ``NAME.XXXXXXXX.partial`` until `finish` gives it its name.
+
+    Two writers of one name never share a file: the partial name is new, and whichever finishes last has the name.
 
     Attributes:
         path: the file's name once it is finished.
-        partial: its name until then.
+        partial: its name until then, unique.
         stream: where to write.
     """
 
@@ -176,14 +204,21 @@ class Whole:
             OSError: it cannot be opened.
         """
         self.path = path
-        self.partial = path.with_name(path.name + ".partial")
-        self.stream: BinaryIO = self.partial.open("wb", buffering=buffering)
+        self.partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
+        # Neither a file nor a link that somebody put there is ever opened.
+        handle = os.open(self.partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        self.stream: BinaryIO = open(handle, "wb", buffering=buffering)  # noqa: PTH123, SIM115 - lives as long as this
 
     def finish(self) -> None:
         """Close the file and give it its name, in place of one that had it before."""
         self.stream.close()
         # The one call that is documented as atomic.
         self.partial.replace(self.path)
+
+    def keep_partial(self) -> None:
+        """Close the file and call it ``NAME.partial``, in place of an earlier one of that name."""
+        self.stream.close()
+        self.partial.replace(self.path.with_name(f"{self.path.name}.partial"))
 
     def discard(self) -> None:
         """Close the file and remove it; what had its name before stays."""

@@ -20,10 +20,10 @@ _quote = msgspec.json.Encoder().encode
 
 
 class Recorder:
-    """A context manager that writes `path`; frames go to ``path.partial``, which is renamed when the block ends well.
+    """A context manager that writes `path`; frames go to a partial file, which gets its name when the block ends well.
 
-    After an error the partial file stays, complete up to the last frame, so that the failure can be looked at. So it
-    does after `abort`, which is for a run that was interrupted without an error.
+    After an error the file is called ``path.partial``, complete up to the last frame, so that the failure can be looked
+    at. So it is after `abort`, which is for a run that was interrupted without an error.
 
     Raises:
         OSError: the file cannot be written.
@@ -47,7 +47,7 @@ class Recorder:
         if kind is None and not self._aborted:
             self._file.finish()
         else:
-            self._file.stream.close()
+            self._file.keep_partial()
         self._file = None
 
     def abort(self) -> None:

@@ -14,12 +14,14 @@ import pandas as pd
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.inputs.folders import check_finished
 from batdispatch.results.frame import read_jobs
 from batdispatch.results.hostsets import parse_many
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
 from batdispatch.results.metrics.compute import Value, compute
 from batdispatch.results.metrics.sample import Floats
+from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.usage import held_by_row, job_facts, licences_of, read_units, slots_of
 
@@ -81,6 +83,10 @@ class Result(msgspec.Struct, kw_only=True):
     dynamic_jobs: bool = False
     #: The command line that repeats the run.
     command: str | list[str] = ""
+    #: SHA-256 of the folder's other files, by name; None: whoever wrote this noted none.
+    files: dict[str, str] | None = None
+    #: All that decides what comes out of the run.
+    made_from: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -122,13 +128,19 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
     """Return the run folders among `paths` and directly inside those that are none themselves, in order, each once.
 
     Raises:
-        InputError: a path is no folder, or holds no run.
+        InputError: a path is no folder, or holds no run, or a run or comparison into it has not ended.
     """
     found: dict[Path, Path] = {}
     for path in paths:
         if not path.is_dir():
             raise InputError("is not a folder, expected a run's folder or one that holds several", source=str(path))
-        runs = [path] if jobs_file(path) else [sub for sub in sorted(path.iterdir()) if sub.is_dir() and jobs_file(sub)]
+        check_finished(path)
+        runs = [path]
+        if not jobs_file(path):
+            inside = [sub for sub in sorted(path.iterdir()) if sub.is_dir()]
+            for sub in inside:
+                check_finished(sub)
+            runs = [sub for sub in inside if jobs_file(sub)]
         if not runs:
             raise InputError("holds no jobs.csv, and no folder in it does", source=str(path))
         for run in runs:
@@ -137,22 +149,34 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_result(folder: Path) -> Result:
-    """Read a folder's result.json; an empty one when the file is not there.
+    """Read a folder's result.json, and check that the files beside it are of the same run.
+
+    Without result.json, as in a folder that Batsim wrote, an empty one is returned, and there is nothing to check.
 
     Raises:
-        InputError: it is no JSON object, or a key has a value of another kind than it should.
+        InputError: a run into the folder has not ended, a file is not the one that result.json was written with, or
+            result.json is no JSON object, or a key in it has a value of another kind than it should.
     """
-    path = folder / "result.json"
+    check_finished(folder)
+    path = folder / RESULT
     if not path.exists():
         return Result()
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"larger than {MAX_BYTES} bytes", source=str(path))
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Result)
+        result = msgspec.json.decode(path.read_bytes(), type=Result)
     except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
         raise InputError(str(problem), source=str(path)) from None
     except RecursionError:
         raise InputError("nested too deeply", source=str(path)) from None
+    if result.files is not None:
+        check_files(folder, result.files)
+    elif result.batdispatch:
+        raise InputError(
+            "has no digests of the files beside it: an older batdispatch wrote it, so make the run anew",
+            source=str(path),
+        )
+    return result
 
 
 def read_run(folder: Path, *, label: str = "") -> Run:
@@ -164,11 +188,11 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     Raises:
         InputError: the folder has no jobs file, or a file in it is malformed.
     """
+    result = read_result(folder)
     path = jobs_file(folder)
     if path is None:
         raise InputError("holds no jobs.csv", source=str(folder))
     frame = read_jobs(path)
-    result = read_result(folder)
     lineage = read_lineage(folder / LINEAGE, frame)
     hosts = result.platform.hosts or _hosts_of_schedule(folder)
     values = compute(frame, lineage=lineage, hosts=hosts, totals=result.platform.resources, decisions=result.decisions)

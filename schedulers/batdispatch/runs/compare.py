@@ -3,48 +3,99 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from multiprocessing.managers import SyncManager
 from pathlib import Path
 from queue import Empty
 from typing import Any
 
 from batdispatch.core.blame import blame
 from batdispatch.core.errors import BatdispatchError, InputError
-from batdispatch.runs.run import RunSpec, build, clear, execute
+from batdispatch.inputs.folders import Claim
+from batdispatch.links.with_parent import end_with_parent
+from batdispatch.results.run_files import RESULT
+from batdispatch.runs.run import RunSpec, build, clear, execute, is_made
 
 #: Called with (label, jobs ended so far, jobs in all).
 LabelledProgress = Callable[[str, int, int], None]
+#: Called with the folders of the runs that are whole, in order, and why the others failed, by label.
+Conclude = Callable[[list[Path], dict[str, str]], None]
 
 
 def compare(
-    specs: Sequence[RunSpec], out: Path, *, processes: int = 1, progress: LabelledProgress | None = None
+    specs: Sequence[RunSpec],
+    out: Path,
+    *,
+    processes: int = 1,
+    progress: LabelledProgress | None = None,
+    fresh: bool = False,
+    on_kept: Callable[[list[str]], None] | None = None,
+    conclude: Conclude | None = None,
 ) -> tuple[list[Path], dict[str, str]]:
-    """Execute runs, each into ``out/LABEL``, and return the finished folders and the failures by label.
+    """Execute runs, each into ``out/LABEL``, and return the folders of the whole runs and the failures by label.
 
-    Each run has a process of its own, so that even a crash of a library loses only that run.
+    Runs that are whole in their folders, made from the same specs and inputs by the same code, are kept. Each other run
+    has a process of its own, so that even a crash of a library loses only that run. Meanwhile the folder `out` is
+    claimed. If this process is killed, or interrupted after a run has ended, `out` says that it is unfinished.
+
+    Args:
+        specs: the runs.
+        out: the folder.
+        processes: how many runs at a time.
+        progress: told how far each run is.
+        fresh: keep no run.
+        on_kept: told, before others are made, the labels of the runs kept, if there are any.
+        conclude: called at the end, while `out` still counts as unfinished.
 
     Raises:
-        InputError: a run's input is wrong: then none can be compared.
+        InputError: a run's input is wrong, or another process is writing into a folder: then none can be compared.
     """
     for spec in specs:
         build(spec)
     labels = [spec.label for spec in specs]
     if len(set(labels)) != len(labels):
         raise InputError(f"two runs would have the same folder: {', '.join(sorted(labels))}")
+    failures: dict[str, str] = {}
+    with Claim(out) as claim:
+        kept = [] if fresh else [spec.label for spec in specs if is_made(spec, out / spec.label)]
+        if kept and on_kept is not None:
+            on_kept(kept)
+        pending = [spec for spec in specs if spec.label not in kept]
+        if pending:
+            _make(pending, claim, processes, progress, failures)
+        folders = [out / label for label in labels if label not in failures]
+        if conclude is not None:
+            conclude(folders, failures)
+    return folders, failures
+
+
+def _make(
+    pending: Sequence[RunSpec],
+    claim: Claim,
+    processes: int,
+    progress: LabelledProgress | None,
+    failures: dict[str, str],
+) -> None:
+    """Execute runs, so many at a time, and enter why some failed."""
+    out = claim.folder
     context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager:
+    bound = partial(end_with_parent, os.getpid())
+    manager = SyncManager(ctx=context)
+    manager.start(bound)
+    with manager:
         queue = manager.Queue() if progress is not None else None
-        folders, failures = [], {}
-        pending = list(specs)
         while pending:
             batch, pending = pending[:processes], pending[processes:]
             # A pool of its own for each batch: a broken pool refuses all further work.
-            with ProcessPoolExecutor(max_workers=len(batch), mp_context=context) as pool:
+            with ProcessPoolExecutor(max_workers=len(batch), mp_context=context, initializer=bound) as pool:
                 others = set(multiprocessing.active_children())
                 fresh = {spec.label for spec in batch if not (out / spec.label).exists()}
+                before = {spec.label: _written(out / spec.label) for spec in batch}
                 # Blocked signals are inherited: an interrupt at the terminal is for this process, which stops those.
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 futures = {pool.submit(_execute, spec, out / spec.label, queue): spec for spec in batch}
@@ -57,14 +108,22 @@ def compare(
                         worker.join()
                     for spec in batch:
                         clear(out / spec.label, recording=True, folder=spec.label in fresh)
+                    if any(_written(out / spec.label) != before[spec.label] for spec in batch):
+                        claim.changing()
                     raise
+                if any(future.exception() is None for future in futures):
+                    claim.changing()
                 for future, spec in futures.items():
                     problem = _problem(future)
-                    if problem is None:
-                        folders.append(out / spec.label)
-                    else:
+                    if problem is not None:
                         failures[spec.label] = problem
-    return folders, failures
+                        clear(out / spec.label, recording=False, folder=False)
+
+
+def _written(folder: Path) -> int | None:
+    """Return when the run in a folder was published, ns; None if there is none."""
+    path = folder / RESULT
+    return path.stat().st_mtime_ns if path.is_file() else None
 
 
 def _execute(spec: RunSpec, out: Path, queue: Any) -> None:

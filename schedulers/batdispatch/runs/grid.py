@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from batdispatch import __version__
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.events import SimulationBegins
@@ -22,7 +21,7 @@ from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import read_result
 from batdispatch.runs.compare import compare
-from batdispatch.runs.run import RunSpec, command_line, execute
+from batdispatch.runs.run import RunSpec, execute, is_made
 
 #: Called with what is being done.
 Say = Callable[[str], None]
@@ -94,8 +93,8 @@ def run_grid(
 ) -> list[Row]:
     """Run every cell on every workload, into ``out/WORKLOAD/DECISION-TIME/LABEL``, and return a row a cell.
 
-    A run that is already there, from the same command, inputs and version, is taken as it is. With one process the runs
-    are made in this one.
+    A run that is already there, made from the same settings and inputs by the same code, is taken as it is. With one
+    process the runs are made in this one.
 
     Raises:
         InputError: a platform, workload or option is wrong.
@@ -108,7 +107,7 @@ def run_grid(
             root = out / workload.stem / name
             mine = [(row, row.cell.spec(platform, workload)) for row in rows if row.cell.folder == name]
             mine = [(row, spec) for row, spec in mine if not row.refused]
-            missing = [spec for _, spec in mine if not _done(root / spec.label, spec, auditor)]
+            missing = [spec for _, spec in mine if not is_made(spec, root / spec.label)]
             # In small batches, so that a campaign that is interrupted loses little.
             for start in range(0, len(missing), processes):
                 batch = missing[start : start + processes]
@@ -132,16 +131,6 @@ def refusal(cell: Cell, machine: Machine) -> str:
     except InputError as problem:
         return str(problem)
     return ""
-
-
-def _done(folder: Path, spec: RunSpec, auditor: Auditor) -> bool:
-    if not (folder / "result.json").is_file() or not (folder / "jobs.csv").is_file():
-        return False
-    result = read_result(folder)
-    if result.command != command_line(spec) or result.batdispatch != __version__:
-        return False
-    # The audit compares the digests of the inputs.
-    return not auditor.run(folder).total
 
 
 def _enter(row: Row, folder: Path, auditor: Auditor) -> None:

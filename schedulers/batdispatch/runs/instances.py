@@ -61,8 +61,8 @@ def save_instances(
         InputError: the run is not recorded, or no decision had so many jobs to choose from.
     """
     default_walltime = math.inf
+    options = read_result(run).options
     if prediction is None:
-        options = read_result(run).options
         prediction = str(options.get("prediction", "requested"))
         default_walltime = float(options.get("default_walltime", math.inf))
     collector = Collector(prediction, least=least, window=window, default_walltime=default_walltime)

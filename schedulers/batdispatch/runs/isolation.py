@@ -14,7 +14,6 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import IO, Any
 
 import msgspec
@@ -152,9 +151,3 @@ def serve(writer: int, parent: int) -> None:
         sys.stderr.flush()
     # Without the interpreter's and the library's farewells: some versions of SimGrid crash in theirs.
     os._exit(0 if answered else 1)
-
-
-def sweep(folder: Path) -> None:
-    """Remove the tables that a process which died left unfinished; its recording stays, for a look at the failure."""
-    for path in folder.glob("*.csv.partial"):
-        path.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ import resource
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.files import write_json, write_lines
+from batdispatch.inputs.folders import Claim, settling
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.recorder import RecordedPeer, Recorder
@@ -36,8 +37,10 @@ from batdispatch.results.frame import read_jobs
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
+from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import metrics_of
-from batdispatch.runs.isolation import isolated, sweep
+from batdispatch.runs.isolation import isolated
+from batdispatch.runs.keeping import digest_of, is_whole, made_from, others_code
 from batdispatch.runs.simgrid import UseSimGrid, needs_simgrid
 
 #: Called with (jobs ended so far, jobs in all).
@@ -95,39 +98,67 @@ def execute(
 ) -> dict[str, Any]:
     """Simulate a run into the folder `out` and return its result.json.
 
-    A run that needs SimGrid is simulated in a process of its own. `notice` is called with what is remarkable about a
-    run and does not end it, such as a fault of a real Batsim that touches jobs of the workload.
+    The files of an earlier run there are replaced once this run is whole. A run that needs SimGrid is simulated in a
+    process of its own. `notice` is called with what is remarkable about a run and does not end it, such as a fault of a
+    real Batsim that touches jobs of the workload.
 
     Raises:
-        InputError: the spec or a file it names is wrong, or SimGrid is needed and not installed; nothing is written.
-        ImpossibleDecision, SimulationError: the run failed; nothing is written.
+        InputError: the spec or a file it names is wrong, SimGrid is needed and not installed, or another process is
+            writing into the folder; nothing is written.
+        ImpossibleDecision, SimulationError: the run failed; nothing is written but its recording.
     """
     inputs = _Inputs(spec)
-    made = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
-    # The recording of an earlier failure would pass for one of this run.
-    (out / "decisions.jsonl.partial").unlink(missing_ok=True)
-    try:
-        if spec.engine != "embedded":
-            return _serve_batsim(inputs, out, progress, notice)
-        if not needs_simgrid(inputs.workload, spec.simgrid):
-            return _simulate(inputs, out, progress, None)
-        task = {"spec": msgspec.to_builtins(spec), "out": str(out)}
-        result: dict[str, Any] = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
-        return result
-    except BaseException as problem:
-        clear(out, recording=isinstance(problem, KeyboardInterrupt), folder=made)
-        raise
+    with Claim(out) as claim:
+        # The recording of an earlier failure would pass for one of this run.
+        (out / PARTIAL_RECORDING).unlink(missing_ok=True)
+        try:
+            if spec.engine != "embedded":
+                result = _serve_batsim(inputs, claim.place, progress, notice)
+            elif not needs_simgrid(inputs.workload, spec.simgrid):
+                result = _simulate(inputs, claim.place, progress, None)
+            else:
+                task = {"spec": msgspec.to_builtins(spec), "out": str(claim.place)}
+                result = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            _save_recording(claim.place, out)
+            raise
+        claim.publish(NAMES, last=RESULT)
+    return result
 
 
 def clear(out: Path, *, recording: bool, folder: bool) -> None:
-    """Remove what a run that failed left unfinished, its recording if asked, and the folder if asked and empty."""
-    sweep(out)
-    if recording:
-        (out / "decisions.jsonl.partial").unlink(missing_ok=True)
-    if folder:
-        with suppress(OSError):
-            out.rmdir()
+    """Remove what a run left whose process died: its recording if asked, the folder if asked and then empty.
+
+    If the run was publishing its files when it died, the folder stays as it is, and says that it is unfinished.
+    """
+    with settling(out, remove=folder) as place:
+        if place is not None and not recording:
+            _save_recording(place, out)
+
+
+def _save_recording(place: Path, out: Path) -> None:
+    """Keep the recording of a run that failed, for a look at the failure."""
+    # A process that crashed has not given it a name.
+    for path in (*sorted(place.glob(f"{RECORDING}.*.partial")), place / PARTIAL_RECORDING):
+        if path.is_file():
+            path.replace(out / PARTIAL_RECORDING)
+
+
+def is_made(spec: RunSpec, out: Path) -> bool:
+    """Return whether a folder holds the whole run of a spec, made from the same inputs by the same code.
+
+    A dispatcher or part that is not this package's own is never the same: nothing tells whether its code has changed.
+    """
+    if not (out / RESULT).is_file() or others_code(spec.dispatcher, *spec.options.values()) is not None:
+        return False
+    files = (spec.platform, spec.workload, spec.external_events)
+    # A pipe can be read once, and that is for the run.
+    if not all(path is None or Path(path).is_file() for path in files):
+        return False
+    platform, workload, events = map(digest_of, files)
+    return is_whole(out, made_from(spec, platform=platform, workload=workload, events=events))
 
 
 def execute_with_simgrid(spec: dict[str, Any], out: str, progress: Progress) -> dict[str, Any]:
@@ -151,6 +182,12 @@ class _Inputs:
         self.events: list[Event] = []
         if spec.external_events is not None:
             self.events = read_external_events(Path(spec.external_events), len(self.platform.machine.hosts))
+        self.made_from = made_from(
+            spec,
+            platform=self.platform.digest,
+            workload=self.workload.digest,
+            events=digest_of(spec.external_events),
+        )
 
 
 def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: PlatformTimer | None) -> dict[str, Any]:
@@ -171,7 +208,7 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
         )
         peer: Peer = session
         if spec.record:
-            peer = RecordedPeer(session, stack.enter_context(Recorder(out / "decisions.jsonl")), protocol("4"))
+            peer = RecordedPeer(session, stack.enter_context(Recorder(out / RECORDING)), protocol("4"))
         engine.run(peer)
     about = {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version}
     return _finish(inputs, session, out, engine=about, messages=engine.messages, loaded=loaded)
@@ -252,7 +289,9 @@ def _finish(
         "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     write_lines(out / "solver.jsonl", dispatcher.notes())
-    write_json(out / "result.json", result)
+    result["made_from"] = inputs.made_from
+    result["files"] = digests(out)
+    write_json(out / RESULT, result)
     return result
 
 

@@ -45,10 +45,10 @@ class Auditor:
         Raises:
             InputError: a file is missing or malformed, or neither an argument nor result.json names an input.
         """
+        result = read_result(folder)
         path = jobs_file(folder)
         if path is None:
             raise InputError("holds no jobs.csv", source=str(folder))
-        result = read_result(folder)
         platform_path = self._platform or _locate(folder, result.platform.path, "platform")
         workload_path = self._workload or _locate(folder, result.workload.path, "workload")
         master = self._master if self._master is not None else result.platform.master

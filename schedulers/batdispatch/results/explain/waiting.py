@@ -20,10 +20,11 @@ from batdispatch.parts.placement import make_placement
 from batdispatch.results.explain.records import Chance, Explanation, Free, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import asked
 from batdispatch.results.explain.watch import Episode, Visit, Wait, Watcher
+from batdispatch.results.run_files import PARTIAL_RECORDING, RECORDING
 from batdispatch.results.runs import jobs_file
 
 #: Name of the exchange in a run's folder; the second after a run that failed.
-RECORDINGS = ("decisions.jsonl", "decisions.jsonl.partial")
+RECORDINGS = (RECORDING, PARTIAL_RECORDING)
 
 
 def recording_of(folder: Path) -> Path | None:

@@ -1,0 +1,58 @@
+"""The files of a run's folder: which there are, their digests, and whether they are those of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import content_digest
+
+#: Says what the others are; written last.
+RESULT = "result.json"
+RECORDING = "decisions.jsonl"
+#: What a recording is called after its run has failed.
+PARTIAL_RECORDING = f"{RECORDING}.partial"
+#: Files without which a folder says less, but nothing wrong: to remove them saves space.
+_SPARABLE = (
+    "schedule.csv",
+    "schedule.json",
+    "machine_states.csv",
+    "pstate_changes.csv",
+    RECORDING,
+    "solver.jsonl",
+)
+#: What a run may write beside result.json.
+NAMES = ("jobs.csv", "units.csv", "lineage.csv", *_SPARABLE)
+_PACKED = (".xz", ".gz")
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of the content of each file of a run that is in a folder, by name."""
+    return {name: content_digest(folder / name) for name in NAMES if (folder / name).is_file()}
+
+
+def check_files(folder: Path, noted: Mapping[str, str]) -> None:
+    """Check that a folder's files are those that its result.json was written with; packed ones count as unpacked.
+
+    Args:
+        folder: of the run.
+        noted: name -> SHA-256, result.json's ``files``.
+
+    Raises:
+        InputError: a file has another content, or belongs to another run, or is missing.
+    """
+    for name in NAMES:
+        there = [path for ending in ("", *_PACKED) if (path := folder / f"{name}{ending}").is_file()]
+        if not there and name in noted and name not in _SPARABLE:
+            raise InputError(f"is missing; {RESULT} was written with it", source=str(folder / name))
+        for path in there:
+            if name not in noted:
+                raise InputError(f"is of another run: {RESULT} was written without it", source=str(path))
+            found = content_digest(path)
+            if found != noted[name]:
+                raise InputError(
+                    f"is not the file that {RESULT} was written with: its SHA-256 is {found[:16]}..., expected "
+                    f"{noted[name][:16]}...; it is of another run or was changed, so make the run anew",
+                    source=str(path),
+                )

@@ -1,0 +1,107 @@
+"""All that decides what comes out of a run, and whether a folder holds it already."""
+
+from __future__ import annotations
+
+import hashlib
+import platform as python_platform
+import re
+from functools import cache
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import batdispatch
+from batdispatch.core.errors import InputError
+from batdispatch.engines.simgrid_library import find_simgrid
+from batdispatch.inputs.files import file_digest
+from batdispatch.results.run_files import RESULT
+from batdispatch.results.runs import read_result
+
+#: Packages whose version may change a schedule.
+_PACKAGES = ("numpy", "ortools", "procset")
+#: Entry points of dispatchers and of the parts that they are made of begin so.
+_GROUPS = "batdispatch."
+#: What may name a class in a dispatcher's text: a registered name, module:Class, or file.py:Class.
+_NAME = re.compile(r"[^\s\[\]=,]+")
+_CLASS = re.compile(r":[A-Za-z_]\w*$")
+
+
+def made_from(settings: msgspec.Struct, **inputs: str | None) -> dict[str, Any]:
+    """Return all that decides what comes out of a run: equal answers mean equal schedules.
+
+    Args:
+        settings: of the run; every field counts, so that none can be forgotten.
+        inputs: SHA-256 of each input file, as it is on disk; None: the run has no such file.
+    """
+    facts = {
+        "settings": settings,
+        "sha256": {name: digest for name, digest in inputs.items() if digest is not None},
+        "code": _code(),
+        "batdispatch": batdispatch.__version__,
+        "python": python_platform.python_version(),
+        "packages": {name: known for name in _PACKAGES if (known := _version(name)) is not None},
+        "simgrid": find_simgrid(),
+    }
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(facts))
+    return found
+
+
+def is_whole(folder: Path, expected: dict[str, Any]) -> bool:
+    """Return whether a folder holds a whole run, with all its files as they were written, that was made from this."""
+    if not (folder / RESULT).is_file():
+        return False
+    try:
+        result = read_result(folder)
+    except (InputError, OSError):
+        return False
+    noted = result.files or {}
+    return result.made_from == expected and bool(noted) and all((folder / name).is_file() for name in noted)
+
+
+def others_code(*texts: str) -> str | None:
+    """Return the first name of a class that is not this package's own, or None.
+
+    Nothing here tells whether somebody else's code has changed, with all the code that it uses in turn.
+
+    Args:
+        texts: a dispatcher with its options.
+    """
+    names = [name for text in texts for name in _NAME.findall(text)]
+    strange = {
+        point.name
+        for group in entry_points().groups
+        if group.startswith(_GROUPS)
+        for point in entry_points(group=group)
+        if not point.value.startswith(f"{batdispatch.__name__}.")
+    }
+    return next((name for name in names if name in strange or _CLASS.search(name)), None)
+
+
+def digest_of(path: str | None) -> str | None:
+    """Return the SHA-256 of an input file as it is on disk; None for none, and for a pipe, which can be read once.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return file_digest(Path(path)) if path is not None and Path(path).is_file() else None
+
+
+@cache
+def _code() -> str:
+    """Return a digest of this package's source: between releases its version says too little."""
+    root = Path(batdispatch.__file__).parent
+    found = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root)
+        if name.parts[0] != "cli":
+            found.update(f"{name}\0".encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
