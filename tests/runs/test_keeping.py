@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.folders import Claim
+from batdispatch.inputs.folders import MARK, Claim
+from batdispatch.results.runs import find_runs
 from batdispatch.runs import keeping
 from batdispatch.runs.compare import compare
 from batdispatch.runs.run import RunSpec, execute, is_made
@@ -199,16 +200,24 @@ class Waiting(Dispatcher):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux's way to follow a parent into death")
 @pytest.mark.parametrize("number", ["KILL", "TERM"])
-def test_workers_die_with_their_comparison(number: str, spec: RunSpec, tmp_path: Path) -> None:
+def test_workers_die_with_their_comparison_which_is_unfinished(number: str, spec: RunSpec, tmp_path: Path) -> None:
     (tmp_path / "waiting.py").write_text(WAITING)
     words = [sys.executable, "-c", "from batdispatch.cli.main import main; main()", "compare", "--jobs", "2"]
     words += ["--platform", spec.platform, "--workload", spec.workload, "--out", str(tmp_path / "out")]
     words += ["--dispatchers", f"{tmp_path / 'waiting.py'}:Waiting,easy[ordering=sjf]"]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as comparison:
-        children = wait_for(lambda: sorted(tmp_path.glob("worker-*")) and children_of(comparison.pid))
+        easy = tmp_path / "out" / "easy,ordering=sjf"
+        wait_for(lambda: sorted(tmp_path.glob("worker-*")) and (easy / "result.json").exists())
+        wait_for(lambda: not (easy / MARK).exists())
+        children = children_of(comparison.pid)
         assert len(children) >= 2
         subprocess.run(["kill", f"-{number}", str(comparison.pid)], check=True)
     assert wait_for(lambda: not any(map(alive, children)))
+    # The run that had ended is whole; the comparison is not.
+    with pytest.raises(InputError, match="out: is unfinished"):
+        find_runs([tmp_path / "out"])
+    assert find_runs([easy]) == [easy]
+    assert (tmp_path / "out" / "waiting").exists() is (number == "KILL")
 
 
 def wait_for(ready: Callable[[], Any]) -> Any:

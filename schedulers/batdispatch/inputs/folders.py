@@ -61,7 +61,7 @@ class Claim:
         """
         self._made = not self.folder.exists()
         self._lock = _acquire(self.folder)
-        self._earlier = {path.name: _stamp(path) for path in self.folder.iterdir() if path.is_file()}
+        self._earlier = {path.name: stamp(path) for path in self.folder.iterdir() if path.is_file()}
         # A writer that was killed while it published left files of two runs: they do not become whole by our failing.
         self._changed = (self.place / _CHANGING).exists()
         for path in self.place.iterdir():
@@ -96,7 +96,7 @@ class Claim:
         self.changing()
         for name in sorted({*names, last} - {""}, key=lambda name: (name != last, name)):
             path = self.folder / name
-            if name == last or (name not in new and name in self._earlier and _stamp(path) == self._earlier[name]):
+            if name == last or (name not in new and name in self._earlier and stamp(path) == self._earlier[name]):
                 path.unlink(missing_ok=True)
         for name in sorted(new, key=lambda name: (name == last, name)):
             new[name].replace(self.folder / name)
@@ -223,7 +223,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def stamp(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from one written later under its name; None if there is none."""
     try:
         found = path.lstat()

@@ -14,7 +14,7 @@ import pandas as pd
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
-from batdispatch.inputs.folders import check_finished
+from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.results.frame import read_jobs
 from batdispatch.results.hostsets import parse_many
 from batdispatch.results.lineage import FILE as LINEAGE
@@ -186,8 +186,9 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     users, utilisation of named resources and licences) are taken from result.json, whose writer had both at hand.
 
     Raises:
-        InputError: the folder has no jobs file, or a file in it is malformed.
+        InputError: the folder has no jobs file, a file in it is malformed, or its files are not those of one whole run.
     """
+    written = stamp(folder / RESULT)
     result = read_result(folder)
     path = jobs_file(folder)
     if path is None:
@@ -200,6 +201,9 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
     metrics |= {name: value for name, value in known.items() if name.startswith("utilisation_") and name not in metrics}
     jobs = logical(frame, lineage)
+    check_finished(folder)
+    if stamp(folder / RESULT) != written:
+        raise InputError("was made anew while it was read: read it again", source=str(folder))
     return Run(folder, label or result.label or folder.name, frame, lineage, jobs, result, hosts, metrics)
 
 

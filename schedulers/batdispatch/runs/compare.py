@@ -16,7 +16,7 @@ from typing import Any
 
 from batdispatch.core.blame import blame
 from batdispatch.core.errors import BatdispatchError, InputError
-from batdispatch.inputs.folders import Claim
+from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.links.with_parent import end_with_parent
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.run import RunSpec, build, clear, execute, is_made
@@ -95,7 +95,7 @@ def _make(
             with ProcessPoolExecutor(max_workers=len(batch), mp_context=context, initializer=bound) as pool:
                 others = set(multiprocessing.active_children())
                 fresh = {spec.label for spec in batch if not (out / spec.label).exists()}
-                before = {spec.label: _written(out / spec.label) for spec in batch}
+                before = {spec.label: stamp(out / spec.label / RESULT) for spec in batch}
                 # Blocked signals are inherited: an interrupt at the terminal is for this process, which stops those.
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 futures = {pool.submit(_execute, spec, out / spec.label, queue): spec for spec in batch}
@@ -108,7 +108,7 @@ def _make(
                         worker.join()
                     for spec in batch:
                         clear(out / spec.label, recording=True, folder=spec.label in fresh)
-                    if any(_written(out / spec.label) != before[spec.label] for spec in batch):
+                    if any(stamp(out / spec.label / RESULT) != before[spec.label] for spec in batch):
                         claim.changing()
                     raise
                 if any(future.exception() is None for future in futures):
@@ -118,12 +118,6 @@ def _make(
                     if problem is not None:
                         failures[spec.label] = problem
                         clear(out / spec.label, recording=False, folder=False)
-
-
-def _written(folder: Path) -> int | None:
-    """Return when the run in a folder was published, ns; None if there is none."""
-    path = folder / RESULT
-    return path.stat().st_mtime_ns if path.is_file() else None
 
 
 def _execute(spec: RunSpec, out: Path, queue: Any) -> None:
