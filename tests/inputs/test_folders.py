@@ -113,6 +113,25 @@ def test_a_claim_that_fails_while_it_publishes_leaves_its_mark(tmp_path: Path) -
     assert names(tmp_path) == []
 
 
+def publish(folder: Path) -> None:
+    with Claim(folder) as claim:
+        for name in ("a", "b"):
+            (claim.place / name).write_text("new")
+        claim.publish(["a", "b"])
+
+
+def test_a_claim_that_cannot_publish_everything_leaves_its_mark(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    with pytest.raises(IsADirectoryError):
+        publish(tmp_path)
+    assert names(tmp_path) == ["a", "b", MARK]
+    with pytest.raises(InputError, match="is unfinished"):
+        check_finished(tmp_path)
+    (tmp_path / "b").rmdir()
+    publish(tmp_path)
+    check_finished(tmp_path)
+
+
 HOLD = """
 import sys, time
 from pathlib import Path
