@@ -167,6 +167,24 @@ def test_a_comparison_says_what_it_keeps_and_makes_the_rest(spec: RunSpec, tmp_p
     assert published(out / spec.label) != before
 
 
+def fail(folders: list[Path], failures: dict[str, str]) -> None:
+    raise ZeroDivisionError
+
+
+def test_a_comparison_that_stops_before_its_report_is_unfinished_if_it_made_a_run(
+    spec: RunSpec, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(ZeroDivisionError):
+        compare([spec], out, conclude=fail)
+    with pytest.raises(InputError, match="is unfinished"):
+        find_runs([out])
+    compare([spec], out)
+    with pytest.raises(ZeroDivisionError):
+        compare([spec], out, conclude=fail)
+    assert find_runs([out]) == [out / spec.label]
+
+
 def test_a_run_makes_anew_what_is_there(spec: RunSpec, tmp_path: Path) -> None:
     execute(spec, tmp_path / "out")
     before = published(tmp_path / "out")
