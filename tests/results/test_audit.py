@@ -32,8 +32,8 @@ def site(tmp_path):
 
     def make(jobs, platform=PLAIN, **options):
         (tmp_path / "p.xml").write_text(platform)
-        listed = [{"id": name, "subtime": 0, "res": 1, "profile": "d10"} | fields for name, fields in jobs.items()]
-        profiles = {"d10": {"type": "delay", "delay": 10}, "total": {"type": "parallel_homogeneous_total", "cpu": 1e9}}
+        listed = [{"id": name, "subtime": 0, "res": 1, "profile": "p"} | fields for name, fields in jobs.items()]
+        profiles = {"p": {"type": "delay", "delay": 10}, "total": {"type": "parallel_homogeneous_total", "cpu": 1e9}}
         profiles["total"]["com"] = 0
         text = json.dumps({"nb_res": 4, "jobs": listed, "profiles": profiles})
         (tmp_path / "w.json").write_text(text)
@@ -97,7 +97,7 @@ def edit(folder, pattern, replacement):
         ("turnaround time", r"10\.000000,0\.000000,10\.000000", "10.000000,0.000000,12.000000"),
         ("waiting time", r"10\.000000,0\.000000,10\.000000", "10.000000,,10.000000"),
         ("state", r"1,COMPLETED_SUCCESSFULLY", "0,COMPLETED_SUCCESSFULLY"),
-        ("state", r"1,COMPLETED_SUCCESSFULLY", "1,COMPLETED_FAILED"),
+        ("state", r"1,COMPLETED_SUCCESSFULLY", "1,COMPLETED_KILLED"),
     ],
 )
 def test_finds_rows_that_contradict_themselves(site, write_jobs, kind, pattern, replacement):

@@ -155,7 +155,7 @@ def test_dependencies_must_have_succeeded(audited: Audit) -> None:
     findings = audited({"a": ({}, {}), "b": (asked, {"hosts": "1", "start": 9.0, "finish": 19.0})})
     assert findings.counts == {"dependency": 1}
     assert "depends on job a, which succeeded only at 10.000000" in str(findings.kept[0])
-    failed = {"state": "COMPLETED_FAILED"}
+    failed = {"state": "COMPLETED_KILLED"}
     findings = audited({"a": ({}, failed), "b": (asked, late(hosts="1"))})
     assert findings.counts == {"dependency": 1}
     assert "depends on job a, which never succeeded" in str(findings.kept[0])

@@ -1,12 +1,16 @@
-"""``batdispatch check``: an independent audit of a run's jobs file."""
+"""``batdispatch check``: an independent audit of a run's files."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
+
+if TYPE_CHECKING:
+    from batdispatch.results.rerun import When
 
 
 @click.command()
@@ -24,6 +28,20 @@ import msgspec
     help="The run's workload. Default: the one named in result.json.",
 )
 @click.option("--master-host", metavar="NAME", help="The host that carries Batsim. Default: as result.json says.")
+@click.option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="The role of a host, as Batsim's -r.")
+@click.option(
+    "--events",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The run's external events. Default: the file named in result.json.",
+)
+@click.option(
+    "--replay",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Whether the dispatcher decides again. auto: where it is registered and the simulation took a minute at most.",
+)
 @click.option(
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="Most violations shown of each kind."
 )
@@ -33,17 +51,20 @@ def command(
     platform: Path | None,
     workload: Path | None,
     master_host: str | None,
+    roles: tuple[str, ...],
+    events: Path | None,
+    replay: When,
     limit: int,
     as_json: bool,
 ) -> None:
-    """Audit the jobs file of each run against its workload and platform.
+    """Audit every file of each run against its workload, its platform, and what was decided.
 
     DIR is a run's folder (jobs.csv, with or without result.json) or one that holds several. The audit shares no code
-    with what keeps the books during a run. Every job is there once. No host carries more than it can at any time, and
-    no licence is in use more often than the machine has it. No job starts before its submission, before the jobs that
-    it depends on have succeeded or before the job that it continues has ended, and none outlives its walltime.
-    Allocations have the size asked for and lie on nodes that the job may use, in the form it asked for. Times agree
-    with each other and with the profiles. Times count as equal within 2 microseconds, run times within 0.1 ms.
+    with what keeps the books during a run. Every column of jobs.csv follows from the workload, the profiles and the
+    exchange (decisions.jsonl). Each start, kill and rejection was decided, and each rejection has a reason that holds.
+    No host carries more than it can, and no job waits on an idle machine without a reason. units.csv, lineage.csv,
+    schedule.csv and result.json follow from these. Then the dispatcher answers the recorded messages again. Times
+    count as equal within 2 microseconds, run times within 0.1 ms.
 
     Exit status: 0 when nothing is wrong, 1 when something is, 2 when a file cannot be read.
 
@@ -52,11 +73,20 @@ def command(
       batdispatch check comparison
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
+    from batdispatch.cli.platform import parse_roles
     from batdispatch.results.audit.run import Auditor
+    from batdispatch.results.rerun import audit_all
     from batdispatch.results.runs import find_runs
 
-    auditor = Auditor(platform=platform, workload=workload, master=master_host, limit=limit)
-    audited = [(folder, auditor.run(folder)) for folder in find_runs(folders)]
+    auditor = Auditor(
+        platform=platform,
+        workload=workload,
+        master=master_host,
+        events=events,
+        roles=parse_roles(roles) or None,
+        limit=limit,
+    )
+    audited = [(folder, audit_all(auditor, folder, replay)) for folder in find_runs(folders)]
     total = sum(findings.total for _, findings in audited)
     if as_json:
         answer = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -272,32 +272,49 @@ class Composition:
             self.sizes[name] = frozenset(sizes)
 
 
-def runtime_of(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> float | None:
-    """Return how many seconds a checked profile takes, or None when that depends on the platform or on messages.
+class Outcome(NamedTuple):
+    """How a profile ends when nobody stops it."""
 
-    A sequence ends at its first part that returns a code other than 0, as in Batsim.
+    #: How long it takes; None where the platform or messages decide that.
+    seconds: float | None
+    #: Its return code; None where messages decide it.
+    code: int | None
+
+
+def outcome_of(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> Outcome:
+    """Return how a checked profile ends by itself.
+
+    A sequence ends at its first part that returns a code other than 0, as in Batsim; if there is none, it ends with its
+    own code.
     """
-    known: dict[str, tuple[float, bool] | None] = {}
+    known: dict[str, Outcome] = {}
 
-    def walk(current: Mapping[str, Any]) -> tuple[float, bool] | None:
+    def walk(current: Mapping[str, Any]) -> Outcome:
+        own = int(current.get("ret", 0))
         if current["type"] == "delay":
-            return float(current["delay"]), not current.get("ret")
+            return Outcome(float(current["delay"]), own)
+        if current["type"] == "recv":
+            # It may go on with another profile, depending on what it is told.
+            goes_on = any(current.get(name) for name in ("success", "failure", "timeout"))
+            return Outcome(None, None if goes_on else own)
         if current["type"] != "composed":
-            return None
-        total = 0.0
+            return Outcome(None, own)
+        total: float | None = 0.0
         for name in current["seq"]:
             if name not in known:
                 known[name] = walk(profiles[name])
             part = known[name]
-            if part is None:
-                return None
-            total += part[0]
-            if not part[1]:
-                return total, False
-        return total * int(current.get("repeat", 1)), not current.get("ret")
+            total = None if total is None or part.seconds is None else total + part.seconds
+            if part.code != 0:
+                return Outcome(None if part.code is None else total, part.code)
+        return Outcome(None if total is None else total * int(current.get("repeat", 1)), own)
 
-    outcome = walk(profile)
-    return None if outcome is None else outcome[0]
+    return walk(profile)
+
+
+def runtime_of(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> float | None:
+    """Return how many seconds a checked profile takes, or None when that depends on the platform or on messages."""
+    return outcome_of(profile, profiles).seconds
 
 
 def leaves(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -12,6 +12,8 @@ from batdispatch.batsim import PROTOCOLS, Features, Wire, protocol
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.messages import Message, Peer, Reply
 
+#: Name of the exchange in a run's folder.
+FILE = "decisions.jsonl"
 #: Bytes of the longest line of a recording (a frame of serve's default bound, escaped).
 MAX_LINE = 600 * 2**20
 #: Times that differ by less are the same: Batsim prints microseconds.
@@ -240,17 +242,17 @@ def _same(a: dict[str, Any] | None, b: dict[str, Any] | None, times: bool) -> bo
         return a is b
     if times and abs(a["timestamp"] - b["timestamp"]) > _SAME_TIME:
         return False
-    return a["type"] == b["type"] and _close(a["data"], b["data"])
+    return a["type"] == b["type"] and same_values(a["data"], b["data"])
 
 
-def _close(a: Any, b: Any) -> bool:
-    """Compare JSON values, numbers to a microsecond."""
+def same_values(a: Any, b: Any) -> bool:
+    """Return whether JSON values are the same, numbers to a microsecond."""
     if isinstance(a, float) or isinstance(b, float):
         return isinstance(a, int | float) and isinstance(b, int | float) and abs(a - b) <= _SAME_TIME
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_close(a[name], b[name]) for name in a)
+        return a.keys() == b.keys() and all(same_values(a[name], b[name]) for name in a)
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_close, a, b))
+        return len(a) == len(b) and all(map(same_values, a, b))
     return bool(a == b)
 
 
@@ -263,4 +265,15 @@ def _told(message: Message) -> list[str]:
     return told
 
 
-__all__ = ["Difference", "Exchange", "Replayed", "check_wire", "opened", "read_recording", "replay", "told_by"]
+__all__ = [
+    "FILE",
+    "Difference",
+    "Exchange",
+    "Replayed",
+    "check_wire",
+    "opened",
+    "read_recording",
+    "replay",
+    "same_values",
+    "told_by",
+]

@@ -23,7 +23,7 @@ from batdispatch.results.metrics.compute import Value, compute
 from batdispatch.results.metrics.sample import Floats
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
-from batdispatch.results.usage import held_by_row, job_facts, licences_of, read_units, slots_of
+from batdispatch.results.usage import held_by_row, job_facts, licences_of, read_units, slots_in_blocks
 
 #: Largest result.json read, in bytes.
 MAX_BYTES = 1 << 28
@@ -260,7 +260,11 @@ def metrics_of(
                 if folder is not None
                 else np.ones(int(intervals.sizes.sum()), dtype=np.int64)
             )
-            amounts |= held_by_row(slots_of(intervals, units, machine, facts.asking), len(frame), machine.resources)
+            held = {name: np.zeros(len(frame)) for name in machine.resources}
+            for slots in slots_in_blocks(intervals, units, machine, facts.asking):
+                for name, part in held_by_row(slots, len(frame), machine.resources).items():
+                    held[name] += part
+            amounts |= held
     return compute(
         frame,
         lineage=lineage,

@@ -260,6 +260,7 @@ def _finish(
         "decision_clock": spec.decision_clock,
         "engine": engine,
         "ties": spec.ties,
+        "recorded": spec.record,
         "command": command_line(spec),
         "platform": {
             "path": spec.platform,

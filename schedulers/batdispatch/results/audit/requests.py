@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.results.audit.capacity import shared_conflicts
-from batdispatch.results.audit.rows import TOLERANCE, Rows
+from batdispatch.results.audit.rows import TOLERANCE, Rows, Units
 from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.usage import JobFacts, Slots, licences_of
 
 
-def check_places(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, facts: JobFacts) -> None:
+def check_places(rows: Rows, intervals: Intervals, units: Units, machine: Machine, facts: JobFacts) -> None:
     """Each job ran on nodes that it may use, on as many of them and in the form that it asked for."""
     rows.findings.checked += ["nodes", "units per node", "node list", "excluded node", "contiguous", "I/O node"]
-    hosts, _ = intervals.hosts()
-    bounds = np.concatenate(([0], np.cumsum(intervals.sizes))).tolist()
+    bounds = intervals.bounds().tolist()
+    first, last = intervals.first, intervals.last + 1
     disks = {host.name for host in machine.storage}
     for row, job in enumerate(facts.asking):
         if job is None or not rows.ran[row]:
@@ -31,8 +31,11 @@ def check_places(rows: Rows, intervals: Intervals, units: NDArray[np.int64], mac
             rows.add("I/O node", f"is pinned to I/O node {request.io_node!r}, which is no storage host", row)
         if request.plain:
             continue
-        where = slice(bounds[row], bounds[row + 1])
-        _check_place(rows, row, job, hosts[where], units[where], machine, whole=facts.jobs[row] is not None)
+        each = range(bounds[row], bounds[row + 1])
+        hosts = np.concatenate(
+            [np.arange(first[index], last[index]) for index in each] or [np.zeros(0, dtype=np.int64)]
+        )
+        _check_place(rows, row, job, hosts, units.of(row), machine, whole=facts.jobs[row] is not None)
 
 
 def _check_place(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.job import JobState
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.hostsets import Intervals
 
 #: Seconds within which two times of a jobs file count as equal.
 TOLERANCE = 2e-6
@@ -24,17 +25,33 @@ class Rows:
         self.findings = findings
         self.ids: list[str] = frame["job_id"].tolist()
         self.workloads: list[str] = frame["workload_name"].tolist()
+        self.profiles: list[str] = frame["profile"].tolist()
+        self.hosts: list[str] = frame["allocated_resources"].tolist()
+        self.metadata: list[str] = frame["metadata"].tolist()
         self.submission = frame["submission_time"].to_numpy(dtype=np.float64)
         self.start = frame["starting_time"].to_numpy(dtype=np.float64)
         self.finish = frame["finish_time"].to_numpy(dtype=np.float64)
         self.execution = frame["execution_time"].to_numpy(dtype=np.float64)
         self.waiting = frame["waiting_time"].to_numpy(dtype=np.float64)
         self.turnaround = frame["turnaround_time"].to_numpy(dtype=np.float64)
+        self.stretch = frame["stretch"].to_numpy(dtype=np.float64)
+        self.energy = frame["consumed_energy"].to_numpy(dtype=np.float64)
         self.walltime = frame["requested_time"].to_numpy(dtype=np.float64)
         self.size = frame["requested_number_of_resources"].to_numpy(dtype=np.int64)
         self.success = frame["success"].to_numpy(dtype=bool)
         self.state = frame["final_state"].astype(str).to_numpy()
         self.ran: Mask = self.state != JobState.REJECTED.value
+
+    def by_name(self) -> dict[str, int]:
+        """Return the row of each job by ``workload!name``; of a job that stands there twice, the first."""
+        found: dict[str, int] = {}
+        for row, (workload, name) in enumerate(zip(self.workloads, self.ids, strict=True)):
+            found.setdefault(f"{workload}!{name.removeprefix(f'{workload}!')}", row)
+        return found
+
+    def is_state(self, *states: JobState) -> Mask:
+        """Return which rows ended in one of some states."""
+        return np.isin(self.state, [state.value for state in states])
 
     def report(
         self, kind: str, wrong: Mask, message: Callable[[int], str], time: NDArray[np.float64] | None = None
@@ -46,5 +63,27 @@ class Rows:
             self.findings.add(Violation(kind, message(row), job=self.ids[row], time=at))
 
     def add(self, kind: str, message: str, row: int, *, host: str = "") -> None:
-        """Add a violation of a job that ran, at its start."""
-        self.findings.add(Violation(kind, message, job=self.ids[row], host=host, time=float(self.start[row])))
+        """Add a violation of a job, at its start if it ran."""
+        time = float(self.start[row])
+        self.findings.add(Violation(kind, message, job=self.ids[row], host=host, time=None if np.isnan(time) else time))
+
+
+class Units:
+    """How many units of each row's job are on each of its hosts.
+
+    Attributes:
+        held: units in all, int64 [row].
+    """
+
+    def __init__(self, intervals: Intervals, units: NDArray[np.int64]) -> None:
+        """Take the hosts of each row's job and, along them, the units, see `usage.read_units`."""
+        self.slots = units
+        self._offsets = np.concatenate(([0], np.cumsum(intervals.sizes)))
+        self.held = np.zeros(intervals.rows, dtype=np.int64)
+        some = np.flatnonzero(intervals.sizes)
+        if len(some):
+            self.held[some] = np.add.reduceat(units, self._offsets[some])
+
+    def of(self, row: int) -> NDArray[np.int64]:
+        """Return the units on each host of a row's job, int64 [host of it]."""
+        return self.slots[self._offsets[row] : self._offsets[row + 1]]

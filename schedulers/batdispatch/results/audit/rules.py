@@ -7,7 +7,11 @@ at large times is coarser.
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,17 +21,41 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
-from batdispatch.core.profiles import runtime_of, spreads_freely
+from batdispatch.core.profiles import spreads_freely
 from batdispatch.results.audit.capacity import exclusive_conflicts, shared_conflicts
+from batdispatch.results.audit.decided import check_course, check_kills, check_lineage_told, check_rejections
+from batdispatch.results.audit.exchange import Clock, Heard, listen
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.audit.idling import check_unrecorded
+from batdispatch.results.audit.outcomes import Outcomes
 from batdispatch.results.audit.requests import check_dependencies, check_licences, check_lineage, check_places
-from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows
+from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows, Units
+from batdispatch.results.audit.setting import Setting
 from batdispatch.results.hostsets import Intervals, parse_many
 from batdispatch.results.lineage import Lineage, unjoined
-from batdispatch.results.usage import JobFacts, job_facts, slots_of
+from batdispatch.results.usage import JobFacts, job_facts, slots_in_blocks
 
 #: Seconds within which a run time counts as its profile's, or as its walltime.
 RUNTIME_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What the rules of a jobs file leave for others: the rows as they read them.
+
+    Attributes:
+        rows: the columns, with the findings.
+        intervals: the hosts of each row's job.
+        facts: the job of each row, those that were registered while the simulation ran included.
+        heard: what the exchange says; None: there is none.
+        setting: what the run was given.
+    """
+
+    rows: Rows
+    intervals: Intervals
+    facts: JobFacts
+    heard: Heard | None
+    setting: Setting
 
 
 def audit(
@@ -38,19 +66,21 @@ def audit(
     units: Callable[[Intervals], NDArray[np.int64]],
     *,
     lineage: Lineage | None = None,
-    dynamic_jobs: bool = False,
+    result: Mapping[str, Any] | None = None,
+    exchange: Path | None = None,
     limit: int = 100,
-) -> Findings:
-    """Check a run's jobs against the workload and the machine.
+) -> Audited:
+    """Check a run's jobs against the workload, the machine, and what was decided.
 
     Args:
         frame: the jobs file, from `frame.read_jobs`.
         machine: of the platform the run was on.
         jobs: of the workload.
-        profiles: of the workload, for the run time that delays must have.
+        profiles: of the workload, for the run time and the return code that jobs must have.
         units: gives the units on each host slot of all rows' intervals, see `usage.read_units`.
         lineage: which rows continue others, from `lineage.read_lineage`; None: none does.
-        dynamic_jobs: whether jobs beyond the workload's may appear.
+        result: the run's result.json.
+        exchange: the recording of the run; None: there is none.
         limit: most violations kept of each kind.
 
     Raises:
@@ -58,7 +88,7 @@ def audit(
     """
     findings = Findings(limit=limit)
     lineage = unjoined(len(frame)) if lineage is None else lineage
-    facts = job_facts(frame, jobs, lineage)
+    setting = Setting(machine, profiles, result)
     try:
         intervals = parse_many(frame["allocated_resources"].tolist())
     except InputError as problem:
@@ -66,22 +96,42 @@ def audit(
         message = str(problem).removeprefix(f"{problem.place}: ")
         raise InputError(message, source="jobs file", place=f"job {frame['job_id'].iloc[row]!r}") from None
     rows = Rows(frame, findings)
-    _presence(rows, facts, jobs, dynamic_jobs)
+    placed = Units(intervals, units(intervals))
+    facts = job_facts(frame, jobs, lineage)
+    heard = None
+    if exchange is not None:
+        heard = listen(exchange, rows, facts.jobs, placed, setting, Clock(setting.exact))
+    _presence(rows, facts, jobs, heard, dynamic_jobs=bool(setting.result.get("dynamic_jobs")))
+    _workload_names(rows, facts)
+    if heard is not None and heard.jobs:
+        listed = [heard.jobs.get(row) if job is None else job for row, job in enumerate(facts.jobs)]
+        facts = dataclasses.replace(facts, jobs=listed)
     _request(rows, facts)
+    _profiles(rows, facts)
     _times(rows)
-    _durations(rows, facts, profiles)
-    slot_units = units(intervals)
-    _allocation(rows, intervals, slot_units, machine, _any_size(facts, profiles))
-    _capacity(rows, intervals, slot_units, machine, facts)
-    check_places(rows, intervals, slot_units, machine, facts)
+    _stretch(rows)
+    _energy(rows, setting)
+    _durations(rows, facts, setting.outcomes({} if heard is None else heard.profiles))
+    _allocation(rows, intervals, placed.held, machine, _any_size(facts, profiles))
+    _capacity(rows, intervals, placed.slots, machine, facts)
+    check_places(rows, intervals, placed, machine, facts)
     check_licences(rows, machine, facts)
     check_dependencies(rows, facts, lineage)
     check_lineage(rows, lineage)
-    return findings
+    if heard is not None:
+        check_course(rows, heard)
+    else:
+        check_unrecorded(rows, facts, setting)
+    check_kills(rows, heard)
+    check_rejections(rows, facts, lineage, setting)
+    check_lineage_told(rows, facts, lineage, heard)
+    return Audited(rows, intervals, facts, heard, setting)
 
 
-def _presence(rows: Rows, facts: JobFacts, jobs: Sequence[Job], dynamic_jobs: bool) -> None:
-    """Every job of the workload stands in the file once, and nothing else does."""
+def _presence(
+    rows: Rows, facts: JobFacts, jobs: Sequence[Job], registered: Heard | None, *, dynamic_jobs: bool
+) -> None:
+    """Every job of the workload, and every registered one, stands in the file once, and nothing else does."""
     seen: dict[tuple[str, str], int] = {}
     twice = np.zeros(len(rows.ids), dtype=bool)
     for row, key in enumerate(zip(rows.workloads, rows.ids, strict=True)):
@@ -89,10 +139,19 @@ def _presence(rows: Rows, facts: JobFacts, jobs: Sequence[Job], dynamic_jobs: bo
         seen.setdefault(key, row)
     rows.report("job twice", twice, lambda row: "stands in the jobs file more than once", rows.start)
     unknown = np.array([job is None for job in facts.jobs], dtype=bool)
-    if dynamic_jobs:
-        rows.findings.skipped["unknown job"] = "jobs were registered while the simulation ran"
+    if registered is None and dynamic_jobs:
+        rows.findings.skipped["unknown job"] = (
+            "jobs were registered while the simulation ran, and no exchange says which"
+        )
     else:
-        rows.report("unknown job", unknown, lambda row: "is not in the workload", rows.submission)
+        if registered is not None:
+            unknown[list(registered.jobs)] = False
+        rows.report(
+            "unknown job",
+            unknown,
+            lambda row: "is neither in the workload nor registered while the simulation ran",
+            rows.submission,
+        )
     rows.findings.checked.append("missing job")
     present = {job.id for job in facts.jobs if job is not None}
     for job in jobs:
@@ -134,6 +193,63 @@ def _request(rows: Rows, facts: JobFacts) -> None:
     )
 
 
+def _profiles(rows: Rows, facts: JobFacts) -> None:
+    """Each job has the profile that it was submitted with."""
+    expected = [name if job is None else job.profile for job, name in zip(facts.jobs, rows.profiles, strict=True)]
+    # A folder whose files name no profiles has none to be wrong about.
+    named = any(rows.profiles)
+    rows.report(
+        "profile",
+        np.array([named and a != b for a, b in zip(rows.profiles, expected, strict=True)], dtype=bool),
+        lambda row: f"is {rows.profiles[row]!r}, the job has {expected[row]!r}",
+    )
+
+
+def _workload_names(rows: Rows, facts: JobFacts) -> None:
+    """The workload's jobs carry its name; those that were registered are found by theirs in the exchange."""
+    # Jobs of one file have one workload. In what Batsim wrote it may have any name.
+    own = Counter(name for job, name in zip(facts.jobs, rows.workloads, strict=True) if job is not None)
+    usual = own.most_common(1)[0][0] if own else ""
+    rows.report(
+        "workload name",
+        np.array(
+            [
+                job is not None and name not in (usual, job.id.rpartition("!")[0])
+                for job, name in zip(facts.jobs, rows.workloads, strict=True)
+            ],
+            dtype=bool,
+        ),
+        lambda row: f"is {rows.workloads[row]!r}, the other jobs of the workload have {usual!r}",
+    )
+
+
+def _stretch(rows: Rows) -> None:
+    """The stretch is the turnaround time over the run time."""
+    run, turnaround = rows.finish - rows.start, rows.finish - rows.submission
+    slack = 1.5e-6
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = (turnaround - slack) / (run + slack) - slack
+        most = np.where(run > slack, (turnaround + slack) / (run - slack) + slack, np.inf)
+        # What takes no time has no stretch, and is written in several ways.
+        inside = ((rows.stretch >= least) & (rows.stretch <= most)) | (np.isnan(rows.stretch) & (run <= slack))
+        exact = turnaround / run
+    rows.report(
+        "stretch",
+        rows.ran & ~inside,
+        lambda row: f"is {rows.stretch[row]:.6f}, the times of the row give {exact[row]:.6f}",
+        rows.start,
+    )
+
+
+def _energy(rows: Rows, setting: Setting) -> None:
+    """A job's energy is -1 where none was counted, as always in the embedded engine."""
+    rows.report(
+        "energy",
+        rows.ran & (rows.energy != -1) & (setting.embedded | ~(rows.energy >= 0)),
+        lambda row: f"consumed_energy is {rows.energy[row]:g} J, expected -1, since none was counted",
+    )
+
+
 def _times(rows: Rows) -> None:
     """The times of a row agree with each other."""
     ran = rows.ran
@@ -172,7 +288,7 @@ def _times(rows: Rows) -> None:
     rows.report("rejected and run", ~ran & held, lambda row: "was rejected and has times", rows.start)
 
 
-def _durations(rows: Rows, facts: JobFacts, profiles: Mapping[str, Mapping[str, Any]]) -> None:
+def _durations(rows: Rows, facts: JobFacts, outcomes: Outcomes) -> None:
     """No job outlives its walltime, and each ran for as long as its profile says."""
     run = rows.finish - rows.start
     rows.report(
@@ -188,11 +304,20 @@ def _durations(rows: Rows, facts: JobFacts, profiles: Mapping[str, Mapping[str, 
         lambda row: f"was ended at its walltime of {rows.walltime[row]:g} s after {run[row]:.6f} s",
         rows.finish,
     )
-    by_profile = {name: runtime_of(profile, profiles) for name, profile in profiles.items()}
-    expected = np.array(
-        [(by_profile.get(job.profile) if job is not None else None) or np.nan for job in facts.jobs], dtype=np.float64
-    )
-    complete = np.isin(rows.state, (JobState.COMPLETED_SUCCESSFULLY.value, JobState.COMPLETED_FAILED.value))
+    endings = [
+        None if job is None else outcomes.of(workload, job.profile)
+        for job, workload in zip(facts.jobs, rows.workloads, strict=True)
+    ]
+    expected = np.array([(end and end.seconds) or np.nan for end in endings], dtype=np.float64)
+    codes = np.array([np.nan if end is None or end.code is None else end.code for end in endings], dtype=np.float64)
+    for state, wrong in ((JobState.COMPLETED_SUCCESSFULLY, codes != 0), (JobState.COMPLETED_FAILED, codes == 0)):
+        rows.report(
+            "return code",
+            rows.is_state(state) & wrong & ~np.isnan(codes),
+            lambda row: f"is {rows.state[row]}, its profile returns {codes[row]:.0f}",
+            rows.finish,
+        )
+    complete = rows.is_state(JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED)
     rows.report(
         "run time",
         complete & (np.abs(run - expected) > RUNTIME_TOLERANCE),
@@ -209,6 +334,15 @@ def _durations(rows: Rows, facts: JobFacts, profiles: Mapping[str, Mapping[str, 
         rows.finish,
     )
 
+    with np.errstate(invalid="ignore"):
+        outlived = rows.is_state(JobState.COMPLETED_KILLED) & (run > expected + RUNTIME_TOLERANCE)
+    rows.report(
+        "killed late",
+        outlived,
+        lambda row: f"was killed after {run[row]:.6f} s, its profile takes {expected[row]:.6f} s",
+        rows.finish,
+    )
+
 
 def _host_name(machine: Machine, host: int) -> str:
     return machine.hosts[host].name if 0 <= host < len(machine.hosts) else f"#{host}"
@@ -221,10 +355,8 @@ def _any_size(facts: JobFacts, profiles: Mapping[str, Mapping[str, Any]]) -> Mas
     return np.array([job is not None and spreads[job.profile] for job in facts.jobs], dtype=bool)
 
 
-def _allocation(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, any_size: Mask) -> None:
+def _allocation(rows: Rows, intervals: Intervals, held: NDArray[np.int64], machine: Machine, any_size: Mask) -> None:
     """A job holds as many units as it asked for, on different hosts that exist and run jobs."""
-    row_of_slot = np.repeat(np.arange(intervals.rows), intervals.sizes)
-    held = np.bincount(row_of_slot, weights=units, minlength=intervals.rows).astype(np.int64)
     rows.report(
         "allocation size",
         rows.ran & (held != rows.size) & ~(any_size & (held > 0)),
@@ -263,12 +395,11 @@ def _capacity(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machin
             rows.findings.add(Violation("capacity", message, rows.ids[one], _host_name(machine, host), time))
         return
     try:
-        slots = slots_of(intervals, units, machine, facts.asking)
+        for slots in slots_in_blocks(intervals, units, machine, facts.asking):
+            conflicts = shared_conflicts(slots, machine.capacity, start, rows.finish, TOLERANCE)
+            for row, host, axis, used, time in conflicts:
+                limit = int(machine.capacity[host, axis])
+                message = f"{machine.resources[axis]} in use {used}, the host has {limit}"
+                rows.findings.add(Violation("capacity", message, rows.ids[row], _host_name(machine, host), time))
     except InputError as problem:
         rows.findings.add(Violation("capacity", str(problem)))
-        return
-    conflicts = shared_conflicts(slots, machine.capacity, start, rows.finish, TOLERANCE)
-    for row, host, axis, used, time in conflicts:
-        limit = int(machine.capacity[host, axis])
-        message = f"{machine.resources[axis]} in use {used}, the host has {limit}"
-        rows.findings.add(Violation("capacity", message, rows.ids[row], _host_name(machine, host), time))

@@ -1,20 +1,41 @@
-"""The audit of a run folder: finds the inputs of the run, makes sure they are the ones, and audits its jobs file."""
+"""The audit of a run folder: finds the inputs of the run, makes sure they are the ones, and audits every file in it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.machine import Machine
+from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.links.replay import FILE as EXCHANGE
+from batdispatch.results.audit.exchange import Clock, Outage
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.audit.outages import check_outages, outages_of
 from batdispatch.results.audit.rules import audit
+from batdispatch.results.audit.stated import Command, check_recorded, check_stated
+from batdispatch.results.audit.sums import check_sums
+from batdispatch.results.audit.tables import check_states, check_units_file
 from batdispatch.results.frame import read_jobs
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
-from batdispatch.results.runs import jobs_file, read_result
+from batdispatch.results.runs import Result, jobs_file, read_result
 from batdispatch.results.usage import read_units
+
+
+class Inputs(NamedTuple):
+    """What a run was made from: its result.json, typed and as it stands there, and the files that it names."""
+
+    result: Result
+    said: dict[str, Any]
+    platform: Platform
+    workload: Workload
 
 
 class Auditor:
@@ -26,6 +47,8 @@ class Auditor:
         platform: Path | None = None,
         workload: Path | None = None,
         master: str | None = None,
+        events: Path | None = None,
+        roles: Mapping[str, str] | None = None,
         limit: int = 100,
     ) -> None:
         """Inputs that are not given are taken from each run's result.json.
@@ -35,9 +58,33 @@ class Auditor:
         self._platform = platform
         self._workload = workload
         self._master = master
+        self._events = events
+        self._roles = roles
         self._limit = limit
-        self._platforms: dict[tuple[Path, str | None], Platform] = {}
+        self._platforms: dict[tuple[Path, str | None, int], Platform] = {}
         self._workloads: dict[Path, Workload] = {}
+
+    def inputs(self, folder: Path) -> Inputs:
+        """Find and read what a run was made from.
+
+        Raises:
+            InputError: a file is missing or malformed, or neither an argument nor result.json names an input.
+        """
+        result = read_result(folder)
+        platform_path = self._platform or _locate(folder, result.platform.path, "platform")
+        workload_path = self._workload or _locate(folder, result.workload.path, "workload")
+        master = self._master if self._master is not None else result.platform.master
+        batsim: Literal[4, 5] = 5 if result.engine.get("name") == "batsim5" else 4
+        key = (platform_path, master, batsim)
+        if key not in self._platforms:
+            self._platforms[key] = read_platform(platform_path, master=master, roles=self._roles, batsim=batsim)
+        if workload_path not in self._workloads:
+            self._workloads[workload_path] = read_workload(workload_path)
+        # What stands in the file, whatever this version knows of it.
+        said: dict[str, Any] = {}
+        if (folder / "result.json").exists():
+            said = msgspec.json.decode((folder / "result.json").read_bytes(), type=dict[str, Any])
+        return Inputs(result, said, self._platforms[key], self._workloads[workload_path])
 
     def run(self, folder: Path) -> Findings:
         """Audit one run folder.
@@ -45,33 +92,39 @@ class Auditor:
         Raises:
             InputError: a file is missing or malformed, or neither an argument nor result.json names an input.
         """
-        result = read_result(folder)
+        result, said, platform, workload = self.inputs(folder)
         path = jobs_file(folder)
         if path is None:
             raise InputError("holds no jobs.csv", source=str(folder))
-        platform_path = self._platform or _locate(folder, result.platform.path, "platform")
-        workload_path = self._workload or _locate(folder, result.workload.path, "workload")
-        master = self._master if self._master is not None else result.platform.master
-        key = (platform_path, master)
-        if key not in self._platforms:
-            self._platforms[key] = read_platform(platform_path, master=master)
-        if workload_path not in self._workloads:
-            self._workloads[workload_path] = read_workload(workload_path)
-        platform, workload = self._platforms[key], self._workloads[workload_path]
         frame = read_jobs(path)
-        findings = audit(
+        lineage = read_lineage(folder / LINEAGE, frame)
+        exchange = folder / EXCHANGE
+        audited = audit(
             frame,
             platform.machine,
             workload.jobs,
             workload.profiles,
             partial(read_units, folder / "units.csv", frame),
-            lineage=read_lineage(folder / LINEAGE, frame),
-            dynamic_jobs=result.dynamic_jobs,
+            lineage=lineage,
+            result=said,
+            exchange=exchange if exchange.is_file() else None,
             limit=self._limit,
         )
+        rows, heard, setting = audited.rows, audited.heard, audited.setting
+        findings = rows.findings
+        if heard is None:
+            check_recorded(findings, said, exchange)
+        check_sums(rows, audited.intervals, setting, folder)
+        check_units_file(rows, folder)
+        outages = self._outages(folder, said, platform.machine)
+        check_outages(findings, outages, heard, Clock(setting.exact))
+        away = bool(outages or (heard is not None and heard.outages))
+        check_states(rows, setting, folder, away=away)
+        if "metrics" in said:
+            check_stated(findings, said, frame, lineage, platform.machine, workload.jobs, folder, heard)
         for kind, noted, found, name in (
-            ("platform file", result.platform.sha256, platform.digest, platform_path),
-            ("workload file", result.workload.sha256, workload.digest, workload_path),
+            ("platform file", result.platform.sha256, platform.digest, platform.path),
+            ("workload file", result.workload.sha256, workload.digest, workload.path),
         ):
             if noted:
                 findings.checked.append(kind)
@@ -80,6 +133,23 @@ class Auditor:
                         Violation(kind, f"{name} has SHA-256 {found[:16]}..., the run was made with {noted[:16]}...")
                     )
         return findings
+
+    def _outages(self, folder: Path, said: Mapping[str, Any], machine: Machine) -> list[Outage] | None:
+        """Return what the events file says of hosts; None where that is not at hand, or not known."""
+        path = self._events
+        if path is None:
+            if "command" not in said:
+                return None
+            try:
+                noted = Command(said["command"]).one("--events")
+            except InputError:
+                return None
+            if noted is None:
+                return []
+            path = next((each for each in (Path(noted), folder / noted) if each.is_file()), None)
+            if path is None:
+                return None
+        return outages_of(read_external_events(path, len(machine.hosts)))
 
 
 def _locate(folder: Path, noted: str, kind: str) -> Path:
