@@ -230,11 +230,17 @@ def _compare(line: int, message: Message, expected: Reply, reply: Reply, wire: W
     for index in range(max(len(wanted), len(given))):
         a, b = (side[index] if index < len(side) else None for side in (wanted, given))
         if not _same(a, b, times):
-            job = next((str(side["data"]["job_id"]) for side in (b, a) if side and "job_id" in side["data"]), "")
+            job = next((name for side in (b, a) if side and (name := _job_of(side["data"]))), "")
             return Difference(line, message.now, _told(message), index, job, a, b)
     if times and abs(expected.now - reply.now) > _SAME_TIME:
         return Difference(line, message.now, _told(message), len(given), "", {"now": expected.now}, {"now": reply.now})
     return None
+
+
+def _job_of(data: dict[str, Any]) -> str:
+    """Return the job that a decision is about; of several the first."""
+    listed = data.get("job_ids") or [data.get("job_id", "")]
+    return str(listed[0])
 
 
 def _same(a: dict[str, Any] | None, b: dict[str, Any] | None, times: bool) -> bool:

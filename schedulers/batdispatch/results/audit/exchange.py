@@ -142,7 +142,7 @@ class Listener:
         self._told = 0
         self._now = 0.0
         self._line = 0
-        self._began = False
+        self._began = self._no_more = False
         #: Jobs that wait, that run, and that were registered and not acknowledged yet.
         self._waiting: dict[str, Job] = {}
         self._running: set[str] = set()
@@ -160,6 +160,7 @@ class Listener:
             e.RequestedCall: self._called,
             e.MachinesUnavailable: self._outage,
             e.MachinesAvailable: self._outage,
+            e.NoMoreStaticJobs: self._all_submitted,
             e.SimulationEnds: self._ends,
         }
         self._decide: dict[type, Callable[[Any, float], None]] = {
@@ -368,11 +369,16 @@ class Listener:
         else:
             self._away |= event.hosts.mask
 
+    def _all_submitted(self, event: e.NoMoreStaticJobs) -> None:
+        self._no_more = True
+
     def _ends(self, event: e.SimulationEnds) -> None:
         self.heard.complete = True
         left = [*self._running, *self._waiting]
         if left:
             self._wrong(f"the simulation ends while {len(left)} jobs wait or run", left[0])
+        if self._clock.exact and not self._no_more:
+            self._wrong("the simulation ends, and nothing said that all jobs of the workload were submitted")
         if self._calls and self._clock.exact:
             self._wrong(f"the call asked for at {self._calls[0]:.6f} s never came")
 

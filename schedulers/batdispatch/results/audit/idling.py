@@ -39,8 +39,18 @@ class Idling:
             over: how the jobs that have ended did so; a logical job that succeeded in the end has succeeded.
             away: mask of the hosts that are away.
         """
-        self._since = now
-        self._job = next((job for job in waiting if not _waits_for(job, over) and self._setting.fits(job, away)), None)
+        self._since, self._job = now, None
+        for job in waiting:
+            if _waits_for(job, over):
+                continue
+            if self._setting.fits(job, away):
+                self._job = self._job or job
+                if not away:
+                    return
+            elif away:
+                # It may hold back all others until the hosts are there again.
+                self._job = None
+                return
 
     def until(self, now: float, slack: float, line: int) -> None:
         """Note that a message came."""

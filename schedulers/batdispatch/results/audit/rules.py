@@ -120,7 +120,7 @@ def audit(
     check_lineage(rows, lineage)
     if heard is not None:
         check_course(rows, heard)
-    else:
+    elif "--events" not in str(setting.result.get("command")):
         check_unrecorded(rows, facts, setting)
     check_kills(rows, heard)
     check_rejections(rows, facts, lineage, setting)

@@ -77,7 +77,9 @@ def _expected(
     # Batsim counts the jobs that failed, too.
     yield "nb_jobs_killed", (dead,) if setting.embedded else (dead, started - good), 0
     yield "success_rate", (good / max(count, 1),), _ROUNDED
-    yield "nb_computing_machines", (setting.machine.size,), 0
+    # Batsim counts the storage hosts, too.
+    machine = setting.machine
+    yield "nb_computing_machines", (machine.size,) if setting.embedded else (machine.size, len(machine.hosts)), 0
     yield "makespan", (float(finish.max(initial=0.0)),), 2 * _ROUNDED
     for name, values in (("waiting", wait), ("turnaround", turnaround)):
         yield f"max_{name}_time", (float(values.max(initial=0.0)),), 3 * _ROUNDED
