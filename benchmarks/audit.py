@@ -29,8 +29,7 @@ def main() -> None:
         platform, workload = str(root / "p.xml"), str(root / "w.json")
         for arguments in (
             ["platform", "generate", "flat", "--hosts", str(chosen.hosts), "-o", platform],
-            ["generate", "lublin", "-o", workload, "--seed", "1", "--jobs", str(chosen.jobs)]
-            + ["--hosts", str(chosen.hosts), "--load", "0.9"],
+            f"generate lublin --seed 1 --jobs {chosen.jobs} --hosts {chosen.hosts} --load 0.9 -o {workload}".split(),
             ["run", "--platform", platform, "--workload", workload, "--dispatcher", "easy", "--out", str(root / "run")],
         ):
             subprocess.run([*batdispatch, *arguments], check=True, stdout=subprocess.DEVNULL)
@@ -52,9 +51,8 @@ def main() -> None:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         violations, memory = done.stdout.split()
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        print(
-            f"{chosen.jobs:,} jobs on {chosen.hosts:,} hosts: {violations} violations, {seconds:.1f} s CPU, {memory} MiB"
-        )
+        size = f"{chosen.jobs:,} jobs on {chosen.hosts:,} hosts"
+        print(f"{size}: {violations} violations, {seconds:.1f} s CPU, {memory} MiB")
 
 
 if __name__ == "__main__":

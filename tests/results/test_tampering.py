@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -763,13 +763,13 @@ def mapping_changed(forged: Forged) -> None:
 
 
 @pytest.fixture
-def forge(good: dict[str, Path], tmp_path: Path) -> Iterator[Callable[[str], Forged]]:
+def forge(good: dict[str, Path], tmp_path: Path) -> Callable[[str], Forged]:
     """Return what puts a copy of a good run into a forger's hands."""
 
     def start(run: str) -> Forged:
         return Forged(Path(shutil.copytree(good[run], tmp_path / "run")))
 
-    yield start
+    return start
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -1,7 +1,7 @@
 """Jobs that waited while nothing ran: a late start on an idle machine that no decision explains.
 
-A dispatcher may leave a part of the machine idle for reasons of its own. When nothing runs and no call is due, nothing but
-an accident from outside can wake it again: then a job that the machine could run was forgotten, or its start was moved.
+A dispatcher may leave a part of the machine idle for reasons of its own. When nothing runs and no call is due, nothing
+but an accident from outside can wake it again: then a job that the machine could run was forgotten, or its start moved.
 """
 
 from __future__ import annotations
