@@ -13,7 +13,6 @@ from batdispatch.cli.informing import informed, platform_options
 from batdispatch.core.errors import InputError
 from batdispatch.core.messages import Peer
 from batdispatch.links.pybatsim_peer import PybatsimPeer
-from batdispatch.links.replay import FILE as EXCHANGE
 from batdispatch.links.replay import Replayed, check_wire, told_by
 from batdispatch.links.replay import replay as run_replay
 

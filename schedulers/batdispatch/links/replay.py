@@ -12,8 +12,6 @@ from batdispatch.batsim import PROTOCOLS, Features, Wire, protocol
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.messages import Message, Peer, Reply
 
-#: Name of the exchange in a run's folder.
-FILE = "decisions.jsonl"
 #: Bytes of the longest line of a recording (a frame of serve's default bound, escaped).
 MAX_LINE = 600 * 2**20
 #: Times that differ by less are the same: Batsim prints microseconds.
@@ -272,7 +270,6 @@ def _told(message: Message) -> list[str]:
 
 
 __all__ = [
-    "FILE",
     "Difference",
     "Exchange",
     "Replayed",

@@ -21,9 +21,10 @@ from batdispatch.core.messages import Peer
 from batdispatch.core.session import Session
 from batdispatch.inputs.platforms import Platform
 from batdispatch.links.informed import Informed
-from batdispatch.links.replay import FILE, Difference, replay, told_by
+from batdispatch.links.replay import Difference, replay, told_by
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.run import Auditor
+from batdispatch.results.run_files import RECORDING
 
 #: When a run's dispatcher decides again.
 When = Literal["auto", "always", "never"]
@@ -57,7 +58,7 @@ def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], pl
         platform: that the run was on.
         when: whether to.
     """
-    path = folder / FILE
+    path = folder / RECORDING
     reason = "" if when == "always" else _why_not(result)
     if when == "never" or not path.is_file() or not result.get("dispatcher"):
         return

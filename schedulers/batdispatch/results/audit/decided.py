@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.job import Job, JobState
-from batdispatch.links.replay import FILE
 from batdispatch.results.audit.exchange import Heard
 from batdispatch.results.audit.findings import Violation
 from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows
 from batdispatch.results.audit.setting import Setting
 from batdispatch.results.lineage import Lineage
+from batdispatch.results.run_files import RECORDING
 from batdispatch.results.usage import JobFacts
 
 #: How the reasons begin that are given before a dispatcher hears of a job: what they claim can be worked out again.
@@ -31,7 +31,7 @@ def check_course(rows: Rows, heard: Heard) -> None:
     rows.report(
         "submission told",
         whole & ~heard.submitted,
-        lambda row: f"is in the jobs file, and {FILE} never says that it was submitted",
+        lambda row: f"is in the jobs file, and {RECORDING} never says that it was submitted",
         rows.submission,
     )
     ordered, ended = ~np.isnan(heard.ordered), ~np.isnan(heard.ended)
@@ -40,7 +40,7 @@ def check_course(rows: Rows, heard: Heard) -> None:
         rows.ran & _apart(rows.start, heard.ordered, heard.late, whole),
         lambda row: (
             f"started at {rows.start[row]:.6f}, "
-            + (f"it is of {heard.ordered[row]:.6f}" if ordered[row] else f"{FILE} holds no EXECUTE_JOB for it")
+            + (f"it is of {heard.ordered[row]:.6f}" if ordered[row] else f"{RECORDING} holds no EXECUTE_JOB for it")
         ),
         rows.start,
     )
@@ -50,7 +50,11 @@ def check_course(rows: Rows, heard: Heard) -> None:
         rows.ran & _apart(heard.ended, rows.finish, heard.told_late, whole),
         lambda row: (
             f"finished at {rows.finish[row]:.6f}, "
-            + (f"{FILE} tells its end at {heard.ended[row]:.6f}" if ended[row] else f"{FILE} does not tell its end")
+            + (
+                f"{RECORDING} tells its end at {heard.ended[row]:.6f}"
+                if ended[row]
+                else f"{RECORDING} does not tell its end"
+            )
         ),
         rows.finish,
     )
@@ -58,7 +62,7 @@ def check_course(rows: Rows, heard: Heard) -> None:
     rows.report(
         "state told",
         rows.ran & ended & (states != rows.state),
-        lambda row: f"is {rows.state[row]}, {FILE} tells that it ended {states[row]}",
+        lambda row: f"is {rows.state[row]}, {RECORDING} tells that it ended {states[row]}",
         rows.finish,
     )
     rejected = ~np.isnan(heard.rejected)
@@ -70,7 +74,7 @@ def check_course(rows: Rows, heard: Heard) -> None:
             + (
                 f"and was started at {heard.ordered[row]:.6f}"
                 if ordered[row]
-                else f"and {FILE} holds no REJECT_JOB for it"
+                else f"and {RECORDING} holds no REJECT_JOB for it"
             )
         ),
     )
@@ -83,7 +87,7 @@ def check_course(rows: Rows, heard: Heard) -> None:
     rows.report(
         "metadata",
         whole & np.array([heard.metadata.get(row, "") != text for row, text in enumerate(rows.metadata)], dtype=bool),
-        lambda row: f"is {rows.metadata[row][:80]!r}, {FILE} gives it {heard.metadata.get(row, '')[:80]!r}",
+        lambda row: f"is {rows.metadata[row][:80]!r}, {RECORDING} gives it {heard.metadata.get(row, '')[:80]!r}",
     )
 
 
@@ -115,7 +119,11 @@ def check_kills(rows: Rows, heard: Heard | None) -> None:
         dead & _apart(rows.finish, heard.killed, heard.late, whole=True),
         lambda row: (
             f"was killed at {rows.finish[row]:.6f}, "
-            + (f"its KILL_JOB is of {heard.killed[row]:.6f}" if killed[row] else f"{FILE} holds no KILL_JOB for it")
+            + (
+                f"its KILL_JOB is of {heard.killed[row]:.6f}"
+                if killed[row]
+                else f"{RECORDING} holds no KILL_JOB for it"
+            )
         ),
         rows.finish,
     )

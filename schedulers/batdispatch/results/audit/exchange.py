@@ -24,11 +24,12 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.messages import Message, Reply
 from batdispatch.links.informed import Informed
-from batdispatch.links.replay import FILE, opened, read_recording, same_values, told_by
+from batdispatch.links.replay import opened, read_recording, same_values, told_by
 from batdispatch.results.audit.findings import Violation
 from batdispatch.results.audit.idling import Idling
 from batdispatch.results.audit.rows import TOLERANCE, Rows, Units
 from batdispatch.results.audit.setting import Setting
+from batdispatch.results.run_files import RECORDING
 
 Floats = NDArray[np.float64]
 
@@ -200,7 +201,9 @@ class Listener:
 
     def _wrong(self, message: str, job: str = "", kind: str = "exchange") -> None:
         self._rows.findings.add(
-            Violation(kind, f"{FILE} line {self._line}: {message}", job=job.partition("!")[2] or job, time=self._now)
+            Violation(
+                kind, f"{RECORDING} line {self._line}: {message}", job=job.partition("!")[2] or job, time=self._now
+            )
         )
 
     def _message(self, message: Message) -> None:
@@ -412,7 +415,9 @@ class Listener:
         except InputError:
             same = False
         if not same:
-            self._rows.add(kind, f"ran on {found[:80] or 'no host'}, {FILE} line {self._line} says {text[:80]}", row)
+            self._rows.add(
+                kind, f"ran on {found[:80] or 'no host'}, {RECORDING} line {self._line} says {text[:80]}", row
+            )
 
     def _count(self, row: int, decision: d.Execute) -> None:
         """Compare the units on each host with units.csv."""
@@ -426,7 +431,7 @@ class Listener:
         if found != expected and len(found) == len(expected):
             at = next(index for index, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1])
             host = self._machine.hosts[allocation.ids[at]].name
-            message = f"has {found[at]} units there, {FILE} line {self._line} places {expected[at]}"
+            message = f"has {found[at]} units there, {RECORDING} line {self._line} places {expected[at]}"
             self._rows.add("units ordered", message, row, host=host)
 
     def _reject(self, decision: d.Reject, moment: float) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from batdispatch.core import events as e
-from batdispatch.links.replay import FILE
 from batdispatch.results.audit.exchange import Clock, Heard, Outage
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.run_files import RECORDING
 
 
 def outages_of(events: Sequence[e.Event]) -> list[Outage]:
@@ -40,7 +40,9 @@ def check_outages(findings: Findings, expected: Sequence[Outage] | None, heard: 
         due = left.pop() if left else None
         if due is None or told[1:] != due[1:] or not -2e-6 <= told.time - due.time <= clock.slack(1):
             wanted = "there is no such event" if due is None else f"the events file has {due}"
-            findings.add(Violation("outages", f"{FILE} tells {told}: {wanted}", time=told.time))
+            findings.add(Violation("outages", f"{RECORDING} tells {told}: {wanted}", time=told.time))
             return
     if left and clock.exact:
-        findings.add(Violation("outages", f"{FILE} does not tell {left[-1]} of the events file", time=left[-1].time))
+        findings.add(
+            Violation("outages", f"{RECORDING} does not tell {left[-1]} of the events file", time=left[-1].time)
+        )

@@ -14,7 +14,6 @@ from batdispatch.core.machine import Machine
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.links.replay import FILE as EXCHANGE
 from batdispatch.results.audit.exchange import Clock, Outage
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.outages import check_outages, outages_of
@@ -25,6 +24,7 @@ from batdispatch.results.audit.tables import check_states, check_units_file
 from batdispatch.results.frame import read_jobs
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
+from batdispatch.results.run_files import RECORDING
 from batdispatch.results.runs import Result, jobs_file, read_result
 from batdispatch.results.usage import read_units
 
@@ -98,7 +98,7 @@ class Auditor:
             raise InputError("holds no jobs.csv", source=str(folder))
         frame = read_jobs(path)
         lineage = read_lineage(folder / LINEAGE, frame)
-        exchange = folder / EXCHANGE
+        exchange = folder / RECORDING
         audited = audit(
             frame,
             platform.machine,

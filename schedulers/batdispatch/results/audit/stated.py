@@ -13,11 +13,11 @@ import pandas as pd
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
-from batdispatch.links.replay import FILE
 from batdispatch.results.audit.exchange import Heard
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
+from batdispatch.results.run_files import RECORDING
 from batdispatch.results.runs import metrics_of
 
 #: Relative difference below which two values of a metric are the same.
@@ -114,7 +114,7 @@ def check_recorded(findings: Findings, result: Mapping[str, Any], path: Path) ->
     """The exchange is there if the run wrote one; if it is not there, say what cannot be checked without it."""
     if result.get("recorded"):
         findings.checked.append("exchange")
-        findings.add(Violation("exchange", f"{FILE} is missing, and result.json says that the run wrote it"))
+        findings.add(Violation("exchange", f"{RECORDING} is missing, and result.json says that the run wrote it"))
     findings.skipped["exchange"] = (
         f"there is no {path.name}: nothing says which decisions led to starts, kills and rejections"
     )
