@@ -166,8 +166,9 @@ def test_a_pool_cannot_name_hosts() -> None:
     pool = PoolSpace(Machine.flat(3))
     with pytest.raises(TypeError, match="does not know which"):
         pool.only(3, 1)
-    with pytest.raises(TypeError, match="does not know which"):
-        pool.lacking(3, Job(id="w0!1", request=Request(units=1)), Allocation(1))
+    job = Job(id="w0!1", request=Request(units=3))
+    assert pool.lacking(3, job, Allocation(7)) is None
+    assert pool.lacking(2, job, Allocation(7)) == (-1, "host", 2, 3)
 
 
 def test_the_exact_space_of_a_machine() -> None:

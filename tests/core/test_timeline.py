@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.capacity import space_of
+from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.core.request import Request, amounts
 from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.core.timeline import Timeline, end_of
-from strategies import exclusive_machines, jobs, machines
+from strategies import exclusive_machines, jobs, machines, make_job
 
 #: The last second the list knows; all that happens ends before, or lasts for ever.
 HORIZON = 60
@@ -216,3 +217,33 @@ def test_free_capacity_handed_in_is_not_modified() -> None:
     timeline.reserve(job, Allocation.of([0], [3]), 0.0, 5.0)
     assert np.array_equal(machine.capacity, [[4], [4]])
     assert timeline.at(0.0).tolist() == [[1], [4]]
+
+
+@pytest.mark.parametrize(
+    ("space", "free", "hosts", "lacks"),
+    [
+        (HostSpace(Machine.flat(3)), 0b111, "1", "host 1 (n1) has 0 host free in that time, the job needs 1 there"),
+        (PoolSpace(Machine.flat(3)), 2, "0-1", "the machine has 1 host free in that time, the job needs 2 there"),
+    ],
+)
+def test_a_plan_beyond_capacity_is_refused(space: Any, free: Any, hosts: str, lacks: str) -> None:
+    timeline = Timeline(space, 0.0, free)
+    first, second = make_job("w0!1"), make_job("w0!2", 2)
+    timeline.reserve(first, Allocation.parse("1"), 5.0, 9.0)
+    before = (list(timeline.times), timeline.frees)
+    with pytest.raises(ImpossibleDecision) as caught:
+        timeline.reserve(second, Allocation.parse(hosts), 8.5, 12.0)
+    assert f"a plan cannot keep {hosts} for job w0!2 from 8.500000 to 12.000000 s" in str(caught.value)
+    assert lacks in str(caught.value)
+    assert before == (list(timeline.times), timeline.frees)
+    timeline.reserve(second, Allocation.parse(hosts), 9.0, 12.0)
+
+
+def test_a_plan_beyond_the_capacity_of_a_node_is_refused() -> None:
+    machine = Machine.flat(2, "core=4 mem=8")
+    space = space_of(machine)
+    timeline = Timeline(space, 0.0, space.whole())
+    job = make_job(units=3, demand={"core": 1, "mem": 2})
+    timeline.reserve(job, Allocation.of([0], [3]), 0.0, math.inf)
+    with pytest.raises(ImpossibleDecision, match=r"host 0 \(\w+\) has 1 core free in that time, the job needs 3 there"):
+        timeline.reserve(job, Allocation.of([0], [3]), 7.0, 8.0)

@@ -89,7 +89,11 @@ class PooledSpace(Space[NDArray[np.int64]]):
         return self._inner.use(job, allocation)
 
     def lacking(self, free: NDArray[np.int64], job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
-        raise TypeError("sums do not know what the nodes have")
+        used = self.pooled_use(job, allocation)
+        for name, left, asked in zip(self.pools, free.tolist(), used.tolist(), strict=True):
+            if left < asked:
+                return -1, name, left, asked
+        return None
 
     # ------------------------------------------------------------------ many jobs, the algebra
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from batdispatch.core.allocation import Allocation, Place
@@ -16,22 +17,42 @@ from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.scene import Choose, Scene
 from batdispatch.core.space import Space, present
-from batdispatch.core.timeline import Timeline, end_of
+from batdispatch.core.timeline import Chooser, Timeline, end_of
 
 
 class Reservation(NamedTuple):
-    """What is kept for a job: from `start` to `end`, in seconds, at `place`."""
+    """What is kept for a job: from `start` to `end`, in seconds, at `place`.
+
+    If the job is expected to end a moment later, when the next reservation of its hosts has begun, `cut` says by how
+    many seconds.
+    """
 
     job: Job
     start: float
     end: float
     place: Place
+    cut: float = 0.0
+
+    @property
+    def expected_end(self) -> float:
+        """When the job is expected to end, in seconds."""
+        return end_of(self.end, self.cut)
+
+    def whole(self) -> Reservation:
+        """Return the reservation up to the job's expected end."""
+        return self._replace(end=self.expected_end, cut=0.0)
 
 
 class Reservations:
     """Who is to hold what and until when: jobs that run, and jobs that wait and have a planned start.
 
-    Commands (`reserve`, `withdraw`, `begin`, `hold`, `end`, `renew`) change the plan; everything else only looks.
+    Commands (`reserve`, `withdraw`, `begin`, `hold`, `end`, `settle`, `renew`) change the plan; everything else only
+    looks.
+
+    Ends that are told a moment late would otherwise break a plan in which one job follows another: the next one starts
+    late, so that it no longer fits before the one after it, and would go to the end of the plan. Therefore a job may
+    have a place that is too short for it by up to `slack` seconds. Its reservation is cut there, and `settle` moves
+    later ones by as little as makes all whole again.
 
     Attributes:
         timeline: what is free when nothing but the plan happens.
@@ -39,14 +60,18 @@ class Reservations:
         held: reservations of jobs that run, by id.
     """
 
-    def __init__(self, ledger: Ledger, choose: Choose, space: Space[Any] | None = None) -> None:
+    def __init__(self, ledger: Ledger, choose: Choose, space: Space[Any] | None = None, *, slack: float = 0.0) -> None:
         """Begin with an empty plan, of a machine on which nothing runs.
 
         Args:
             ledger: the cluster.
             choose: a placement's `place`, or a function like it.
             space: how capacity is planned; the ledger's own unless a coarser one suffices.
+            slack: seconds by which a place may be too short for its job.
         """
+        self._slack = slack
+        #: Whether there may be a reservation that is cut.
+        self._unsettled = False
         self._choose = choose
         self.space = ledger.space if space is None else space
         self._pooled = self.space is not ledger.space
@@ -66,8 +91,17 @@ class Reservations:
 
     def earliest(self, job: Job, duration: float) -> Reservation | None:
         """Return a job's earliest start, from now on, as a reservation that is yet to be `put`; None: there is none."""
-        found = self.timeline.earliest(job, duration, self._place, after=self._ledger.now)
-        return None if found is None else Reservation(job, found[0], end_of(found[0], duration), found[1])
+        # A job that is hardly longer than the slack is not worth cutting.
+        least = duration - self._slack if duration > 2 * self._slack else duration
+        found = self.timeline.earliest(job, least, self._place, after=self._ledger.now)
+        if found is None:
+            return None
+        start, place = found
+        end = end_of(start, duration)
+        if least == duration:
+            return Reservation(job, start, end, place)
+        until = self.timeline.free_until(job, place.allocation, end_of(start, least), end)
+        return Reservation(job, start, until, place, end - until if until < end else 0.0)
 
     def _place(self, free: Any, job: Job, start: float, end: float) -> Place | None:
         if self._pooled:
@@ -91,6 +125,7 @@ class Reservations:
         """Enter a reservation of a job that waits."""
         self.timeline.reserve(kept.job, kept.place.allocation, kept.start, kept.end)
         self.planned[key] = kept
+        self._unsettled |= kept.cut > 0
         return kept
 
     def withdraw(self, key: str) -> Reservation | None:
@@ -110,8 +145,12 @@ class Reservations:
     # ------------------------------------------------------------------ jobs that run
 
     def begin(self, key: str) -> None:
-        """Note that a planned job starts as planned."""
+        """Note that a planned job starts now, as planned or a moment later."""
         kept = self.planned.pop(key)
+        late = self._ledger.now - kept.start
+        if self._slack and late > 0:
+            kept = kept._replace(start=self._ledger.now, cut=kept.cut + late)
+            self._unsettled = True
         self.held[kept.job.id] = kept
 
     def hold(self, job: Job, place: Place, end: float) -> None:
@@ -124,7 +163,7 @@ class Reservations:
 
     def extend(self, job_id: str, end: float) -> None:
         """Expect a running job to end at `end`; the timeline learns of it when it is made anew."""
-        self.held[job_id] = self.held[job_id]._replace(end=end)
+        self.held[job_id] = self.held[job_id]._replace(end=end, cut=0.0)
 
     def end(self, job_id: str) -> Reservation:
         """Forget a job that ended and return its reservation; what it was to hold from now on is free again."""
@@ -159,11 +198,52 @@ class Reservations:
 
     def renew(self) -> None:
         """Make the timeline anew from what the running jobs hold; jobs that wait lose their reservations."""
-        ledger = self._ledger
-        self.timeline = self._empty(away=self._pooled)
         self.planned.clear()
         self._aside.clear()
+        self._keep_running()
+
+    def settle(self) -> list[str]:
+        """Make cut reservations whole: where one is in the way of another that began before it, it begins later.
+
+        Return the keys of the waiting jobs whose reservations have moved.
+
+        Time: O(n s) for n reservations in a plan of s steps; nothing if none is cut.
+        """
+        moved: list[str] = []
+        if not self._unsettled:
+            return moved
+        waiting = [
+            (kept.start, number, kept.whole(), key, among)
+            for among in (self.planned, self._aside)
+            for number, (key, kept) in enumerate(among.items())
+        ]
+        self._keep_running()
+        for start, _, kept, key, among in sorted(waiting, key=itemgetter(0, 1)):
+            found = self.timeline.earliest(
+                kept.job, kept.end - start, self._same_place(kept.place), after=max(start, self._ledger.now)
+            )
+            if found is None:
+                del among[key]
+                continue
+            kept = among[key] = kept._replace(start=found[0], end=end_of(found[0], kept.end - start))
+            self.timeline.reserve(kept.job, kept.place.allocation, kept.start, kept.end)
+            if among is self.planned and kept.start != start:
+                moved.append(key)
+        return moved
+
+    def _same_place(self, place: Place) -> Chooser[Any]:
+        """Return what chooses a place again if it is free."""
+        lacking = self.space.lacking
+        return lambda free, job, start, end: place if lacking(free, job, place.allocation) is None else None
+
+    def _keep_running(self) -> None:
+        """Make the timeline anew with nothing but what the running jobs hold, up to their expected ends."""
+        ledger = self._ledger
+        self._unsettled = False
+        self.timeline = self._empty(away=self._pooled)
         for job_id, kept in self.held.items():
+            if kept.cut:
+                kept = self.held[job_id] = kept.whole()
             stay = ledger.running.get(job_id) if self._pooled else None
             if stay is not None:
                 # A job that runs on hosts that are away gives nothing back there when it ends.

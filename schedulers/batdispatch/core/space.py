@@ -89,7 +89,7 @@ class Space(ABC, Generic[F]):
     def lacking(self, free: F, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         """Return (host, resource, free, needed) of the first host that cannot carry its share, or None.
 
-        The host is -1 where the machine as a whole lacks a licence.
+        The host is -1 where the machine as a whole lacks something.
         """
 
     def mismatch(self, job: Job, allocation: Allocation) -> str:
@@ -396,7 +396,8 @@ class PoolSpace(Space[int]):
         return np.ones((allocation.size, 1), dtype=np.int64)
 
     def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
-        raise TypeError("a pool does not know which of its hosts are free")
+        needed = allocation.mask.bit_count()
+        return None if needed <= free else (-1, self.machine.resources[0], free, needed)
 
     def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
         return [job for job in jobs if job.request.units <= free]

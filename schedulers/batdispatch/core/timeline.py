@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.job import Job
 from batdispatch.core.space import Space
 from batdispatch.core.steps import Block, Steps, Values
@@ -101,7 +102,11 @@ class Timeline(Generic[F]):
         self.times[0] = self._starts[0] = max(self.times[0], now)
 
     def reserve(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
-        """Take what a job uses out of ``[start, end)``."""
+        """Take what a job uses out of ``[start, end)``.
+
+        Raises:
+            ImpossibleDecision: it is not free all the time.
+        """
         self._change(job, allocation, start, end, -1)
 
     def release(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
@@ -123,6 +128,17 @@ class Timeline(Generic[F]):
             return
         first = self._cut(start)
         last = len(self.times) if math.isinf(end) else self._cut(end)
+        if sign < 0:
+            lacking = self.space.lacking(self._steps.meet(first, last), job, allocation)
+            if lacking is not None:
+                self._join(end)
+                self._join(start)
+                host, resource, free, needed = lacking
+                where = "the machine" if host < 0 else f"host {host} ({self.space.machine.hosts[host].name})"
+                raise ImpossibleDecision(
+                    f"a plan cannot keep {allocation} for job {job.id} from {start:.6f} to {end:.6f} s: {where} has "
+                    f"{free} {resource} free in that time, the job needs {needed} there"
+                )
         self._steps.shift(first, last, job, allocation, sign)
         if sign > 0:
             self._sums[first:last] += self.space.pooled_use(job, allocation)
@@ -179,6 +195,15 @@ class Timeline(Generic[F]):
             if found is not None:
                 return found
         return None
+
+    def free_until(self, job: Job, allocation: Allocation, start: float, end: float) -> float:
+        """Return until when what a job uses on an allocation stays free from `start` on, at most `end`, in seconds."""
+        index = bisect_right(self.times, start) - 1
+        while index < len(self.times) and self.times[index] < end:
+            if self.space.lacking(self._steps.at(index), job, allocation) is not None:
+                return max(self.times[index], start)
+            index += 1
+        return end
 
     def may_move_up(self, job: Job, allocation: Allocation, start: float, end: float, after: float) -> bool:
         """Return whether a job might start before its reservation: False only if it surely cannot.
@@ -247,11 +272,12 @@ def steps_of(space: Space[Any], free: Any) -> Steps[Any]:
 
 
 def gaps_from_now(
-    timeline: Timeline[Any], now: float, horizon: float = math.inf, shortest: float = 1.0
+    timeline: Timeline[Any], now: float, horizon: float = math.inf, shortest: float = 1.0, less: float = 0.0
 ) -> Iterator[tuple[Space[Any], Any, float]]:
     """Yield (space, free capacity, length in seconds) of the gaps that begin now and end by `horizon`.
 
-    The shortest one is widest and comes first; gaps shorter than `shortest` seconds are left out.
+    The shortest one is widest and comes first. Each length is told with `less` seconds taken off; gaps that are then
+    shorter than `shortest` seconds are left out.
     """
     times, frees, space = timeline.times, timeline.frees, timeline.space
     window = frees[0]
@@ -260,8 +286,8 @@ def gaps_from_now(
         narrower = space.meet(window, frees[index])
         if end < horizon and space.same(narrower, window):
             continue
-        if end - now >= shortest:
-            yield space, window, end - now
+        if end - now - less >= shortest:
+            yield space, window, end - now - less
         if end >= horizon:
             return
         window = narrower

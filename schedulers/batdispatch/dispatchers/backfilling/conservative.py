@@ -8,13 +8,14 @@ from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Gap
 from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.job import Job, JobState, Stay
+from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.reservations import Reservation, Reservations
 from batdispatch.core.timeline import end_of, gaps_from_now
-from batdispatch.dispatchers.backfilling.queue import Ends, QueueDispatcher
+from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 
 
-class Conservative(QueueDispatcher):
+class Conservative(PlanningQueue):
     """Every waiting job has a planned start and hosts; nothing that comes later may delay it.
 
     A new job gets the earliest start that the plan allows. When a job ends, each waiting job in turn is taken out of
@@ -27,9 +28,10 @@ class Conservative(QueueDispatcher):
     Deviations: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
         processors. On shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a
         walltime are planned to run for ever unless `default_walltime` says otherwise; a job that could only start after
-        the end of such a job waits without a reservation. When a job outlives its expected end, or hosts come or go,
-        the plan is made anew in order; the late job is expected to take as long again as it is late, at least 1 s and
-        not beyond its walltime (compare the correction of predictions in [2]).
+        the end of such a job waits without a reservation. When a job outlives its expected end (by more than
+        `core.lateness.TOLERANCE`, since ends are told a moment late), or hosts come or go, the plan is made anew in
+        order; the late job is expected to take as long again as it is late, at least 1 s and not beyond its walltime
+        (compare the correction of predictions in [2]). A place may be too short by that tolerance, see `Reservations`.
     References: [1] Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in
         scheduling the IBM SP2 with backfilling", TPDS 2001, section 2.2. [2] Tsafrir, Etsion, Feitelson: "Backfilling
         using system-generated predictions rather than user runtime estimates", TPDS 2007.
@@ -37,7 +39,7 @@ class Conservative(QueueDispatcher):
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
-        self.plan = Reservations(ledger, self.placement.place)
+        self.plan = Reservations(ledger, self.placement.place, slack=self.lateness.slack)
         self._ends = Ends()
         #: On shared nodes a job that cannot start earlier keeps its nodes, instead of choosing them anew.
         self._keeps_place = not ledger.machine.exclusive
@@ -51,7 +53,7 @@ class Conservative(QueueDispatcher):
             self.plan.put_back(job.parent, job.id, job)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
-        self._ends.add(stay, self.plan.held[stay.job.id].end)
+        self._ends.add(stay, self.plan.held[stay.job.id].expected_end)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
@@ -60,7 +62,7 @@ class Conservative(QueueDispatcher):
         self._freed = True
         if stay.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED):
             self.plan.give_back(stay.job.id)
-        if kept.end < ledger.now or kept.place.allocation.mask & ledger.unavailable:
+        if overdue(kept.expected_end, ledger.now) or kept.place.allocation.mask & ledger.unavailable:
             self._void = True
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
@@ -72,6 +74,8 @@ class Conservative(QueueDispatcher):
         self._extend_overdue(ledger)
         if self._void:
             self.plan.renew()
+        else:
+            self.plan.settle()
         candidates = self.fresh_in_order(ledger)
         if self._freed or self._void or self.ordering.dynamic:
             candidates = self.in_order(ledger)
@@ -95,7 +99,7 @@ class Conservative(QueueDispatcher):
     def _reserve(self, job: Job) -> Reservation | None:
         """Reserve and return a job's earliest start; None, and no longer any, if there is none."""
         before = self.plan.withdraw(job.id)
-        found = self.plan.earliest(job, self.expected(job))
+        found = self.plan.earliest(job, self.booked(job))
         if found is not None and before is not None and self._keeps_place and found.start >= before.start:
             found = before
         return None if found is None else self.plan.put(job.id, found)
@@ -105,10 +109,10 @@ class Conservative(QueueDispatcher):
         for stay in self._ends.overdue(ledger.now):
             job = stay.job
             start = self.plan.held[job.id].start
-            late = ledger.now - start - self.expected(job)
+            late = ledger.now - start - self.booked(job)
             end = end_of(ledger.now, max(late, 1.0))
-            limit = end_of(start, job.walltime)
-            if limit > ledger.now:
+            limit = end_of(start, self.lateness.booked(job.walltime))
+            if not overdue(limit, ledger.now):
                 end = min(end, limit)
             self._ends.remove(job.id)
             self._ends.add(stay, end)
@@ -118,14 +122,14 @@ class Conservative(QueueDispatcher):
     # ------------------------------------------------------------------ gaps for layers
 
     def gaps(self, ledger: Ledger) -> Iterable[Gap]:
-        return (Gap(*gap) for gap in gaps_from_now(self.plan.timeline, ledger.now))
+        return (Gap(*gap) for gap in gaps_from_now(self.plan.timeline, ledger.now, less=self.lateness.delay))
 
     def may_lend(self, ledger: Ledger, job: Job, gap: Gap) -> bool:
         kept = self.plan.planned.get(job.id)
-        return kept is None or kept.start >= end_of(ledger.now, gap.length)
+        return kept is None or kept.start >= end_of(ledger.now, self.lateness.booked(gap.length))
 
     def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
         super().lend(ledger, job, gap, place)
         # Its planned start waits for the outcome.
         self.plan.lend(job.id)
-        self.plan.hold(job, place, end_of(ledger.now, gap.length))
+        self.plan.hold(job, place, end_of(ledger.now, self.lateness.booked(gap.length)))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any, ClassVar, Literal
 
 from batdispatch.core.dispatcher import Gap
 from batdispatch.core.job import Job, Stay
+from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.core.timeline import end_of
-from batdispatch.dispatchers.backfilling.queue import Ends, QueueDispatcher, QueueOptions
+from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
 from batdispatch.parts.prediction.predictions import LEAST
 
 #: Shortest gap that is offered to layers, in seconds.
 SHORTEST = 1.0
 
 
-class EasyOptions(QueueOptions, frozen=True, kw_only=True):
+class EasyOptions(PlanOptions, frozen=True, kw_only=True):
     """Options of EASY.
 
     ordering, placement, default_walltime, prediction: see `batdispatch explain fcfs`.
@@ -30,7 +33,7 @@ class EasyOptions(QueueOptions, frozen=True, kw_only=True):
     reservation: Literal["count", "hosts"] = "count"
 
 
-class Easy(QueueDispatcher):
+class Easy(PlanningQueue):
     """Start jobs in order; when the head does not fit, others may run ahead if they do not delay it.
 
     The shadow time is the earliest moment at which enough running jobs have reached their expected end for the head to
@@ -69,7 +72,7 @@ class Easy(QueueDispatcher):
             self._pooled, self._space, self._basis = False, ledger.space, (-1, "")
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
-        self.ends.add(stay, end_of(ledger.now, self.expected(stay.job)))
+        self.ends.add(stay, end_of(ledger.now, self.booked(stay.job)))
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
@@ -93,10 +96,8 @@ class Easy(QueueDispatcher):
         candidates = ledger.space.plausible(ledger.free, candidates)
         if self._pooled:
             # A number suffices to see who would delay the head, before hosts are chosen.
-            spare, now, shadow, expected = self._at_shadow - head.units, ledger.now, self._shadow, self.expected
-            candidates = [
-                job for job in candidates if job.request.units <= spare or end_of(now, expected(job)) <= shadow
-            ]
+            spare, now, shadow, booked = self._at_shadow - head.units, ledger.now, self._shadow, self.booked
+            candidates = [job for job in candidates if job.request.units <= spare or end_of(now, booked(job)) <= shadow]
         self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
 
     def _backfill(self, ledger: Ledger, job: Job, head: Job) -> bool:
@@ -104,7 +105,7 @@ class Easy(QueueDispatcher):
         free = ledger.free
         if not ledger.space.fits(free, job):
             return False
-        outlives = end_of(ledger.now, self.expected(job)) > self._shadow
+        outlives = end_of(ledger.now, self.booked(job)) > self._shadow
         if outlives and not self._counts:
             free = ledger.space.meet(free, self._at_shadow)
         place = self.choose(free, job)
@@ -123,10 +124,7 @@ class Easy(QueueDispatcher):
         space = self._space
         free: Any = ledger.free.bit_count() if self._pooled else ledger.free
         self._shadow = math.inf
-        # Requests are limits, predictions may be too short: who outlives one is expected to end a little later.
-        soonest = -math.inf if self.predictions.exact_requests else ledger.now + LEAST
-        for expected, _, stay in self.ends:
-            end = max(expected, soonest)
+        for end, stay in self._soonest_first(ledger):
             if end > self._shadow:
                 break
             if self._pooled:
@@ -144,6 +142,20 @@ class Easy(QueueDispatcher):
             if place is not None:
                 self._at_shadow = space.take(free, head, place.allocation)
 
+    def _soonest_first(self, ledger: Ledger) -> Iterable[tuple[float, Stay]]:
+        """Return the running jobs with their expected ends as things stand, in seconds, in order of these."""
+        if self.predictions.exact_requests:
+            return ((end, stay) for end, _, stay in self.ends)
+        soonest = ledger.now + LEAST
+        found = []
+        for end, _, stay in self.ends:
+            if end < soonest:
+                # Predictions may be too short: who outlives one is expected to end a little later. Requests are limits.
+                limit = end_of(stay.start, self.lateness.booked(stay.job.walltime))
+                end = soonest if overdue(limit, ledger.now) else min(soonest, limit)
+            found.append((end, stay))
+        return sorted(found, key=itemgetter(0))
+
     def _head_fits(self, free: Any, head: Job) -> bool:
         return self._space.fits(free, head) and (self.placement.complete or self.choose(free, head) is not None)
 
@@ -151,5 +163,5 @@ class Easy(QueueDispatcher):
 
     def gaps(self, ledger: Ledger) -> list[Gap]:
         """What is free until the head of the queue may start."""
-        length = self._shadow - ledger.now if len(self.waiting) > 1 else 0.0
+        length = self._shadow - ledger.now - self.lateness.delay if len(self.waiting) > 1 else 0.0
         return [Gap(ledger.space, ledger.free, length)] if SHORTEST <= length < math.inf else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher, Gap
 from batdispatch.core.job import Job, Stay
+from batdispatch.core.lateness import Lateness, overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
@@ -34,6 +36,16 @@ class QueueOptions(Options, frozen=True, kw_only=True):
     placement: str = "first-fit"
     prediction: str = "requested"
     default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
+
+
+class PlanOptions(QueueOptions, frozen=True, kw_only=True):
+    """Options of every queue dispatcher that plans ahead.
+
+    rjms_delay: in the plan, add so many seconds to how long each job is expected to run, for the time that the resource
+        manager may take to end a job. Batsim's reference schedulers add 5.
+    """
+
+    rjms_delay: Annotated[float, msgspec.Meta(ge=0)] = 0.0
 
 
 class QueueDispatcher(Dispatcher):
@@ -148,6 +160,24 @@ class QueueDispatcher(Dispatcher):
         return started
 
 
+class PlanningQueue(QueueDispatcher):
+    """Keeps the waiting jobs in the chosen order and plans when hosts will be free.
+
+    Attributes:
+        lateness: how late ends may come in the plan.
+    """
+
+    options_type: ClassVar[type[Options]] = PlanOptions
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        self.lateness = Lateness(self.options.rjms_delay)
+
+    def booked(self, job: Job) -> float:
+        """Return for how many seconds the plan keeps a job's hosts."""
+        return self.lateness.booked(self.expected(job))
+
+
 class Ends:
     """Running jobs in order of their expected end."""
 
@@ -166,8 +196,8 @@ class Ends:
         del self._sorted[index]
 
     def overdue(self, now: float) -> list[Stay]:
-        """Return the jobs that were expected to end before `now`."""
-        return [stay for _, _, stay in self._sorted[: bisect_left(self._sorted, (now,))]]
+        """Return the jobs that have outlived their expected end at `now`, in seconds."""
+        return [stay for _, _, stay in takewhile(lambda entry: overdue(entry[0], now), self._sorted)]
 
     def __iter__(self) -> Iterator[tuple[float, int, Stay]]:
         return iter(self._sorted)

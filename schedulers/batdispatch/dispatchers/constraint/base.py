@@ -14,6 +14,7 @@ from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.events import Event
 from batdispatch.core.job import Job, Stay
+from batdispatch.core.lateness import Lateness
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.pooled import SOMEWHERE, PooledSpace
@@ -43,6 +44,8 @@ class PlanningOptions(Options, frozen=True, kw_only=True):
     prediction: expect jobs to run as long as this method says (`batdispatch list predictions`), and never longer than
         their walltimes.
     default_walltime: expect a job without a walltime to run for so many seconds; infinite unless given.
+    rjms_delay: in the plan, add so many seconds to how long each job is expected to run, for the time that the resource
+        manager may take to end a job. Batsim's reference schedulers add 5.
     window: decide about at most so many of the jobs that would fit now together.
     ahead: plan for so many of the jobs that do not fit now too, so that others do not delay them. 0, as published: for
         none.
@@ -54,6 +57,7 @@ class PlanningOptions(Options, frozen=True, kw_only=True):
     placement: str = "best-fit"
     prediction: str = "requested"
     default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
+    rjms_delay: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     window: Positive = 100
     ahead: NotNegative = 0
     reserve: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
@@ -70,6 +74,7 @@ class PlanningDispatcher(Dispatcher):
         self.ordering = make_ordering(self.options.ordering)
         self.placement = make_placement(self.options.placement)
         self.predictions = Predictions(self.options.prediction, self.options.default_walltime)
+        self.lateness = Lateness(self.options.rjms_delay)
         self.account = Account(SCALE)
 
     def begin(self, ledger: Ledger) -> None:
@@ -114,7 +119,8 @@ class PlanningDispatcher(Dispatcher):
         jobs = self.candidates(ledger)
         if not jobs:
             return
-        instance = Instance(ledger, jobs, self.predictions.of, self.pool, pooled=self.takes_nodes_for_one(ledger))
+        one = self.takes_nodes_for_one(ledger)
+        instance = Instance(ledger, jobs, self.predictions.of, self.pool, pooled=one, lateness=self.lateness)
         counters: dict[str, int] = {}
         size = self.window.size
         found = self.plan(instance, counters)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job, Stay
+from batdispatch.core.lateness import TOLERANCE, Lateness
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.list_schedule import End
 from batdispatch.core.pooled import PooledSpace
@@ -27,6 +28,8 @@ from batdispatch.core.space import Space
 FOREVER = 10**8
 #: A second of delay of a job of duration d costs ``max(1, round(SCALE / d))``.
 SCALE = 10**6
+#: A plan that adds nothing for late ends.
+ON_TIME = Lateness()
 
 
 class Remaining(NamedTuple):
@@ -49,7 +52,9 @@ class Instance:
         pool: sums over the machine, for bounds.
         free: what is free now, a value of `space`.
         jobs: the queued jobs, in the order that a dispatcher gave them.
-        durations: int64 [job], expected run times in s, at least 1.
+        runtimes: int64 [job], expected run times in s, at least 1.
+        durations: int64 [job], for how many seconds a plan keeps what each job uses: its expected run time, and what
+            the plan adds for late ends.
         waits: float64 [job], s waited so far.
         running: the running jobs, soonest end first.
     """
@@ -62,6 +67,7 @@ class Instance:
         pool: PooledSpace | None = None,
         *,
         pooled: bool = False,
+        lateness: Lateness = ON_TIME,
     ) -> None:
         """Look at the ledger's cluster as it is now.
 
@@ -71,6 +77,7 @@ class Instance:
             expected: how long a job is expected to run, s.
             pool: of the ledger's space, where it is known already.
             pooled: whether all nodes are taken for one.
+            lateness: how late ends may come.
         """
         self.ledger = ledger
         self.pool = PooledSpace(ledger.space) if pool is None else pool
@@ -78,14 +85,17 @@ class Instance:
         self.space: Space[Any] = self.pool if pooled else ledger.space
         self.free: Any = ledger.space.pooled(ledger.free) if pooled else ledger.free
         self.jobs = tuple(jobs)
-        self.durations: NDArray[np.int64] = np.array([whole_seconds(expected(job)) for job in jobs], dtype=np.int64)
+        runtimes = [expected(job) for job in jobs]
+        self.runtimes = _on_grid(runtimes)
+        self.durations = _on_grid([lateness.booked(runtime) for runtime in runtimes])
         self.waits: NDArray[np.float64] = np.array([ledger.now - job.submission for job in jobs], dtype=np.float64)
-        self.running = self._running(expected)
+        self.running = self._running(lambda job: lateness.booked(expected(job)))
 
-    def _running(self, expected: Callable[[Job], float]) -> tuple[Remaining, ...]:
+    def _running(self, booked: Callable[[Job], float]) -> tuple[Remaining, ...]:
         now, away = self.ledger.now, self.ledger.unavailable
         running = [
-            Remaining(stay, whole_seconds(stay.start + expected(stay.job) - now), stay.allocation)
+            # What started a moment too late must not take a second more of the grid.
+            Remaining(stay, whole_seconds(stay.start + booked(stay.job) - now - TOLERANCE), stay.allocation)
             for stay in self.ledger.running.values()
         ]
         if away:
@@ -164,7 +174,7 @@ class Instance:
     @cached_property
     def weights(self) -> NDArray[np.int64]:
         """The cost of each second of delay, int64 [job]."""
-        return np.maximum(np.rint(SCALE / self.durations), 1).astype(np.int64)
+        return np.maximum(np.rint(SCALE / self.runtimes), 1).astype(np.int64)
 
     def cost(self, starts: Sequence[int] | NDArray[np.int64]) -> int:
         """Return the objective of the models: sum of weight x start, exact however large."""
@@ -173,7 +183,7 @@ class Instance:
 
     def slowdown(self, starts: Sequence[int] | NDArray[np.int64]) -> float:
         """Return the objective as PCP'20 writes it (section 2.2): sum of (start - arrival + duration) / duration."""
-        return float(((np.asarray(starts) + self.waits + self.durations) / self.durations).sum())
+        return float(((np.asarray(starts) + self.waits + self.runtimes) / self.runtimes).sum())
 
     @cached_property
     def bound(self) -> int:
@@ -208,7 +218,11 @@ class Instance:
         return len(self.jobs) + sum(int(self.room(job).sum()) for job in self.jobs)
 
 
-_FIELDS = ("ledger", "pool", "jobs", "durations", "waits", "running")
+_FIELDS = ("ledger", "pool", "jobs", "runtimes", "durations", "waits", "running")
+
+
+def _on_grid(durations: Sequence[float]) -> NDArray[np.int64]:
+    return np.array([whole_seconds(duration) for duration in durations], dtype=np.int64)
 
 
 def whole_seconds(duration: float) -> int:

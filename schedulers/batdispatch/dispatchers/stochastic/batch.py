@@ -13,21 +13,20 @@ from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher, Gap
 from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
 from batdispatch.core.job import Job, JobState, Stay
+from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.request import Request
 from batdispatch.core.reservations import Reservations
 from batdispatch.core.space import HostSpace, PoolSpace
 from batdispatch.core.timeline import end_of, gaps_from_now
-from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
+from batdispatch.dispatchers.backfilling.queue import PlanningQueue, PlanOptions
 from batdispatch.dispatchers.stochastic.unplaced import Unplaced
 from batdispatch.layers.attempts import Attempts, Rate
-
-#: Seconds that a planned start may be late, because messages take time, before the plan is made anew.
-LATE = 1.0
+from batdispatch.parts.prediction.predictions import LEAST
 
 
-class BatchOptions(QueueOptions, frozen=True, kw_only=True):
+class BatchOptions(PlanOptions, frozen=True, kw_only=True):
     """Options of the batch scheduler.
 
     requests, rate, speculate: see `batdispatch explain attempts`.
@@ -57,7 +56,7 @@ class StochasticBatch(Attempts):
     after the gap. The job is stopped at the gap's end and keeps its reservation.
 
     Guarantee: with a rigid plan no planned job starts earlier or later than planned, if no host goes away and small
-    jobs keep the times they are expected to take.
+    jobs keep the times they are expected to take. Ends that are told a moment late move the plan by as much.
     Time: an end costs a search of the plan for each different size that waits, and for each job that may fit a gap.
     Deviations: the paper does not say which hundred jobs make a batch nor whether jobs with a reservation may
     speculate; small jobs fill gaps, and are planned alone when no long job waits.
@@ -70,7 +69,7 @@ class StochasticBatch(Attempts):
         return BatchPlanner(self, self.options, seed)
 
 
-class BatchPlanner(QueueDispatcher):
+class BatchPlanner(PlanningQueue):
     """What `stochastic-batch` does under the layer: it plans attempts, and asks the layer which jobs they belong to.
 
     Attributes:
@@ -88,7 +87,7 @@ class BatchPlanner(QueueDispatcher):
         #: jobs do not care which hosts they get and all hosts are there.
         self._pooled = self.placement.complete and isinstance(ledger.space, HostSpace)
         space = PoolSpace(ledger.machine) if self._pooled else ledger.space
-        self.plan = Reservations(ledger, self.placement.place, space)
+        self.plan = Reservations(ledger, self.placement.place, space, slack=self.lateness.slack)
         self.window = ledger.now
         #: (start, order of planning, key) of the planned reservations, and some that are no more.
         self._starts: list[tuple[float, int, str]] = []
@@ -115,14 +114,17 @@ class BatchPlanner(QueueDispatcher):
         key = self._attempts.first(job)
         self._by_key[key] = job
         if key not in self.plan.planned:
-            self._unplaced.add(job, self.expected(job), ledger.rank(job))
+            self._unplaced.add(job, self.booked(job), ledger.rank(job))
             return
         # A speculation failed: the reservation is the new attempt's.
         self.plan.lend(key)
         self.plan.put_back(key, key, job)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
-        self._freed |= self.plan.end(stay.job.id).end > ledger.now
+        kept = self.plan.end(stay.job.id)
+        self._freed |= kept.end > ledger.now
+        # A job that ends on hosts that are away gives nothing back there.
+        self._void |= not self._pooled and bool(kept.place.allocation.mask & ledger.unavailable)
         if stay.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED):
             # A speculation that succeeded needs its reservation no more.
             self._freed |= self.plan.withdraw(self._attempts.first(stay.job)) is not None
@@ -139,7 +141,7 @@ class BatchPlanner(QueueDispatcher):
             return
         held = self.plan.held
         self._pooled = False
-        self.plan = Reservations(ledger, self.placement.place)
+        self.plan = Reservations(ledger, self.placement.place, slack=self.lateness.slack)
         for job_id, kept in held.items():
             self.plan.held[job_id] = kept._replace(place=Place(ledger.running[job_id].allocation))
         self.plan.renew()
@@ -151,14 +153,17 @@ class BatchPlanner(QueueDispatcher):
         plan = self.plan
         plan.timeline.advance(ledger.now)
         jobs = self.in_order(ledger)
-        if self._next_start() < ledger.now - LATE:
+        if overdue(self._next_start(), ledger.now):
             self._void = True
         if self._void:
             self._renew(ledger)
             if plan.held:
                 self._plan_batch(ledger, jobs)
-        elif self._freed and self.options.plan == "repack":
-            self._repack(ledger)
+        else:
+            for key in plan.settle():
+                self._note_start(key)
+            if self._freed and self.options.plan == "repack":
+                self._repack(ledger)
         if not (plan.planned or plan.held):
             if jobs:
                 self._plan_batch(ledger, jobs)
@@ -179,7 +184,7 @@ class BatchPlanner(QueueDispatcher):
         self._unplaced = Unplaced()
         for job in jobs:
             if not (job.id in members and self._reserve(job)):
-                self._unplaced.add(job, self.expected(job), ledger.rank(job))
+                self._unplaced.add(job, self.booked(job), ledger.rank(job))
         self._fill(ledger, self._that_may_fit(ledger))
 
     def _refreshed(self, ledger: Ledger, jobs: list[Job]) -> list[Job]:
@@ -211,7 +216,7 @@ class BatchPlanner(QueueDispatcher):
         for job in jobs:
             if self._attempts.first(job) in self.plan.planned:
                 continue
-            duration = self.expected(job)
+            duration = self.booked(job)
             if job.request not in longest:
                 longest[job.request] = self._longest_gap(job)
             if duration > longest[job.request]:
@@ -231,7 +236,7 @@ class BatchPlanner(QueueDispatcher):
             if plan.may_move_up(key) if self._pooled else plan.planned[key].start > ledger.now:
                 plan.withdraw(key)
                 if not self._reserve(job):
-                    self._unplaced.add(job, self.expected(job), ledger.rank(job))
+                    self._unplaced.add(job, self.booked(job), ledger.rank(job))
         self._close_window(ledger)
 
     def _start_planned(self, ledger: Ledger) -> list[Job]:
@@ -269,7 +274,7 @@ class BatchPlanner(QueueDispatcher):
     def _reserve(self, job: Job, before: float = math.inf) -> bool:
         """Reserve a job's earliest start that lets it end by `before`, in seconds; return whether there is one."""
         key = self._attempts.first(job)
-        kept = self.plan.reserve(key, job, self.expected(job), before)
+        kept = self.plan.reserve(key, job, self.booked(job), before)
         if kept is None:
             return False
         self._note_start(key)
@@ -314,12 +319,12 @@ class BatchPlanner(QueueDispatcher):
         if began >= 0:
             longest = max(longest, self.window - began)
         # Times are rounded to microseconds.
-        return longest + 1e-6
+        return longest + max(self.lateness.slack, 1e-6)
 
     def _renew(self, ledger: Ledger) -> None:
-        """Drop all reservations but those of running jobs; late ones get `LATE` seconds more."""
+        """Drop all reservations but those of running jobs; late ones get `LEAST` seconds more."""
         for job_id, kept in list(self.plan.held.items()):
-            self.plan.extend(job_id, max(kept.end, ledger.now + LATE))
+            self.plan.extend(job_id, max(kept.end, ledger.now + LEAST))
         self.plan.renew()
         self._close_window(ledger)
 
@@ -332,15 +337,16 @@ class BatchPlanner(QueueDispatcher):
     # ------------------------------------------------------------------ gaps for the layer
 
     def gaps(self, ledger: Ledger) -> Iterable[Gap]:
-        return (Gap(*gap) for gap in gaps_from_now(self.plan.timeline, ledger.now, self.window))
+        gaps = gaps_from_now(self.plan.timeline, ledger.now, self.window, less=self.lateness.delay)
+        return (Gap(*gap) for gap in gaps)
 
     def may_lend(self, ledger: Ledger, job: Job, gap: Gap) -> bool:
         kept = self.plan.planned.get(self._attempts.first(job))
-        return kept is None or kept.start >= end_of(ledger.now, gap.length)
+        return kept is None or kept.start >= end_of(ledger.now, self.lateness.booked(gap.length))
 
     def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
         super().lend(ledger, job, gap, place)
         # A reservation of the job's own stays in the plan until the outcome is known.
-        self.plan.hold(job, place, end_of(ledger.now, gap.length))
+        self.plan.hold(job, place, end_of(ledger.now, self.lateness.booked(gap.length)))
         self._unplaced.discard(job)
         del self._by_key[self._attempts.first(job)]

@@ -7,11 +7,11 @@ from typing import ClassVar
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.backfilling.conservative import Conservative
-from batdispatch.dispatchers.backfilling.queue import QueueOptions
+from batdispatch.dispatchers.backfilling.queue import PlanOptions
 from batdispatch.layers.attempts import Attempts, Rate
 
 
-class StochasticConservativeOptions(QueueOptions, frozen=True, kw_only=True):
+class StochasticConservativeOptions(PlanOptions, frozen=True, kw_only=True):
     """Options of stochastic conservative backfilling.
 
     requests, rate, speculate: see `batdispatch explain attempts`.

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from batdispatch.core.job import Job, JobState, Stay
+from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.parts.prediction.base import Prediction, make_prediction
 from batdispatch.parts.prediction.requested import Requested
@@ -70,8 +71,8 @@ class Predictions:
         if predicted < math.inf:
             self._ended += 1
             self._error += abs(predicted - runtime)
-            # Clocks count microseconds.
-            self._under += predicted < runtime - 1e-6
+            # A job that is killed at its walltime is told to have ended a little later.
+            self._under += overdue(predicted, runtime)
         self.prediction.learn(job, runtime, predicted)
 
     def report(self) -> dict[str, Any]:
