@@ -10,16 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core import dispatcher as dispatchers
-from batdispatch.core import events as e
 from batdispatch.core import registry
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
 from batdispatch.core.need import resolve
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts import ordering, placement
-from simulating import Task, audit, micro, simulate
-from strategies import machines, workloads
+from simulating import Task, audit, check_absences, micro, simulate
+from strategies import absences, machines, workloads
 
 BASELINES = ["conservative", "easy", "fcfs", "filler"]
 ORDERINGS = registry.names(ordering.GROUP)
@@ -45,19 +43,6 @@ def options(draw: st.DrawFn, name: str) -> dict[str, Any]:
     if name == "easy" and draw(st.booleans()):
         given["reservation"] = "hosts"
     return given
-
-
-@st.composite
-def absences(draw: st.DrawFn, machine: Machine) -> list[e.Event]:
-    """Hosts that come and go; in the end all are there."""
-    found: list[e.Event] = []
-    for _ in range(draw(st.integers(0, 4))):
-        hosts = Allocation(draw(st.integers(1, 2 ** len(machine.hosts) - 1)))
-        begin = draw(st.integers(0, 150)) / 10
-        found.append(e.MachinesUnavailable(begin, hosts))
-        if draw(st.booleans()):
-            found.append(e.MachinesAvailable(begin + draw(st.integers(0, 100)) / 10, hosts))
-    return [*found, e.MachinesAvailable(30.0, Allocation((1 << len(machine.hosts)) - 1))] if found else []
 
 
 def impossible(machine: Machine, task: Task) -> bool:
@@ -101,21 +86,6 @@ def check_anything(data: st.DataObject, name: str) -> None:
     again = simulate(machine, tasks, name, options=chosen, **arguments)
     assert again.files == result.files, "the same run twice"
     assert [reply for _, reply in again.exchanges] == [reply for _, reply in result.exchanges]
-
-
-def check_absences(events: list[e.Event], result: Any) -> None:
-    """No job starts on a host while it is away."""
-    ordered = sorted(events, key=lambda event: event.time)
-    for row in result.rows.values():
-        away = 0
-        for event in ordered:
-            if row.state is JobState.REJECTED or micro(event.time) > row.start:
-                break
-            if isinstance(event, e.MachinesUnavailable):
-                away |= event.hosts.mask
-            elif isinstance(event, e.MachinesAvailable):
-                away &= ~event.hosts.mask
-        assert not any(away >> host & 1 for host in row.units), f"{row.id} started on a host that was away"
 
 
 @pytest.mark.parametrize("name", BASELINES)

@@ -192,6 +192,21 @@ def audit(machine: Machine, tasks: Sequence[Task], result: Result) -> None:
                 assert amount <= offered.get(name, 0), f"host {host} at {moment / 1e6} s: {amount} {name}"
 
 
+def check_absences(events: Sequence[e.Event], result: Result) -> None:
+    """No job starts on a host while it is away."""
+    ordered = sorted(events, key=lambda event: event.time)
+    for row in result.rows.values():
+        away = 0
+        for event in ordered:
+            if row.state is JobState.REJECTED or micro(event.time) > row.start:
+                break
+            if isinstance(event, e.MachinesUnavailable):
+                away |= event.hosts.mask
+            elif isinstance(event, e.MachinesAvailable):
+                away &= ~event.hosts.mask
+        assert not any(away >> host & 1 for host in row.units), f"{row.id} started on a host that was away"
+
+
 def _offers(machine: Machine, host: int) -> dict[str, int]:
     """What a host has, read from its property."""
     assert not machine.hosts[host].storage

@@ -7,6 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
 from batdispatch.core.capacity import space_of
 from batdispatch.core.job import Job
 from batdispatch.core.jobfields import read_request
@@ -115,3 +117,16 @@ def workloads(
         submission = draw(st.one_of(st.just(0.0), _seconds(0, 20)))
         tasks.append(Task(str(number), submission, units, runtime, walltime, demand, user))
     return tasks
+
+
+@st.composite
+def absences(draw: st.DrawFn, machine: Machine) -> list[e.Event]:
+    """Hosts that come and go; in the end all are there."""
+    found: list[e.Event] = []
+    for _ in range(draw(st.integers(0, 4))):
+        hosts = Allocation(draw(st.integers(1, 2 ** len(machine.hosts) - 1)))
+        begin = draw(st.integers(0, 150)) / 10
+        found.append(e.MachinesUnavailable(begin, hosts))
+        if draw(st.booleans()):
+            found.append(e.MachinesAvailable(begin + draw(st.integers(0, 100)) / 10, hosts))
+    return [*found, e.MachinesAvailable(30.0, Allocation((1 << len(machine.hosts)) - 1))] if found else []

@@ -39,6 +39,7 @@ from batdispatch.core import events as e
 from batdispatch.core.blame import blame, file_of
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
+from batdispatch.core.idle_calls import IdleCalls
 from batdispatch.core.job import Job
 from batdispatch.core.lacking import check_features
 from batdispatch.core.ledger import TICK, Ledger
@@ -87,6 +88,7 @@ class Session:
         self._clock = clock or (lambda: 0.0)
         dispatcher.clock = self._clock
         self._registration_open = False
+        self._idle_calls = IdleCalls()
         self._apply: dict[type[e.Event], Callable[[Ledger, Any], None]] = {
             e.SimulationBegins: self._begins_again,
             e.JobSubmitted: self._submitted,
@@ -104,7 +106,7 @@ class Session:
         Raises:
             InputError: the message contradicts what was said before.
             ImpossibleDecision: the dispatcher decided something impossible.
-            SimulationError: the dispatcher raised an exception of its own.
+            SimulationError: the dispatcher raised an exception of its own, or has itself called without end.
         """
         try:
             return self._handle(message)
@@ -156,6 +158,10 @@ class Session:
             ledger.finish_registration()
             self._registration_open = False
         decisions = ledger.take_decisions()
+        loop = self._idle_calls.endless(message, decisions)
+        if loop:
+            cls = type(self.dispatcher.innermost())
+            raise SimulationError(f"dispatcher {cls.__name__} does not get on at {now:.6f} s: {loop}")
         delay = spent if self.decision_time is None else self.decision_time
         if delay > 0.0:
             return Reply(now + delay, self._postponed(ledger, decisions, now + delay))

@@ -1,0 +1,59 @@
+"""A dispatcher that has itself called without end is told so; one that polls is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from batdispatch.core import idle_calls
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.errors import SimulationError
+from batdispatch.core.idle_calls import MOST, WITHIN
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.machine import Machine
+from simulating import Task, simulate
+
+
+class Polling(Dispatcher):
+    """Starts jobs as they come, and asks to be called `every` so many seconds as long as a job runs or waits."""
+
+    every = 1e-6
+    calls = 0
+
+    def decide(self, ledger: Ledger) -> None:
+        for job in list(ledger.queue.values()):
+            place = ledger.place(job)
+            if place is not None:
+                ledger.start(job, place)
+        if ledger.running or ledger.queue:
+            self.calls += 1
+            ledger.wake_at(ledger.now + self.every)
+
+
+def test_calls_every_microsecond_end_in_an_error_that_says_so() -> None:
+    dispatcher = Polling()
+    with pytest.raises(SimulationError) as caught:
+        simulate(Machine.flat(2), [Task("1", 3.0, 1, 3600.0)], dispatcher)
+    assert dispatcher.calls == MOST + 1
+    text = str(caught.value)
+    assert text.startswith("dispatcher Polling does not get on at 3.010000 s: it has been called 10,000 times in a row")
+    assert "since 3.000001 s" in text
+    assert "the next one at 3.010001 s" in text
+    assert "wake_at(that moment)" in text
+
+
+def test_who_polls_once_in_a_while_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle_calls, "MOST", 50)
+    dispatcher = Polling()
+    # Fifty calls take a little longer than the span.
+    dispatcher.every = WITHIN / 48
+    result = simulate(Machine.flat(2), [Task("1", 0.0, 1, 100.0)], dispatcher)
+    assert dispatcher.calls > 4000
+    assert result.starts() == {"1": 0.0}
+
+
+def test_what_happens_in_between_counts_as_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle_calls, "MOST", 50)
+    dispatcher = Polling()
+    dispatcher.every = 0.001
+    tasks = [Task(str(number), number * 0.04, 1, 0.02) for number in range(50)]
+    assert len(simulate(Machine.flat(2), tasks, dispatcher).starts()) == 50

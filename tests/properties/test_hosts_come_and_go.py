@@ -1,0 +1,60 @@
+"""What holds for every dispatcher while hosts go away and come back: no job is lost, nothing exceeds what is there."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core import dispatcher as dispatchers
+from batdispatch.core import registry
+from batdispatch.core.machine import Machine
+from simulating import Task, audit, check_absences, simulate
+from stochastic import check, stochastic_workloads
+from strategies import absences, exclusive_machines, shared_machines, workloads
+
+NAMES = registry.names(dispatchers.GROUP)
+#: Options that keep a solver short, and those that make a plan move.
+OPTIONS = {
+    "pcp19": {"work": "0.02"},
+    "pcp20": {"work": "0.02"},
+    "hcp19": {"work": "0.02"},
+    "attempts": {"dispatcher": "conservative"},
+}
+quick = settings(
+    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "15")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def runs_to_the_end(data: st.DataObject, name: str, machine: Machine) -> None:
+    cls = dispatchers.find(name)
+    tasks: list[Task] = data.draw(
+        stochastic_workloads(machine) if cls.registers_jobs else workloads(machine), label="tasks"
+    )
+    options = dict(OPTIONS.get(name, {}))
+    if cls.registers_jobs:
+        options["speculate"] = data.draw(st.sampled_from(["true", "false"]), label="speculate")
+    if name == "stochastic-batch":
+        options["plan"] = data.draw(st.sampled_from(["rigid", "repack"]), label="plan")
+    events = data.draw(absences(machine), label="absences")
+    result = simulate(machine, tasks, name, options=options, events=events)
+    (check if cls.registers_jobs else audit)(machine, tasks, result)
+    check_absences(events, result)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@quick
+@given(data=st.data())
+def test_on_whole_hosts(name: str, data: st.DataObject) -> None:
+    runs_to_the_end(data, name, data.draw(exclusive_machines(), label="machine"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@quick
+@given(data=st.data())
+def test_on_shared_nodes(name: str, data: st.DataObject) -> None:
+    runs_to_the_end(data, name, data.draw(shared_machines(), label="machine"))
