@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import simulating
+from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.machine import Machine
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import run
@@ -88,3 +89,19 @@ def test_same_schedule_of_stochastic_jobs(monkeypatch: pytest.MonkeyPatch, dispa
     late = simulating.simulate(machine, tasks, dispatcher, options={"requests": requests})
     assert late.starts().keys() == prompt.starts().keys()
     assert max(abs(late.starts()[name] - start) for name, start in prompt.starts().items()) < ADDED_UP
+
+
+def test_recorded_ends_are_late_but_not_beyond_the_tolerance() -> None:
+    folder = RECORDINGS / "batsim4" / "walltime"
+    ends = read_jobs(folder / "jobs.csv").set_index("job_id")["finish_time"]
+    told = {
+        event["data"]["job_id"].partition("!")[2]: frame["now"]
+        for line in (folder / "exchange.jsonl").read_text().splitlines()
+        for frame in [json.loads(json.loads(line)["raw"])]
+        for event in frame["events"]
+        if event["type"] == "JOB_COMPLETED"
+    }
+    assert told.keys() == set(ends.index.astype(str))
+    late = [told[str(name)] - end for name, end in ends.items()]
+    assert 0 < min(late) < max(late) < TOLERANCE
+    assert max(late) > 1e-6

@@ -187,3 +187,51 @@ def test_a_lent_reservation_is_given_to_the_successor_or_given_up(again: bool) -
     else:
         assert plan.give_back(job.id)
         assert plan.timeline.at(5.0) == 0b11
+
+
+def chain(slack: float) -> tuple[Ledger, Reservations]:
+    """Three jobs of 10 s that follow one another on the only host, of which the first begins 20 us late."""
+    ledger = ledger_of(Machine.flat(1))
+    plan = Reservations(ledger, choose, slack=slack)
+    for name in "abc":
+        plan.reserve(name, make_job(name), 10.0)
+    ledger.now = 0.00002
+    plan.timeline.advance(ledger.now)
+    plan.withdraw("a")
+    again = plan.reserve("a", make_job("a"), 10.0)
+    assert again is not None
+    return ledger, plan
+
+
+def test_a_job_that_begins_late_pushes_those_behind_it_by_as_much() -> None:
+    _, plan = chain(slack=0.01)
+    assert plan.planned["a"].end == 10.0
+    assert plan.planned["a"].expected_end == 10.00002
+    assert plan.settle() == ["b", "c"]
+    assert [(kept.start, kept.end, kept.cut) for kept in plan.planned.values()] == [
+        (10.00002, 20.00002, 0.0),
+        (20.00002, 30.00002, 0.0),
+        (0.00002, 10.00002, 0.0),
+    ]
+    assert plan.settle() == []
+
+
+def test_without_slack_a_job_that_begins_late_goes_behind_all_others() -> None:
+    _, plan = chain(slack=0.0)
+    assert plan.planned["a"].start == 30.0
+    assert plan.settle() == []
+
+
+def test_lateness_does_not_add_up_along_a_chain() -> None:
+    ledger, plan = chain(slack=0.01)
+    for number, name in enumerate("abc"):
+        ledger.now = round(number * 10 + (number + 1) * 0.009, 6)
+        plan.timeline.advance(ledger.now)
+        plan.settle()
+        plan.begin(name)
+        assert plan.held[name].expected_end == round(ledger.now + 10, 6)
+        plan.settle()
+        ledger.now = plan.held[name].expected_end
+        plan.timeline.advance(ledger.now)
+        plan.end(name)
+    assert ledger.now == 30.027

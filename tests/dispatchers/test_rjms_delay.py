@@ -1,4 +1,4 @@
-"""`rjms_delay`: every dispatcher that plans ahead adds it to how long each job is expected to run, and to nothing else."""
+"""`rjms_delay`: a dispatcher that plans adds it to how long each job is expected to run, and to nothing else."""
 
 from __future__ import annotations
 

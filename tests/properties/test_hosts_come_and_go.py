@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from batdispatch.core import dispatcher as dispatchers
 from batdispatch.core import registry
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.events import MachinesAvailable, MachinesUnavailable
 from batdispatch.core.machine import Machine
 from simulating import Task, audit, check_absences, simulate
 from stochastic import check, stochastic_workloads
@@ -58,3 +60,12 @@ def test_on_whole_hosts(name: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_on_shared_nodes(name: str, data: st.DataObject) -> None:
     runs_to_the_end(data, name, data.draw(shared_machines(), label="machine"))
+
+
+@pytest.mark.parametrize("name", ["conservative", "stochastic-batch", "stochastic-conservative"])
+def test_a_job_that_ends_on_an_absent_host_gives_nothing_back_there(name: str) -> None:
+    machine = Machine.flat(1, "core=4 mem=8")
+    tasks = [Task("1", 0.0, 1, 1.0, 9.0, extra={"runtime_law": "tnorm:0,20,8,4"}), Task("2", 0.0, 100, 1.0, 1.0, {})]
+    hosts = Allocation(1)
+    events = [MachinesUnavailable(0.1, hosts), MachinesAvailable(30.0, hosts)]
+    assert simulate(machine, tasks, name, events=events).starts() == {"1": 0.0, "2": 30.0}
