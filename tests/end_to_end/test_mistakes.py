@@ -94,6 +94,7 @@ WRONG = [
     ([*EASY, "--decision-time", "nan"], "expected none, measured or seconds"),
     ([*EASY, "--timeout", "nan"], "no number of seconds"),
     ([*EASY, "--master-host", "nope"], "has no host 'nope'"),
+    ([*EASY, "--clock", "batsim"], "has no such host; name it with --master-host"),
     ([*EASY, "--events", "absent"], "absent: No such file or directory"),
     ([*EASY, "--events", "folder"], "folder: Is a directory"),
     ([*EASY, "--events", "text"], "text, line 1: not a JSON object"),

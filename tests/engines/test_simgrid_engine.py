@@ -270,6 +270,13 @@ def test_an_io_job_of_another_shape_is_refused(bench: Bench) -> None:
         bench.run(job("j", "compute"), dispatcher=WRITER.replace("Writer", "Careless"))
 
 
+def test_messages_cross_the_links(bench: Bench) -> None:
+    # From b's 20 ms to a; a has nothing to cross to itself but SimGrid's loopback.
+    ran = bench.run(job("first", "compute", 1), job("next", "delay", 1, 1), clock="batsim", master_host="a")
+    assert ran["first"]["finish_time"] == pytest.approx(5, abs=1e-6)
+    assert ran["next"]["starting_time"] == pytest.approx(5.02, abs=1e-6)
+
+
 def test_an_io_job_needs_simgrid(bench: Bench) -> None:
     with pytest.raises(ImpossibleDecision, match=r"job w0!j: an I/O job's time depends .* \(--simgrid always\)"):
         bench.run(job("j", "delay"), dispatcher=WRITER)
@@ -286,6 +293,8 @@ def test_without_simgrid_a_message_says_how_to_install_it(bench: Bench, monkeypa
     assert bench.run(job("j", "delay"))["j"]["execution_time"] == 3.0
     with pytest.raises(InputError, match=r"^option --simgrid always: SimGrid is not installed"):
         bench.run(job("j", "delay"), simgrid="always")
+    with pytest.raises(InputError, match=r"^option --clock batsim: SimGrid is not installed"):
+        bench.run(job("j", "delay", 1), clock="batsim", master_host="b")
 
 
 @pytest.mark.parametrize(("tool", "words"), [("apt-get", "apt-get install python3-simgrid"), (None, "'pybind11<3'")])

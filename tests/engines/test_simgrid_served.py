@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from batdispatch.engines.records import Clock
 from batdispatch.runs.run import RunSpec, execute
 from recorded import RECORDINGS
 from with_simgrid import needs_simgrid
@@ -16,8 +19,10 @@ WORKLOAD = str(RECORDINGS / "workloads" / "torus_contention.json")
 
 
 @needs_simgrid
-def test_the_same_schedule_over_a_socket(tmp_path: Path) -> None:
-    execute(RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher="easy", master_host="n0"), tmp_path / "in-process")
+@pytest.mark.parametrize("clock", ["together", "apart", "batsim"])
+def test_the_same_schedule_over_a_socket(tmp_path: Path, clock: Clock) -> None:
+    spec = RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher="easy", master_host="n0", clock=clock)
+    execute(spec, tmp_path / "in-process")
     serve = subprocess.Popen(
         [sys.executable, "-u", "-c", PROGRAM, "serve", "--dispatcher", "easy", "--socket", "tcp://127.0.0.1:*"],
         stdout=subprocess.PIPE,
@@ -26,7 +31,19 @@ def test_the_same_schedule_over_a_socket(tmp_path: Path) -> None:
     try:
         assert serve.stdout is not None
         endpoint = serve.stdout.readline().split()[-1]
-        words = ["engine", "--platform", PLATFORM, "--workload", WORKLOAD, "--master-host", "n0", "--socket", endpoint]
+        words = [
+            "engine",
+            "--platform",
+            PLATFORM,
+            "--workload",
+            WORKLOAD,
+            "--master-host",
+            "n0",
+            "--socket",
+            endpoint,
+            "--clock",
+            clock,
+        ]
         engine = subprocess.run(
             [sys.executable, "-c", PROGRAM, *words, "--out", str(tmp_path / "served"), "--timeout", "20"],
             capture_output=True,

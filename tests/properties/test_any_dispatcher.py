@@ -14,6 +14,7 @@ from batdispatch.core import registry
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
 from batdispatch.core.need import resolve
+from batdispatch.engines.mail import Delay, Delays
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts import ordering, placement
 from simulating import Task, audit, check_absences, micro, simulate
@@ -45,6 +46,15 @@ def options(draw: st.DrawFn, name: str) -> dict[str, Any]:
     return given
 
 
+@st.composite
+def delays(draw: st.DrawFn, machine: Machine) -> Delays:
+    """Messages that take no time, microseconds, or so long that many meet on the way."""
+    latency = st.sampled_from([0.0, 1e-6, 1e-5, 0.3])
+    of_hosts = draw(st.lists(latency, min_size=len(machine.hosts), max_size=len(machine.hosts)))
+    master = draw(latency)
+    return lambda host: Delay(master if host is None else of_hosts[host], 1e-9)
+
+
 def impossible(machine: Machine, task: Task) -> bool:
     """The strategy makes impossible tasks ask for a hundred times the hosts."""
     need = resolve(machine, task.request())
@@ -67,12 +77,13 @@ def check_anything(data: st.DataObject, name: str) -> None:
     machine = data.draw(machines(), label="machine")
     tasks = data.draw(workloads(machine), label="tasks")
     chosen = data.draw(options(name), label="options")
-    kind = data.draw(st.sampled_from(["plain", "plain", "split", "slow", "absent"]), label="kind")
+    kind = data.draw(st.sampled_from(["plain", "split", "slow", "absent", "mail"]), label="kind")
     arguments: dict[str, Any] = {
         "plain": {},
         "split": {"engine": EngineOptions(split_simultaneous=True)},
         "slow": {"decision_time": data.draw(st.sampled_from([1e-6, 0.3, 2.0]))},
         "absent": {"events": data.draw(absences(machine), label="absences")},
+        "mail": {"delays": data.draw(delays(machine), label="delays")},
     }[kind]
     result = simulate(machine, tasks, name, options=chosen, **arguments)
     audit(machine, tasks, result)

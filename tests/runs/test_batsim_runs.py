@@ -252,7 +252,7 @@ def test_a_batsim_that_fails_is_reported_and_gone(
 
 
 def test_what_only_the_embedded_engine_has_is_refused(batsim: Path, tmp_path: Path) -> None:
-    for option, value in (("--ties", "apart"), ("--simgrid", "always")):
+    for option, value in (("--clock", "apart"), ("--clock", "batsim"), ("--simgrid", "always")):
         ran = run(*inputs(), "--engine", "batsim4", option, value, "--out", tmp_path / "run")
         assert ran.status == 2
         assert f"option {option}: is for the embedded engine" in ran.output

@@ -12,6 +12,7 @@ from batdispatch.core.decisions import Decision
 from batdispatch.core.messages import Message, Reply
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
+from batdispatch.engines.mail import Delay, Delays
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.timing import PlatformTimer
@@ -21,6 +22,11 @@ from batdispatch.inputs.workloads import read_workload
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 #: Seconds by which the costs of Batsim's messages move its clock.
 SLACK = 0.02
+
+
+def four(host: int | None) -> Delay:
+    """Delays on four.xml: the links of alder, birch, cedar and dogwood to the master, and its loopback."""
+    return Delay(1e-6, 1e-9) if host is None else Delay(1.1e-4, 2.5e-8) if host < 2 else Delay(2.5e-4, 1e-7)
 
 
 class Script:
@@ -51,17 +57,39 @@ class Script:
         return [event["data"] for frame in frames for event in frame["events"] if event["type"] == kind]
 
 
+class InTurn(Script):
+    """Answers each message with the recorded answer to the recorded message of the same number."""
+
+    def handle(self, message: Message) -> Reply:
+        self.heard.append(message)
+        _, reply = self.replies.pop(0)
+        return reply
+
+
 def recorded_events(name: str, kind: str) -> list[dict[str, Any]]:
     """Return the data of every event of a type that Batsim sent in a recording."""
-    lines = (RECORDINGS / "batsim4" / name / "exchange.jsonl").read_text().splitlines()
-    frames = [json.loads(line["raw"]) for line in map(json.loads, lines) if line["dir"] == "batsim->sched"]
+    frames = recorded_frames(RECORDINGS / "batsim4" / name)
     return [event["data"] for frame in frames for event in frame["events"] if event["type"] == kind]
 
 
+def recorded_frames(folder: Path) -> list[dict[str, Any]]:
+    """Return every frame that Batsim sent in the recording in a folder."""
+    lines = (folder / "exchange.jsonl").read_text().splitlines()
+    return [json.loads(line["raw"]) for line in map(json.loads, lines) if line["dir"] == "batsim->sched"]
+
+
 def play(
-    name: str, out: Path, workload: str | None = None, *, timer: Callable[[Platform], PlatformTimer] | None = None
+    name: str,
+    out: Path,
+    workload: str | None = None,
+    *,
+    timer: Callable[[Platform], PlatformTimer] | None = None,
+    delays: Delays | None = None,
 ) -> Script:
-    """Take the decisions of a recording again; the output files are in the folder `out`."""
+    """Take the decisions of a recording again; the output files are in the folder `out`.
+
+    With delays, every message has to come as it was recorded, so that the answers fit.
+    """
     folder = RECORDINGS / "batsim4" / name
     words = (folder / "options.txt").read_text().split()
     lines = [json.loads(line) for line in (folder / "exchange.jsonl").read_text().splitlines()]
@@ -78,8 +106,8 @@ def play(
         forward_profiles="--forward-profiles-on-submission" in words,
         forward_unknown_events="--forward-unknown-events" in words,
     )
-    script = Script(lines)
-    outputs = Outputs(out, platform.machine.size)
+    script = Script(lines) if delays is None else InTurn(lines)
+    outputs = Outputs(out, len(platform.machine.hosts))
     EmbeddedEngine(
         platform.machine,
         jobs,
@@ -87,5 +115,6 @@ def play(
         options=options,
         external_events=events,
         timer=None if timer is None else timer(platform),
+        delays=delays,
     ).run(script)
     return script

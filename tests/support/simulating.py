@@ -20,6 +20,7 @@ from batdispatch.core.messages import Message, Reply
 from batdispatch.core.request import Request
 from batdispatch.core.session import DecisionTime, Session
 from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.mail import Delays
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
@@ -110,6 +111,7 @@ def simulate(
     events: Sequence[e.Event] = (),
     decision_time: DecisionTime = 0.0,
     engine: EngineOptions | None = None,
+    delays: Delays | None = None,
 ) -> Result:
     """Run tasks through the embedded engine and read its output files."""
     tasks = sorted(tasks, key=lambda task: (task.submission, task.id))
@@ -138,7 +140,7 @@ def simulate(
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         outputs = Outputs(folder, machine.size)
-        EmbeddedEngine(machine, workload, outputs, options=engine, external_events=events).run(peer)
+        EmbeddedEngine(machine, workload, outputs, options=engine, external_events=events, delays=delays).run(peer)
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != "schedule.csv"}
         return Result(_rows(folder), session, files, peer.exchanges)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from batdispatch.batsim import v4
+from batdispatch.engines.mail import Delay
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.engines.simgrid_timer import SimGridTimer
-from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.runs.isolation import isolated
 from recorded import play
 
@@ -25,10 +28,39 @@ def play_with_simgrid(name: str, out: Path, workload: Path | None = None) -> dic
     return heard
 
 
+def frames_with_simgrid(name: str, out: Path) -> list[dict[str, Any]]:
+    """Take the decisions of a recording again with SimGrid and Batsim's clock; return the frames that were heard."""
+    heard: list[dict[str, Any]] = isolated("with_simgrid:frames_here", {"name": name, "out": str(out)})
+    return heard
+
+
+def frames_here(name: str, out: str, progress: object) -> list[dict[str, Any]]:
+    timers: list[SimGridTimer] = []
+
+    def timer(platform: Platform) -> SimGridTimer:
+        timers.append(SimGridTimer(platform))
+        return timers[0]
+
+    def delays(host: int | None) -> Delay:
+        return timers[0].delay(host)
+
+    script = play(name, Path(out), timer=timer, delays=delays)
+    return [json.loads(v4.encode_message(message)) for message in script.heard]
+
+
 def play_here(name: str, out: str, workload: str | None, progress: object) -> dict[str, list[dict[str, Any]]]:
     script = play(name, Path(out), workload, timer=SimGridTimer)
     assert not script.replies, "recorded decisions were left over"
     return {kind: script.events(kind) for kind in ("JOB_COMPLETED", "JOB_KILLED")}
+
+
+def delays_of(platform: str, master: str | None, progress: object) -> list[tuple[float, float]]:
+    """Return latency and byte time to the master host: its own first, then those of each host by id."""
+    site = read_platform(platform, master=master)
+    timer = SimGridTimer(site)
+    found: list[tuple[float, float]] = []
+    timer.run(lambda: found.extend(tuple(timer.delay(host)) for host in (None, *range(len(site.hosts)))))
+    return found
 
 
 def start_twice(platform: str, progress: object) -> None:

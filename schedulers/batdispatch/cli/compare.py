@@ -17,18 +17,19 @@ from batdispatch.cli.dispatching import (
     record_option,
     setup_options,
 )
-from batdispatch.cli.inputs import checked_folder, explain_option, input_options, ties_option
+from batdispatch.cli.inputs import checked_folder, clock_option, explain_option, input_options
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import Following
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
+    from batdispatch.engines.records import Clock
     from batdispatch.runs.simgrid import UseSimGrid
 
 
 @click.command()
 @input_options
-@ties_option
+@clock_option
 @click.option(
     "--dispatchers",
     metavar="A,B,...",
@@ -64,7 +65,7 @@ def command(
     workload: str,
     master_host: str | None,
     events: str | None,
-    ties: Literal["together", "apart"],
+    clock: Clock,
     simgrid: UseSimGrid,
     dispatchers: str,
     settings: tuple[str, ...],
@@ -104,7 +105,7 @@ def command(
             seed=seed,
             master_host=master_host,
             external_events=events,
-            ties=ties,
+            clock=clock,
             simgrid=simgrid,
             record=record,
         )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.batsim import protocol
-from batdispatch.cli.inputs import checked_folder, input_options, protocol_option, timeout_option
+from batdispatch.cli.inputs import checked_folder, clock_option, input_options, protocol_option, timeout_option
 
 if TYPE_CHECKING:
+    from batdispatch.engines.records import Clock
     from batdispatch.engines.timing import PlatformTimer
     from batdispatch.inputs.platforms import Platform
     from batdispatch.inputs.workloads import Workload
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @input_options
+@clock_option
 @click.option(
     "--socket",
     "endpoint",
@@ -48,6 +50,7 @@ def command(
     workload: str,
     master_host: str | None,
     events: str | None,
+    clock: Clock,
     simgrid: UseSimGrid,
     endpoint: str,
     version: str,
@@ -81,6 +84,7 @@ def command(
         "platform": platform,
         "workload": workload,
         "master_host": master_host,
+        "clock": clock,
         "events": events,
         "endpoint": endpoint,
         "version": version,
@@ -92,6 +96,7 @@ def command(
             "compute_sharing": True if enable_compute_sharing else None,
             "forward_unknown_events": forward_unknown_events,
             "scheduler_config": sched_cfg,
+            "split_simultaneous": clock == "apart",
         },
     }
     if version == "5":
@@ -100,7 +105,7 @@ def command(
     jobs = read_workload(Path(workload))
     if version == "5":
         check_kinds(jobs.profiles, source=workload)
-    apart = needs_simgrid(jobs, simgrid)
+    apart = needs_simgrid(site, jobs, simgrid, clock)
     with Claim(checked_folder(out)) as claim:
         task["out"] = str(claim.place)
         if apart:
@@ -166,6 +171,7 @@ def _simulate(task: dict[str, Any], site: Platform, jobs: Workload, timer: Platf
                 options=EngineOptions(**options),
                 external_events=external,
                 timer=timer,
+                delays=timer.delay if timer is not None and task["clock"] == "batsim" else None,
             ).run(peer)
         finally:
             outputs.discard()

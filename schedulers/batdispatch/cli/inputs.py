@@ -43,12 +43,14 @@ def input_options(command: F) -> F:
     return command
 
 
-ties_option = click.option(
-    "--ties",
-    type=click.Choice(["together", "apart"]),
+clock_option = click.option(
+    "--clock",
+    type=click.Choice(["together", "apart", "batsim"]),
     default="together",
     show_default=True,
-    help="Tell simultaneous events in one message, or one by one (submissions first), to see how much depends on it.",
+    help="When the dispatcher hears of what happens. together: at once, and all that happens at one moment in one "
+    "message. apart: at once, one event a message (submissions first). batsim: when Batsim's own messages, which take "
+    "time on the platform's links, would have brought the news (needs SimGrid and a master host).",
 )
 
 

@@ -17,17 +17,18 @@ from batdispatch.cli.dispatching import (
     parse_settings,
     record_option,
 )
-from batdispatch.cli.inputs import checked_folder, input_options, ties_option, timeout_option, warn
+from batdispatch.cli.inputs import checked_folder, clock_option, input_options, timeout_option, warn
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import Following
 
 if TYPE_CHECKING:
+    from batdispatch.engines.records import Clock
     from batdispatch.runs.simgrid import UseSimGrid
 
 
 @click.command()
 @input_options
-@ties_option
+@clock_option
 @click.option(
     "--engine",
     type=click.Choice(["embedded", "batsim4", "batsim5"]),
@@ -47,7 +48,7 @@ def command(
     workload: str,
     master_host: str | None,
     events: str | None,
-    ties: Literal["together", "apart"],
+    clock: Clock,
     engine: Literal["embedded", "batsim4", "batsim5"],
     batsim: str | None,
     timeout: float,
@@ -89,7 +90,7 @@ def command(
         seed=seed,
         master_host=master_host,
         external_events=events,
-        ties=ties,
+        clock=clock,
         simgrid=simgrid,
         engine=engine,
         batsim=batsim,

@@ -4,6 +4,9 @@ Everything that happens at one moment is told in one message; the answer's decis
 what happens until the answer's `now` is told in the next message. The clock counts microseconds, the resolution of
 Batsim's messages, so that a schedule is the same in process and over a socket.
 
+That is the default. With the delays of Batsim's messages (`batdispatch.engines.mail`) what happens is told as Batsim
+tells it: later, message by message, and several events together only when they meet on the way.
+
 Delays and everything else that has a known end stand in the engine's own calendar. A timer, if there is one, lets time
 pass while activities run on the platform, at most until the calendar's next entry.
 """
@@ -12,9 +15,12 @@ from __future__ import annotations
 
 import heapq
 import math
+import operator
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from batdispatch import __version__
 from batdispatch.core import events as e
@@ -22,7 +28,9 @@ from batdispatch.core.errors import SimulationError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Message, Peer, Reply
+from batdispatch.engines.actors import Carrier, Submitter
 from batdispatch.engines.execution import check_timed
+from batdispatch.engines.mail import EARLY, Delays, Mail
 from batdispatch.engines.orders import Orders
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
@@ -53,12 +61,26 @@ class EmbeddedEngine:
         external_events: Iterable[e.Event] = (),
         progress: Callable[[int], None] | None = None,
         timer: PlatformTimer | None = None,
+        delays: Delays | None = None,
     ) -> None:
         """Check that every job can be simulated.
 
+        Args:
+            machine: the hosts.
+            workload: the jobs.
+            outputs: collects what happens.
+            options: Batsim's.
+            external_events: in any order.
+            progress: called with the number of jobs that have ended.
+            timer: times what depends on the platform.
+            delays: of Batsim's messages; None: they take no time.
+
         Raises:
+            ValueError: events are to be told one by one although messages take time.
             InputError: a job's profile needs a timer and there is none, or cannot be simulated at all.
         """
+        if delays is not None and options is not None and options.split_simultaneous:
+            raise ValueError("messages that take time decide by themselves which events are told together")
         self.workload = workload
         self._external = sorted(external_events, key=lambda event: event.time)
         self._hosts_come_and_go = bool(self._external)
@@ -73,7 +95,8 @@ class EmbeddedEngine:
         self._next_job = 0
         self.scheduling_seconds = 0.0
         self.messages = 0
-        self._world = World(machine, workload, outputs, options or EngineOptions(), timer, progress)
+        mail = None if delays is None else Mail(delays)
+        self._world = World(machine, workload, outputs, options or EngineOptions(), timer, progress, mail)
         self._orders = Orders(self._world)
 
     @property
@@ -108,16 +131,16 @@ class EmbeddedEngine:
 
     def _run(self, peer: Peer) -> None:
         world = self._world
-        for event in self._external:
-            world.schedule(round(event.time, 6), self._happen, event)
-        if self._external:
-            world.schedule(
-                round(self._external[-1].time, 6), self._tell, e.NoMoreExternalEvents(self._external[-1].time)
-            )
+        if world.mail is not None:
+            self._let_submit(world.mail)
+        elif self._external:
+            for event in self._external:
+                world.schedule(round(event.time, 6), self._happen, event)
+            world.schedule(round(self._external[-1].time, 6), self._no_more_external, None)
         world.told.append(self._begins())
         self._exchange(peer)
         while not self._is_over():
-            if not world.told:
+            if not self._tells():
                 due = self._next_due()
                 if world.timer is not None and world.timer.running:
                     due = self._let_run(world.timer, due)
@@ -125,14 +148,29 @@ class EmbeddedEngine:
                     raise self._stuck()
                 world.now = max(world.now, due)
                 self._advance()
-            if world.told:
+            if self._tells():
                 self._exchange(peer)
         world.told = [e.SimulationEnds(world.now)]
         self._exchange(peer)
 
+    def _let_submit(self, mail: Mail) -> None:
+        """Let jobs and external events be submitted by mail."""
+        world = self._world
+        Submitter(world, mail, self._submissions, self._submit_static, self._no_more_static)
+        if self._external:
+            dates = [round(event.time, 6) for event in self._external]
+            Submitter(world, mail, dates, lambda index: self._happen(self._external[index]), self._no_more_external)
+
+    def _tells(self) -> bool:
+        """Whether there is something to tell, and it can be told now."""
+        world = self._world
+        return bool(world.told) and (world.mail is None or world.mail.turn)
+
     def _next_due(self) -> float:
         world = self._world
         due = world.calendar[0][0] if world.calendar else math.inf
+        if world.mail is not None:
+            return min(due, world.mail.due)
         return min(due, self._submissions[self._next_job]) if self._next_job < len(self._submissions) else due
 
     def _let_run(self, timer: PlatformTimer, until: float) -> float:
@@ -141,7 +179,7 @@ class EmbeddedEngine:
         ended = timer.advance(until)
         if not ended:
             return until
-        now = max(round(timer.clock, 6), world.now)
+        now = max(world.rounded(timer.clock), world.now)
         for record in ended:
             record.due = now
             world.schedule(now, world.job_due, record)
@@ -150,12 +188,30 @@ class EmbeddedEngine:
     def _advance(self) -> None:
         """Let everything happen that is due by now."""
         world = self._world
+        if world.mail is not None:
+            self._advance_with_mail(world.mail)
+            return
         now, calendar, submissions = world.now, world.calendar, self._submissions
         while self._next_job < len(submissions) and submissions[self._next_job] <= now:
-            self._submit_static(self.workload.jobs[self._next_job])
+            self._submit_static(self._next_job)
+            if self._next_job == len(submissions):
+                self._no_more_static()
         while calendar and calendar[0][0] <= now:
             _, _, action, subject = heapq.heappop(calendar)
             action(subject)
+
+    def _advance_with_mail(self, mail: Mail) -> None:
+        """Let a message arrive that is due, and then what else ends by now, in the order in which it began."""
+        world = self._world
+        calendar, horizon = world.calendar, world.now + EARLY
+        go_on = mail.receive(world.now) if mail.due <= world.now else None
+        ended = []
+        while calendar and calendar[0][0] <= horizon:
+            ended.append(heapq.heappop(calendar))
+        for _, _, action, subject in sorted(ended, key=operator.itemgetter(1)):
+            action(subject)
+        if go_on is not None:
+            go_on()
 
     def _exchange(self, peer: Peer) -> None:
         world = self._world
@@ -169,11 +225,20 @@ class EmbeddedEngine:
                 world.hosts.away |= event.hosts.mask
             elif isinstance(event, e.MachinesAvailable):
                 world.hosts.away &= ~event.hosts.mask
+        now = world.now
+        if world.mail is not None:
+            # As Batsim prints it.
+            now = round(now, 6)
+            told = [msgspec.structs.replace(event, time=round(event.time, 6)) for event in told]
         began = time.perf_counter()
-        reply = peer.handle(Message(world.now, told))
+        reply = peer.handle(Message(now, told))
         self.scheduling_seconds += time.perf_counter() - began
         self.messages += 1
-        self._apply(reply)
+        if world.mail is None:
+            self._apply(reply)
+        else:
+            world.mail.written()
+            Carrier(world, world.mail, reply, self._orders.carry_out)
 
     def _apply(self, reply: Reply) -> None:
         """Let decisions take effect at their times and go on to when the peer was ready again."""
@@ -202,6 +267,7 @@ class EmbeddedEngine:
             self._next_job == len(self.workload.jobs)
             and not world.records
             and not world.told
+            and (world.mail is None or world.mail.idle)
             and not world.registering
             and not world.calls
             and not self._external
@@ -245,15 +311,14 @@ class EmbeddedEngine:
         profiles = {"w0": dict(self.workload.profiles)}
         return e.SimulationBegins(0.0, world.machine, config, {"w0": str(self.workload.path)}, profiles)
 
-    def _submit_static(self, job: Job) -> None:
-        world = self._world
-        submission = self._submissions[self._next_job]
-        self._next_job += 1
+    def _submit_static(self, index: int) -> None:
+        world, job = self._world, self.workload.jobs[index]
+        self._next_job = index + 1
         world.submit(
             Job(
                 id="w0!" + job.id,
                 request=job.request,
-                submission=submission,
+                submission=self._submissions[index],
                 walltime=round(job.walltime, 6) if job.walltime < math.inf else math.inf,
                 profile=job.profile,
                 user=job.user,
@@ -262,15 +327,15 @@ class EmbeddedEngine:
             ),
             tell=True,
         )
-        if self._next_job == len(self.workload.jobs):
-            world.told.append(e.NoMoreStaticJobs(world.now))
 
-    def _tell(self, event: e.Event) -> None:
-        self._world.told.append(event)
-        if isinstance(event, e.NoMoreExternalEvents):
-            self._external = []
+    def _no_more_static(self) -> None:
+        self._world.told.append(e.NoMoreStaticJobs(self._world.now))
+
+    def _no_more_external(self, _: object = None) -> None:
+        self._external = []
+        self._world.told.append(e.NoMoreExternalEvents(self._world.now))
 
     def _happen(self, event: e.Event) -> None:
         world = self._world
         if not isinstance(event, e.Notified) or world.options.forward_unknown_events:
-            world.told.append(event)
+            world.told.append(event if world.mail is None else msgspec.structs.replace(event, time=world.now))

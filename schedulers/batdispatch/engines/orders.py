@@ -90,8 +90,7 @@ class Orders:
             return
         record.execution = execution = Execution(world.profiles[record.id.partition("!")[0]], site)
         due = execution.begin(record.profile, world.now)
-        world.forward_messages(record, execution)
-        world.plan(record, due)
+        world.go_on(record, execution, due)
 
     def _site(self, record: Record, decision: d.Execute) -> Site | None:
         """Return where the job's activities run, or None when none can be timed."""
@@ -187,7 +186,8 @@ class Orders:
     def _kill(self, decision: d.Kill) -> None:
         world = self._world
         progress: dict[str, dict[str, Any]] = {}
-        unreported = {event.job_id for event in world.told if isinstance(event, e.JobCompleted)}
+        killed: list[e.JobCompleted] = []
+        unreported = {event.job_id for event in world.untold() if isinstance(event, e.JobCompleted)}
         for job_id in decision.job_ids:
             record = world.records.get(job_id)
             if record is None and job_id in unreported:
@@ -204,8 +204,8 @@ class Orders:
                 progress[job_id], active = execution.stop(world.now)
                 # Batsim's codes: -2 for a parallel task, -1 for anything else.
                 code = -2 if active else -1
-            world.end(record, JobState.COMPLETED_KILLED, code)
-        world.told.append(e.JobsKilled(world.now, list(decision.job_ids), progress))
+            killed.append(world.end(record, JobState.COMPLETED_KILLED, code))
+        world.tell(*killed, e.JobsKilled(world.now, list(decision.job_ids), progress))
 
     def _call_later(self, decision: d.CallMeLater) -> None:
         world = self._world

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import msgspec
 
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job, JobState
 from batdispatch.engines.execution import Execution
+
+#: When a peer hears of what happens. ``together``: at once, and all that happens at one moment in one message.
+#: ``apart``: at once, each event in a message of its own. ``batsim``: see `batdispatch.engines.mail`.
+Clock = Literal["together", "apart", "batsim"]
 
 
 class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,3 +62,10 @@ class Record:
         self.due = math.inf
         self.execution: Execution | None = None
         self.metadata = ""
+
+    @property
+    def first_host(self) -> int:
+        """The lowest id of the job's hosts."""
+        assert self.allocation is not None
+        mask = self.allocation.mask
+        return (mask & -mask).bit_length() - 1

@@ -105,6 +105,8 @@ class SimGrid:
             ("simgrid_run", None, []),
             ("simgrid_get_clock", c_double, []),
             ("sg_host_by_name", c_void_p, [c_char_p]),
+            ("sg_host_get_route_latency", c_double, [c_void_p, c_void_p]),
+            ("sg_host_get_route_bandwidth", c_double, [c_void_p, c_void_p]),
             ("sg_actor_create_", c_void_p, [c_char_p, c_void_p, _MAIN, c_int, c_void_p]),
             ("sg_actor_sleep_for", None, [c_double]),
             ("sg_actor_parallel_exec_init", c_void_p, [c_int, c_void_p, c_void_p, c_void_p]),
@@ -151,6 +153,12 @@ class SimGrid:
         """Return a host by name."""
         found: int | None = self._library.sg_host_by_name(name.encode())
         return found
+
+    def route(self, first: int, last: int) -> tuple[float, float]:
+        """Return latency (s) and bandwidth (bytes/s) of the route between two hosts. Routes exist once it simulates."""
+        latency: float = self._library.sg_host_get_route_latency(first, last)
+        bandwidth: float = self._library.sg_host_get_route_bandwidth(first, last)
+        return latency, bandwidth
 
     def run(self, host: int, loop: Callable[[], None]) -> None:
         """Simulate; `loop` runs as the only actor, and must not raise."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.engines.activities import Activity
+from batdispatch.engines.mail import Delay
 from batdispatch.engines.simgrid_library import SimGrid, find_simgrid, how_to_install
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.platforms.simgrid_form import readable
@@ -53,6 +54,7 @@ class SimGridTimer:
             if found is None:
                 raise InputError(f"SimGrid does not know host {host.name}", source=str(platform.path), place=host.place)
             self._hosts.append(found)
+        self._master = None if platform.master is None else self._simgrid.host(platform.master)
         self.clock = 0.0
         #: Task -> its handle and on whose behalf it runs, in the order of their starts.
         self._running: dict[int, tuple[int, Any]] = {}
@@ -79,6 +81,13 @@ class SimGridTimer:
         self._simgrid.run(self._hosts[0], guarded)
         if raised:
             raise raised[0]
+
+    def delay(self, host: int | None) -> Delay:
+        """Return how long a message to the platform's master host takes; only while the loop runs."""
+        assert self._master is not None, "a run with this clock is refused without a master host"
+        latency, bandwidth = self._simgrid.route(self._master if host is None else self._hosts[host], self._master)
+        # Where there is no link on the way, there is no bandwidth.
+        return Delay(latency, 1 / bandwidth if bandwidth > 0 else 0.0)
 
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         """Start an activity at `now` on behalf of `subject` and return its handle."""

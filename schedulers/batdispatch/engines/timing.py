@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from batdispatch.engines.activities import Activity
+from batdispatch.engines.mail import Delay
 
 
 class PlatformTimer(Protocol):
@@ -22,6 +23,9 @@ class PlatformTimer(Protocol):
 
     def run(self, loop: Callable[[], None]) -> None:
         """Call `loop` where activities can be started; what it raises is raised here."""
+
+    def delay(self, host: int | None) -> Delay:
+        """Return how long a message from a host, or from the master host (None), to the master host takes."""
 
     def start(self, activity: Activity, subject: Any, now: float) -> int:
         """Start an activity at `now` on behalf of `subject` and return its handle."""

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.engines.execution import Execution
+from batdispatch.engines.mail import EARLY, Mail
 from batdispatch.engines.occupancy import Occupancy
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions, Record
@@ -23,6 +26,9 @@ from batdispatch.engines.timing import PlatformTimer
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
+
+#: Seconds within which two times of a clock that counts microseconds are the same.
+HALF_TICK = 5e-7
 
 
 class World:
@@ -32,6 +38,7 @@ class World:
         now: simulated time in seconds.
         profiles: workload -> profile name -> profile, those that were registered included.
         hosts: which hosts compute, are idle, or are away.
+        mail: brings news to where the peer is told of them; None: they are there at once.
         told: events that the next message to the peer will hold.
         records: jobs that wait or run, by id.
         finished: ids of the jobs that are over.
@@ -49,6 +56,7 @@ class World:
         options: EngineOptions,
         timer: PlatformTimer | None,
         progress: Callable[[int], None] | None,
+        mail: Mail | None = None,
     ) -> None:
         self.machine = machine
         self.outputs = outputs
@@ -59,6 +67,7 @@ class World:
         sharing = options.compute_sharing
         self.hosts = Occupancy(machine, sharing=not machine.exclusive if sharing is None else sharing)
         self.now = 0.0
+        self.mail = mail
         self.told: list[e.Event] = []
         self.records: dict[str, Record] = {}
         self.finished: set[str] = set()
@@ -68,10 +77,33 @@ class World:
         self.calendar: list[tuple[float, int, Callable[[Any], None], Any]] = []
         self._sequence = 0
 
+    def rounded(self, time: float) -> float:
+        """Return a time as this clock counts: in microseconds, unless messages take time."""
+        return round(time, 6) if self.mail is None and time < math.inf else time
+
     def schedule(self, at: float, action: Callable[[Any], None], subject: Any) -> None:
         """Let ``action(subject)`` happen at `at`, in seconds; what is entered first happens first."""
         self._sequence += 1
         heapq.heappush(self.calendar, (at, self._sequence, action, subject))
+
+    def tell(self, *events: e.Event, host: int | None = None, then: Callable[[], None] | None = None) -> None:
+        """Tell the peer of events, or send news of them from a host (None: the master host) to where that is done.
+
+        Whoever sends the news goes on with `then` once they are there.
+        """
+        if self.mail is None:
+            self.told.extend(events)
+        else:
+            self.mail.post(self.now, host, lambda: self._hear(events), then=then, events=events)
+
+    def _hear(self, events: tuple[e.Event, ...]) -> None:
+        self.told.extend(msgspec.structs.replace(event, time=self.now) for event in events)
+
+    def untold(self) -> Iterator[e.Event]:
+        """Yield what happened and the peer does not know."""
+        yield from self.told
+        if self.mail is not None:
+            yield from self.mail.events()
 
     def submit(self, job: Job, *, tell: bool) -> None:
         """Enter a job, and tell the peer unless it registered the job itself and wants no acknowledgement."""
@@ -85,7 +117,7 @@ class World:
     def call(self, call_id: str) -> None:
         """Answer a CALL_ME_LATER."""
         self.calls -= 1
-        self.told.append(e.RequestedCall(self.now, call_id))
+        self.tell(e.RequestedCall(self.now, call_id))
 
     def occupy(self, allocation: Allocation) -> None:
         """Let a job's hosts compute."""
@@ -97,41 +129,52 @@ class World:
         limit = record.start + record.walltime
         if due is None:
             due = self.now
-        due = round(min(due, limit), 6) if min(due, limit) < math.inf else math.inf
+        due = self.rounded(min(due, limit))
         record.due = due
         if due < math.inf:
             self.schedule(due, self.job_due, record)
 
     def job_due(self, record: Record) -> None:
         """Let a running job go on or end, unless this entry of the calendar is stale."""
-        if record.due != self.now or record.state is not JobState.RUNNING:
+        if not abs(record.due - self.now) < EARLY or record.state is not JobState.RUNNING:
             return
-        if round(record.start + record.walltime, 6) <= self.now:
-            self.end(record, JobState.COMPLETED_WALLTIME_REACHED, -1)
+        if record.start + record.walltime <= self.now + HALF_TICK:
+            self._end_itself(record, JobState.COMPLETED_WALLTIME_REACHED, -1)
             return
         execution = record.execution
         if execution is None:
             code = int(self.profile_of(record).get("ret", 0))
         else:
             due = execution.resume(self.now)
-            self.forward_messages(record, execution)
             if due is not None:
-                self.plan(record, due)
+                self.go_on(record, execution, due)
                 return
             code = execution.return_code
-        self.end(record, JobState.COMPLETED_FAILED if code else JobState.COMPLETED_SUCCESSFULLY, code)
+        self._end_itself(record, JobState.COMPLETED_FAILED if code else JobState.COMPLETED_SUCCESSFULLY, code)
+
+    def _end_itself(self, record: Record, state: JobState, code: int) -> None:
+        self.tell(self.end(record, state, code), host=record.first_host)
 
     def profile_of(self, record: Record) -> Mapping[str, Any]:
         """Return the profile of a job."""
         return self.profiles[record.id.partition("!")[0]][record.profile]
 
-    def forward_messages(self, record: Record, execution: Execution) -> None:
-        """Tell the peer what a job said."""
-        self.told.extend(e.JobMessage(self.now, record.id, message) for message in execution.outgoing)
-        execution.outgoing.clear()
+    def go_on(self, record: Record, execution: Execution, due: float | None) -> None:
+        """Tell the peer what a running job says, and enter when the job goes on or ends.
 
-    def end(self, record: Record, state: JobState, code: int) -> None:
-        """End a running job: free its hosts, write its row, tell the peer."""
+        `due` is for messages that take no time. A job whose message takes time goes on only when it has arrived.
+        """
+        said = [e.JobMessage(self.now, record.id, message) for message in execution.outgoing]
+        execution.outgoing.clear()
+        if said and self.mail is not None:
+            rest = 0.0 if due is None else due - self.now
+            self.tell(*said, host=record.first_host, then=lambda: self.plan(record, self.now + rest))
+            return
+        self.told.extend(said)
+        self.plan(record, due)
+
+    def end(self, record: Record, state: JobState, code: int) -> e.JobCompleted:
+        """End a running job: free its hosts, write its row; return what the peer is to be told."""
         record.state = state
         allocation = record.allocation
         assert allocation is not None
@@ -151,8 +194,8 @@ class World:
             allocation=allocation,
             metadata=record.metadata,
         )
-        self.told.append(e.JobCompleted(self.now, record.id, state, code, allocation))
         self.forget(record)
+        return e.JobCompleted(self.now, record.id, state, code, allocation)
 
     def forget(self, record: Record) -> None:
         """Drop what is known of a job that is over."""

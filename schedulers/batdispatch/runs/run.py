@@ -26,7 +26,7 @@ from batdispatch.core.session import DecisionTime, Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.records import EngineOptions
+from batdispatch.engines.records import Clock, EngineOptions
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, settling
@@ -67,8 +67,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     #: The host that carries Batsim itself; None: ``master_host``, if the platform has one.
     master_host: str | None = None
     external_events: str | None = None
-    #: Whether simultaneous events are told in one message, or one by one.
-    ties: Literal["together", "apart"] = "together"
+    #: When the dispatcher hears of what happens.
+    clock: Clock = "together"
     #: Whether decisions.jsonl is written.
     record: bool = True
     #: When SimGrid times what depends on the platform.
@@ -108,13 +108,15 @@ def execute(
         ImpossibleDecision, SimulationError: the run failed; nothing is written but its recording.
     """
     inputs = _Inputs(spec)
+    embedded = spec.engine == "embedded"
+    in_simgrid = embedded and needs_simgrid(inputs.platform, inputs.workload, spec.simgrid, spec.clock)
     with Claim(out) as claim:
         # The recording of an earlier failure would pass for one of this run.
         (out / PARTIAL_RECORDING).unlink(missing_ok=True)
         try:
-            if spec.engine != "embedded":
+            if not embedded:
                 result = _serve_batsim(inputs, claim.place, progress, notice)
-            elif not needs_simgrid(inputs.workload, spec.simgrid):
+            elif not in_simgrid:
                 result = _simulate(inputs, claim.place, progress, None)
             else:
                 task = {"spec": msgspec.to_builtins(spec), "out": str(claim.place)}
@@ -201,10 +203,11 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
             platform.machine,
             workload,
             outputs,
-            options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs, split_simultaneous=spec.ties == "apart"),
+            options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs, split_simultaneous=spec.clock == "apart"),
             external_events=inputs.events,
             progress=None if progress is None else (lambda done: progress(done, len(workload.jobs))),
             timer=timer,
+            delays=timer.delay if timer is not None and spec.clock == "batsim" else None,
         )
         peer: Peer = session
         if spec.record:
@@ -220,8 +223,8 @@ def _serve_batsim(
     from batdispatch.runs.batsim import run_in_batsim
 
     spec = inputs.spec
-    if spec.simgrid != "auto" or spec.ties != "together":
-        option = "--simgrid" if spec.simgrid != "auto" else "--ties"
+    if spec.simgrid != "auto" or spec.clock != "together":
+        option = "--simgrid" if spec.simgrid != "auto" else "--clock"
         raise InputError(f"is for the embedded engine, not for {spec.engine}", source=f"option {option}")
     session = Session(inputs.dispatcher, decision_time=spec.decision_time, clock=CLOCKS[spec.decision_clock])
     loaded = time.perf_counter()
@@ -259,8 +262,8 @@ def _finish(
         "decision_time": "measured" if spec.decision_time is None else spec.decision_time or "none",
         "decision_clock": spec.decision_clock,
         "engine": engine,
-        "ties": spec.ties,
         "recorded": spec.record,
+        "clock": spec.clock,
         "command": command_line(spec),
         "platform": {
             "path": spec.platform,
@@ -349,8 +352,8 @@ def command_line(spec: RunSpec) -> str:
         words += [] if spec.batsim is None else ["--batsim", spec.batsim]
     if spec.simgrid != "auto":
         words += ["--simgrid", spec.simgrid]
-    if spec.ties != "together":
-        words += ["--ties", spec.ties]
+    if spec.clock != "together":
+        words += ["--clock", spec.clock]
     if spec.decision_time != 0.0:
         words += ["--decision-time", "measured" if spec.decision_time is None else str(spec.decision_time)]
     if spec.decision_clock != "wall":

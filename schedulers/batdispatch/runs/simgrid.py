@@ -7,7 +7,9 @@ from typing import Literal
 from batdispatch.core.errors import InputError
 from batdispatch.core.profiles import leaves
 from batdispatch.engines.activities import PLATFORM_TYPES
+from batdispatch.engines.records import Clock
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
+from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
 
 #: ``auto``: if a job's run time depends on the platform; ``always``: also for what dispatchers add, such as I/O jobs.
@@ -25,20 +27,26 @@ def platform_profile(workload: Workload) -> str | None:
     return None
 
 
-def needs_simgrid(workload: Workload, use: UseSimGrid) -> bool:
-    """Return whether a simulation of a workload uses SimGrid.
+def needs_simgrid(platform: Platform, workload: Workload, use: UseSimGrid, clock: Clock) -> bool:
+    """Return whether a simulation uses SimGrid: for what depends on speeds and links, messages among them.
 
     Raises:
-        InputError: it needs SimGrid, which is not installed.
+        InputError: it needs SimGrid, which is not installed, or a master host, which the platform does not have.
     """
+    if clock == "batsim" and platform.master is None:
+        raise InputError(
+            f"jobs tell of their end by messages to the host that carries Batsim, and {platform.path} has no such "
+            "host; name it with --master-host",
+            source="option --clock batsim",
+        )
     name = platform_profile(workload)
-    if name is None and use == "auto":
+    if name is None and use == "auto" and clock != "batsim":
         return False
     if find_simgrid() is not None:
         return True
     install = f"SimGrid is not installed. To install it: {how_to_install()}"
     if name is None:
-        raise InputError(install, source="option --simgrid always")
+        raise InputError(install, source="option --simgrid always" if use == "always" else "option --clock batsim")
     raise InputError(
         f"type {workload.profiles[name]['type']!r}: its run time depends on the platform's speeds and links, which "
         f"SimGrid simulates, and {install}",
