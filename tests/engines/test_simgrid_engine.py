@@ -13,6 +13,7 @@ import pytest
 
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.engines.simgrid_library import how_to_install
+from batdispatch.results.audit.run import Auditor
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import simgrid
 from batdispatch.runs.isolation import isolated
@@ -103,6 +104,16 @@ def test_run_times_worked_out_by_hand(bench: Bench, profile: str, seconds: float
     assert rows["j"]["starting_time"] == 1.5
     assert rows["j"]["execution_time"] == pytest.approx(seconds, abs=1e-5)
     assert bench.result["engine"]["simgrid"]
+
+
+@needs_simgrid
+def test_a_task_without_work_is_written_as_batsim_writes_it(bench: Bench) -> None:
+    rows = bench.run(job("a", "nothing", submission=1.5), job("b", "delay", submission=1.5))
+    assert rows["a"]["execution_time"] == pytest.approx(1e-5)
+    assert rows["a"]["stretch"] == pytest.approx(1)
+    # The hosts were free at once, and the audit knows that.
+    assert rows["b"]["starting_time"] == 1.5
+    assert not Auditor().run(bench.folder / "out").total
 
 
 @needs_simgrid
@@ -270,6 +281,7 @@ def test_an_io_job_of_another_shape_is_refused(bench: Bench) -> None:
         bench.run(job("j", "compute"), dispatcher=WRITER.replace("Writer", "Careless"))
 
 
+@needs_simgrid
 def test_messages_cross_the_links(bench: Bench) -> None:
     # From b's 20 ms to a; a has nothing to cross to itself but SimGrid's loopback.
     ran = bench.run(job("first", "compute", 1), job("next", "delay", 1, 1), clock="batsim", master_host="a")

@@ -162,7 +162,7 @@ def _simulate(task: dict[str, Any], site: Platform, jobs: Workload, timer: Platf
                 # Batsim 5 forwards every external event.
                 "forward_unknown_events": True,
             }
-        outputs = Outputs(Path(task["out"]), site.machine.size)
+        outputs = Outputs(Path(task["out"]), len(site.machine.hosts))
         try:
             EmbeddedEngine(
                 site.machine,

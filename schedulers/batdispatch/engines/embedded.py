@@ -124,6 +124,7 @@ class EmbeddedEngine:
                 version=f"batdispatch {__version__} embedded" + (f", SimGrid {timer.version}" if timer else ""),
                 scheduling_seconds=self.scheduling_seconds,
                 simulation_seconds=time.perf_counter() - began,
+                times=world.times.totals(world.hosts.away),
             )
         except BaseException:
             world.outputs.discard()
@@ -222,9 +223,9 @@ class EmbeddedEngine:
         for event in told if self._hosts_come_and_go else ():
             # Hosts go and come when the peer learns of it: what it decides before, it cannot know better.
             if isinstance(event, e.MachinesUnavailable):
-                world.hosts.away |= event.hosts.mask
+                world.go_away(event.hosts.mask)
             elif isinstance(event, e.MachinesAvailable):
-                world.hosts.away &= ~event.hosts.mask
+                world.come_back(event.hosts.mask)
         now = world.now
         if world.mail is not None:
             # As Batsim prints it.

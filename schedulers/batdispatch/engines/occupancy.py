@@ -29,25 +29,29 @@ class Occupancy:
         away = (self.away & ~self.busy).bit_count() if self.away else 0
         return self._size - self.computing - away
 
-    def occupy(self, allocation: Allocation) -> None:
-        """Add a job."""
+    def occupy(self, allocation: Allocation) -> int:
+        """Add a job; return the mask of the hosts that began to compute."""
+        began = allocation.mask & ~self.busy
         self.busy |= allocation.mask
         if not self.sharing:
             self.computing += allocation.size
-            return
+            return began
         for host in allocation.ids:
             self._jobs_on[host] = self._jobs_on.get(host, 0) + 1
         self.computing = len(self._jobs_on)
+        return began
 
-    def release(self, allocation: Allocation) -> None:
-        """Remove a job."""
+    def release(self, allocation: Allocation) -> int:
+        """Remove a job; return the mask of the hosts that no longer compute."""
+        busy = self.busy
         if not self.sharing:
             self.busy &= ~allocation.mask
             self.computing -= allocation.size
-            return
+            return allocation.mask
         for host in allocation.ids:
             self._jobs_on[host] -= 1
             if not self._jobs_on[host]:
                 del self._jobs_on[host]
                 self.busy &= ~(1 << host)
         self.computing = len(self._jobs_on)
+        return busy & ~self.busy

@@ -17,6 +17,8 @@ JOBS_HEADER = (
 )
 STATES_HEADER = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing\n"
 UNITS_HEADER = "job_id,allocated_resources,units\n"
+#: Seconds that Batsim writes for a job that took none.
+NO_TIME = 1e-5
 #: Rows are handed to the file in blocks: a write call costs as much as formatting a row.
 BLOCK = 2048
 
@@ -55,19 +57,29 @@ class _Table:
 class Outputs:
     """Collects what happens; `finish` makes the files appear, `discard` leaves nothing behind.
 
+    What the columns mean is Batsim 4.2.1's choice. A job that took no time is written with `NO_TIME`. Means are over
+    all jobs, the rejected ones included. Every job that ran and did not succeed counts as killed. Storage hosts count
+    as computing machines.
+
     jobs.csv has one row a job in order of completion; schedule.csv the sums of the run; machine_states.csv how many
     hosts idle and compute after each change; units.csv, only where a host carries several units of a job, how many.
     """
 
     def __init__(self, folder: Path, hosts: int) -> None:
+        """Make the folder.
+
+        Args:
+            folder: of the files.
+            hosts: how many there are, those that store included.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self._hosts = hosts
         self._jobs = _Table(folder / "jobs.csv", JOBS_HEADER)
         self._states = _Table(folder / "machine_states.csv", STATES_HEADER)
         self._units: _Table | None = None
-        self._count = dict.fromkeys(("all", "rejected", "success", "killed"), 0)
-        self._sum = dict.fromkeys(("wait", "turnaround", "slowdown", "busy"), 0.0)
+        self._count = dict.fromkeys(("all", "rejected", "success"), 0)
+        self._sum = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
         self._max = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
         self._makespan = 0.0
 
@@ -87,8 +99,10 @@ class Outputs:
     ) -> None:
         """Add the row of a job that ran."""
         workload, _, name = job_id.partition("!")
+        if end - start < 1e-9:
+            end = start + NO_TIME
         run, wait, turnaround = end - start, start - submission, end - submission
-        stretch = turnaround / run if run > 0 else math.inf
+        stretch = turnaround / run
         success = state is JobState.COMPLETED_SUCCESSFULLY
         asked = walltime if walltime < math.inf else -1.0
         self._jobs.add(
@@ -103,11 +117,9 @@ class Outputs:
         count, total, most = self._count, self._sum, self._max
         count["all"] += 1
         count["success"] += success
-        count["killed"] += state in (JobState.COMPLETED_KILLED, JobState.COMPLETED_WALLTIME_REACHED)
         total["wait"] += wait
         total["turnaround"] += turnaround
         total["slowdown"] += stretch
-        total["busy"] += run * allocation.size
         most["wait"] = max(most["wait"], wait)
         most["turnaround"] = max(most["turnaround"], turnaround)
         most["slowdown"] = max(most["slowdown"], stretch)
@@ -130,12 +142,26 @@ class Outputs:
         """Add how many hosts idle and compute from `time` on."""
         self._states.add(f"{time:.9g},0,0,0,{idle},{computing}\n")
 
-    def finish(self, *, version: str, scheduling_seconds: float, simulation_seconds: float) -> None:
-        """Write schedule.csv and give all files their names."""
+    def finish(
+        self,
+        *,
+        version: str,
+        scheduling_seconds: float,
+        simulation_seconds: float,
+        times: tuple[float, float, float],
+    ) -> None:
+        """Write schedule.csv and give all files their names.
+
+        Args:
+            version: of what simulated.
+            scheduling_seconds: spent in the scheduler.
+            simulation_seconds: in all.
+            times: seconds that hosts were idle, computed and were away, summed over the hosts.
+        """
         count, total, most = self._count, self._sum, self._max
         ran = count["all"] - count["rejected"]
-        each = max(ran, 1)
-        idle = self._makespan * self._hosts - total["busy"]
+        each = max(count["all"], 1)
+        idle, computing, away = times
         row = {
             "batsim_version": quoted(version),
             "consumed_joules": 0.0,
@@ -150,19 +176,19 @@ class Outputs:
             "nb_grouped_switches": 0,
             "nb_jobs": count["all"],
             "nb_jobs_finished": ran,
-            "nb_jobs_killed": count["killed"],
+            "nb_jobs_killed": ran - count["success"],
             "nb_jobs_rejected": count["rejected"],
             "nb_jobs_success": count["success"],
             "nb_machine_switches": 0,
             "scheduling_time": scheduling_seconds,
             "simulation_time": simulation_seconds,
             "success_rate": count["success"] / max(count["all"], 1),
-            "time_computing": total["busy"],
+            "time_computing": computing,
             "time_idle": idle,
             "time_sleeping": 0.0,
             "time_switching_off": 0.0,
             "time_switching_on": 0.0,
-            "time_unavailable": 0.0,
+            "time_unavailable": away,
         }
         table = _Table(self.folder / "schedule.csv", ",".join(row) + "\n")
         table.add(",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n")

@@ -18,6 +18,7 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.engines.execution import Execution
+from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.mail import EARLY, Mail
 from batdispatch.engines.occupancy import Occupancy
 from batdispatch.engines.outputs import Outputs
@@ -38,6 +39,7 @@ class World:
         now: simulated time in seconds.
         profiles: workload -> profile name -> profile, those that were registered included.
         hosts: which hosts compute, are idle, or are away.
+        times: for how long.
         mail: brings news to where the peer is told of them; None: they are there at once.
         told: events that the next message to the peer will hold.
         records: jobs that wait or run, by id.
@@ -66,6 +68,7 @@ class World:
         self.profiles: dict[str, dict[str, dict[str, Any]]] = {"w0": workload.profiles}
         sharing = options.compute_sharing
         self.hosts = Occupancy(machine, sharing=not machine.exclusive if sharing is None else sharing)
+        self.times = MachineTimes(machine.compute)
         self.now = 0.0
         self.mail = mail
         self.told: list[e.Event] = []
@@ -121,7 +124,7 @@ class World:
 
     def occupy(self, allocation: Allocation) -> None:
         """Let a job's hosts compute."""
-        self.hosts.occupy(allocation)
+        self._changed(self.hosts.occupy(allocation))
         self._write_states()
 
     def plan(self, record: Record, due: float | None) -> None:
@@ -180,7 +183,7 @@ class World:
         assert allocation is not None
         if record.execution is not None:
             record.execution.stop(self.now)
-        self.hosts.release(allocation)
+        self._changed(self.hosts.release(allocation))
         self._write_states()
         self.outputs.ended(
             job_id=record.id,
@@ -204,6 +207,24 @@ class World:
         self.ended += 1
         if self._progress is not None:
             self._progress(self.ended)
+
+    def go_away(self, mask: int) -> None:
+        """Let hosts be unavailable."""
+        changed = mask & self.machine.compute & ~self.hosts.away
+        self.hosts.away |= changed
+        self._changed(changed)
+
+    def come_back(self, mask: int) -> None:
+        """Let hosts be available again."""
+        changed = mask & self.hosts.away
+        self.hosts.away &= ~changed
+        self._changed(changed)
+
+    def _changed(self, mask: int) -> None:
+        hosts = self.hosts
+        away = hosts.away.bit_count() if hosts.away else 0
+        computing = (hosts.busy & ~hosts.away).bit_count() if away else hosts.computing
+        self.times.change(self.now, mask, computing=computing, away=away)
 
     def _write_states(self) -> None:
         self.outputs.states(self.now, self.hosts.idle, self.hosts.computing)

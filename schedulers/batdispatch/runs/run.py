@@ -197,7 +197,7 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
     session = Session(dispatcher, decision_time=spec.decision_time, clock=CLOCKS[spec.decision_clock])
     loaded = time.perf_counter()
     with ExitStack() as stack:
-        outputs = Outputs(out, platform.machine.size)
+        outputs = Outputs(out, len(platform.machine.hosts))
         stack.callback(outputs.discard)
         engine = EmbeddedEngine(
             platform.machine,

@@ -112,7 +112,7 @@ def check_licences(rows: Rows, machine: Machine, facts: JobFacts) -> None:
     slots = Slots(np.zeros(count, dtype=np.int64), np.arange(count), np.ones(count, dtype=np.int64), held)
     start = np.where(rows.ran, rows.start, np.nan)
     capacity = np.array([[amount for _, amount in machine.licences]], dtype=np.int64)
-    for row, _, axis, used, _ in shared_conflicts(slots, capacity, start, rows.finish, TOLERANCE):
+    for row, _, axis, used, _ in shared_conflicts(slots, capacity, start, rows.left, TOLERANCE):
         name, most = machine.licences[axis]
         rows.add("licences", f"{name} in use {used}, the machine has {most}", row)
 
@@ -126,7 +126,7 @@ def check_dependencies(rows: Rows, facts: JobFacts, lineage: Lineage) -> None:
     }
     succeeded = np.full(len(rows.ids), np.inf)
     good = rows.state == JobState.COMPLETED_SUCCESSFULLY.value
-    np.fmin.at(succeeded, lineage.root[good], rows.finish[good])
+    np.fmin.at(succeeded, lineage.root[good], rows.left[good])
     for row, job in enumerate(facts.jobs):
         if job is None or not rows.ran[row]:
             continue
@@ -148,6 +148,6 @@ def check_lineage(rows: Rows, lineage: Lineage) -> None:
         parent = int(lineage.parent[row])
         if not rows.ran[parent]:
             rows.add("lineage", f"continues job {rows.ids[parent]}, which was rejected", row)
-        elif rows.start[row] < rows.finish[parent] - TOLERANCE:
+        elif rows.start[row] < rows.left[parent] - TOLERANCE:
             end = f"ended only at {rows.finish[parent]:.6f}"
             rows.add("lineage", f"continues job {rows.ids[parent]}, which {end}", row)

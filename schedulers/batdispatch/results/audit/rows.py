@@ -14,6 +14,8 @@ from batdispatch.results.hostsets import Intervals
 
 #: Seconds within which two times of a jobs file count as equal.
 TOLERANCE = 2e-6
+#: Seconds that Batsim writes for a job that took none.
+NO_TIME = 1e-5
 
 Mask = NDArray[np.bool_]
 
@@ -31,6 +33,8 @@ class Rows:
         self.submission = frame["submission_time"].to_numpy(dtype=np.float64)
         self.start = frame["starting_time"].to_numpy(dtype=np.float64)
         self.finish = frame["finish_time"].to_numpy(dtype=np.float64)
+        #: When the job's hosts are free: Batsim writes a job that took no time as if it had taken a little.
+        self.left = np.where(np.abs(self.finish - self.start - NO_TIME) < 5e-7, self.start, self.finish)
         self.execution = frame["execution_time"].to_numpy(dtype=np.float64)
         self.waiting = frame["waiting_time"].to_numpy(dtype=np.float64)
         self.turnaround = frame["turnaround_time"].to_numpy(dtype=np.float64)

@@ -390,13 +390,13 @@ def _capacity(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machin
     rows.findings.checked.append("capacity")
     start = np.where(rows.ran, rows.start, np.nan)
     if machine.exclusive:
-        for one, other, host, time in exclusive_conflicts(intervals, start, rows.finish, TOLERANCE):
+        for one, other, host, time in exclusive_conflicts(intervals, start, rows.left, TOLERANCE):
             message = f"is still held by job {rows.ids[other]} until {rows.finish[other]:.6f}"
             rows.findings.add(Violation("capacity", message, rows.ids[one], _host_name(machine, host), time))
         return
     try:
         for slots in slots_in_blocks(intervals, units, machine, facts.asking):
-            conflicts = shared_conflicts(slots, machine.capacity, start, rows.finish, TOLERANCE)
+            conflicts = shared_conflicts(slots, machine.capacity, start, rows.left, TOLERANCE)
             for row, host, axis, used, time in conflicts:
                 limit = int(machine.capacity[host, axis])
                 message = f"{machine.resources[axis]} in use {used}, the host has {limit}"
