@@ -98,7 +98,7 @@ def test_a_head_that_waits_for_hosts_to_come_back_may_hold_back_others(tmp_path:
         assert Auditor().run(tmp_path / "run").kept == []
 
 
-@pytest.mark.parametrize("settings", [{"decision_time": 3.0}, {"ties": "apart"}, {"decision_time": None}])
+@pytest.mark.parametrize("settings", [{"decision_time": 3.0}, {"clock": "apart"}, {"decision_time": None}])
 def test_the_dispatcher_decides_again(recordings: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
     paths = {"platform": "platforms/flat128.xml", "workload": "workloads/burst.json"}
     spec = RunSpec(**{name: str(recordings / path) for name, path in paths.items()}, dispatcher="easy", **settings)

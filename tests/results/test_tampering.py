@@ -405,6 +405,7 @@ def other_hosts_everywhere(forged: Forged) -> None:
     forged.row("late")["allocated_resources"] = "7"
     for kind in ("EXECUTE_JOB", "JOB_COMPLETED"):
         forged.event(kind, "late")["data"]["alloc"] = "7"
+    forged.follow()
 
 
 @forgery("easy", "host", "late")
@@ -586,7 +587,7 @@ stated("workload.jobs", 10)
 stated("workload.sha256", "0" * 64, "workload file")
 stated("dispatcher", "fcfs")
 stated("seed", 7)
-stated("ties", "apart")
+stated("clock", "apart")
 stated("decision_time", 3.0, "decision time|result")
 stated("fallbacks", 2)
 stated("dynamic_jobs", True)
@@ -757,6 +758,7 @@ def mapping_changed(forged: Forged) -> None:
     for each in (event, forged.event("JOB_COMPLETED", "late")):
         each["data"]["alloc"] = "2"
     forged.row("late")["allocated_resources"] = "2"
+    forged.follow()
 
 
 # ----------------------------------------------------------------------

@@ -7,12 +7,14 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import JobState
+from batdispatch.core.machine import Machine
+from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
@@ -128,6 +130,17 @@ class Forged:
             for event in frame["events"]:
                 event["timestamp"] = now
 
+    @staticmethod
+    def _times(changes: list[tuple[float, int, Sequence[int]]], machine: Machine) -> tuple[float, float, float]:
+        """Sum up how long hosts computed and idled, from starts (1) and ends (-1) of jobs."""
+        times, jobs = MachineTimes(machine.compute), [0] * len(machine.hosts)
+        for time, change, hosts in sorted(changes, key=lambda entry: entry[:2]):
+            for host in hosts:
+                jobs[host] += change
+            computing = sum(count > 0 for count in jobs)
+            times.change(time, sum(1 << host for host in hosts), computing=computing, away=0)
+        return times.totals(0)
+
     def follow(self) -> None:
         """Make all that can be worked out from times and states follow: columns, sums, machine states and metrics."""
         platform = read_platform(self.result["platform"]["path"])
@@ -142,7 +155,8 @@ class Forged:
         self.rows.sort(key=lambda row: float(row["finish_time"] or 0))
         self.write()
         scratch = self.folder / "scratch"
-        outputs = Outputs(scratch, platform.machine.size)
+        outputs = Outputs(scratch, len(platform.machine.hosts))
+        changes: list[tuple[float, int, Sequence[int]]] = []
         for row in self.rows:
             job = {
                 "job_id": f"{row['workload_name']}!{row['job_id']}",
@@ -162,10 +176,13 @@ class Forged:
                 end=float(row["finish_time"]),
                 allocation=Allocation.parse(row["allocated_resources"]),
             )
-            for time in (float(row["starting_time"]), float(row["finish_time"])):
+            held = Allocation.parse(row["allocated_resources"]).ids
+            for time, change in ((float(row["starting_time"]), 1), (float(row["finish_time"]), -1)):
                 outputs.states(time, platform.machine.size, 0)
+                changes.append((time, change, held))
         version = f"batdispatch {self.result['batdispatch']} embedded"
-        outputs.finish(version=version, scheduling_seconds=0.0, simulation_seconds=0.0)
+        times = self._times(changes, platform.machine)
+        outputs.finish(version=version, scheduling_seconds=0.0, simulation_seconds=0.0, times=times)
         shutil.copy(scratch / "schedule.csv", self.folder)
         states = (scratch / "machine_states.csv").read_text().splitlines()
         ordered = sorted(states[1:], key=lambda line: float(line.partition(",")[0]))

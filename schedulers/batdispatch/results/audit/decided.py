@@ -47,7 +47,7 @@ def check_course(rows: Rows, heard: Heard) -> None:
     # An end is told after it, a start is ordered before it.
     rows.report(
         "end told",
-        rows.ran & _apart(heard.ended, rows.finish, heard.told_late, whole),
+        rows.ran & _apart(heard.ended, rows.left, heard.told_late, whole),
         lambda row: (
             f"finished at {rows.finish[row]:.6f}, "
             + (

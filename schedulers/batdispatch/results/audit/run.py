@@ -114,11 +114,11 @@ class Auditor:
         findings = rows.findings
         if heard is None:
             check_recorded(findings, said, exchange)
-        check_sums(rows, audited.intervals, setting, folder)
         check_units_file(rows, folder)
         outages = self._outages(folder, said, platform.machine)
         check_outages(findings, outages, heard, Clock(setting.exact))
         away = bool(outages or (heard is not None and heard.outages))
+        check_sums(rows, audited.intervals, setting, folder, away=away)
         check_states(rows, setting, folder, away=away)
         if "metrics" in said:
             check_stated(findings, said, frame, lineage, platform.machine, workload.jobs, folder, heard)

@@ -33,7 +33,7 @@ class Setting:
         engine = self.result.get("engine")
         engine = engine if isinstance(engine, dict) else {}
         self.embedded = engine.get("name") == "embedded"
-        self.exact = self.embedded
+        self.exact = self.embedded and self.result.get("clock") != "batsim"
         self._space = space_of(machine)
         self._never: dict[Request, str] = {}
         self._fits: dict[tuple[Request, int], bool] = {}

@@ -143,13 +143,13 @@ def _check_command(wrong: Any, agree: Any, result: Mapping[str, Any]) -> None:
         ("workload.path", result.get("workload", {}).get("path"), "--workload"),
         ("seed", str(result.get("seed")), "--seed"),
         ("decision_time", str(result.get("decision_time")), "--decision-time"),
-        ("ties", result.get("ties"), "--ties"),
+        ("clock", result.get("clock"), "--clock"),
         ("engine.name", result.get("engine", {}).get("name"), "--engine"),
     ):
         said = command.one(option)
         if said is None:
-            said = {"--decision-time": "none", "--ties": "together", "--engine": "embedded"}.get(option)
-        if name in ("ties", "decision_time") and name not in result:
+            said = {"--decision-time": "none", "--clock": "together", "--engine": "embedded"}.get(option)
+        if name in ("clock", "decision_time") and name not in result:
             continue
         agree(name, found, said)
     options = result.get("options")

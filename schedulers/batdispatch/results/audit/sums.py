@@ -23,8 +23,8 @@ _ROUNDED = 1e-6
 _UNKNOWABLE = frozenset({"batsim_version", "scheduling_time", "simulation_time"})
 
 
-def check_sums(rows: Rows, intervals: Intervals, setting: Setting, folder: Path) -> None:
-    """Each sum follows from the rows of the jobs file."""
+def check_sums(rows: Rows, intervals: Intervals, setting: Setting, folder: Path, *, away: bool) -> None:
+    """Each sum follows from the rows of the jobs file; `away`: whether hosts went away, so that some are not known."""
     path = next(
         (
             each
@@ -45,7 +45,7 @@ def check_sums(rows: Rows, intervals: Intervals, setting: Setting, folder: Path)
     except InputError as problem:
         rows.findings.add(Violation(KIND, str(problem)))
         return
-    for name, values, slack in _expected(rows, intervals, setting, found, batsim5=path.suffix == ".json"):
+    for name, values, slack in _expected(rows, intervals, setting, found, away=away, batsim5=path.suffix == ".json"):
         value = found.get(name)
         if value is None and not setting.embedded:
             continue
@@ -61,7 +61,7 @@ def check_sums(rows: Rows, intervals: Intervals, setting: Setting, folder: Path)
 
 
 def _expected(
-    rows: Rows, intervals: Intervals, setting: Setting, found: Mapping[str, float | str], *, batsim5: bool
+    rows: Rows, intervals: Intervals, setting: Setting, found: Mapping[str, float | str], *, away: bool, batsim5: bool
 ) -> Iterator[tuple[str, tuple[float, ...], float]]:
     """Yield (name, values that it may have, by how much it may be off)."""
     ran, count = rows.ran, len(rows.ids)
@@ -74,17 +74,17 @@ def _expected(
     yield "nb_jobs_finished", (started,), 0
     yield "nb_jobs_rejected", (count - started,), 0
     yield "nb_jobs_success", (good,), 0
-    # Batsim counts the jobs that failed, too.
-    yield "nb_jobs_killed", (dead,) if setting.embedded else (dead, started - good), 0
+    # Batsim 4 counts the jobs that failed, too.
+    yield "nb_jobs_killed", (started - good,) if setting.embedded else (dead, started - good), 0
     yield "success_rate", (good / max(count, 1),), _ROUNDED
-    # Batsim counts the storage hosts, too.
-    machine = setting.machine
-    yield "nb_computing_machines", (machine.size,) if setting.embedded else (machine.size, len(machine.hosts)), 0
+    # Batsim 4 counts the storage hosts, too.
+    hosts = len(setting.machine.hosts)
+    yield "nb_computing_machines", (hosts,) if setting.embedded else (setting.machine.size, hosts), 0
     yield "makespan", (float(finish.max(initial=0.0)),), 2 * _ROUNDED
     for name, values in (("waiting", wait), ("turnaround", turnaround)):
         yield f"max_{name}_time", (float(values.max(initial=0.0)),), 3 * _ROUNDED
-        # Batsim divides by the rejected jobs, too.
-        yield f"mean_{name}_time", _means(float(values.sum()), started, count), 3 * _ROUNDED + _relative(values)
+        means = _means(float(values.sum()), started, count, setting)
+        yield f"mean_{name}_time", means, 3 * _ROUNDED + _relative(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         slowdown = np.where(run > 0, turnaround / run, math.inf)
         # What a slowdown may be off by, since the two times are rounded; of no length, it is unknown.
@@ -97,30 +97,26 @@ def _expected(
         off = 2 * _ROUNDED + _relative(slowdown) * 10
         yield "max_slowdown", (float(slowdown.max(initial=0.0)),), off + float(unsure.max(initial=0.0))
         mean = float(unsure.sum()) / max(started, 1)
-        yield "mean_slowdown", _means(float(slowdown.sum()), started, count), off + mean
+        yield "mean_slowdown", _means(float(slowdown.sum()), started, count, setting), off + mean
     if setting.embedded:
         for name in ("nb_grouped_switches", "nb_machine_switches", "time_sleeping", "consumed_joules"):
             yield name, (0.0,), 0
-        for name in ("time_switching_off", "time_switching_on", "time_unavailable"):
+        for name in ("time_switching_off", "time_switching_on", *(() if away else ("time_unavailable",))):
             yield name, (0.0,), 0
-    # Batsim 5 counts up to the last change of a host only, Batsim 4 takes what was away out, and both count a host that
-    # several jobs share once.
-    if batsim5 or (not setting.embedded and (found.get("time_unavailable") or not setting.machine.exclusive)):
+    # Batsim 5 counts up to the last change of a host only, and Batsim 4 takes what was away out.
+    if batsim5 or away or (not setting.embedded and found.get("time_unavailable")):
         return
-    sizes = intervals.sizes[ran]
-    busy = float((run * sizes).sum())
-    slack = 3 * _ROUNDED * (1 + float(sizes.sum())) + 1e-12 * busy
-    if setting.embedded:
-        slack = 2 * _ROUNDED + 1e-12 * busy
+    busy, used = _occupied(rows, intervals)
+    slack = 3 * _ROUNDED * (1 + float(intervals.sizes[ran].sum())) + 1e-12 * busy
     yield "time_computing", (busy,), slack
-    makespan = float(finish.max(initial=0.0)) * setting.machine.size
-    # Idle up to the end of the run or, as Batsim 4 counts it, up to the last time that a host is used.
-    used = _last_use(rows, intervals)
-    yield "time_idle", (makespan - busy, used - busy), slack + 1e-12 * makespan
+    # A host is idle up to the last time that it is used.
+    yield "time_idle", (used - busy,), slack
 
 
-def _means(total: float, started: int, count: int) -> tuple[float, ...]:
-    return total / max(started, 1), total / max(count, 1)
+def _means(total: float, started: int, count: int, setting: Setting) -> tuple[float, ...]:
+    """Return a mean over all jobs, as Batsim 4 and the embedded engine have it, or also over those that started."""
+    whole = total / max(count, 1)
+    return (whole,) if setting.embedded else (total / max(started, 1), whole)
 
 
 def _relative(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
@@ -129,10 +125,19 @@ def _relative(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return 1e-12 * most if math.isfinite(most) else 0.0
 
 
-def _last_use(rows: Rows, intervals: Intervals) -> float:
-    """Return the sum over hosts of when each is last used, in seconds."""
-    until = np.zeros(int(intervals.last.max(initial=-1)) + 1)
-    for first, last, row in zip(intervals.first.tolist(), intervals.last.tolist(), intervals.row.tolist(), strict=True):
-        part = until[first : last + 1]
-        np.maximum(part, rows.finish[row], out=part)
-    return float(until.sum())
+def _occupied(rows: Rows, intervals: Intervals) -> tuple[float, float]:
+    """Return the sums over hosts of how long a host computed, for however many jobs, and of its last use, s."""
+    order = np.argsort(rows.start[intervals.row], kind="stable")
+    hosts = int(intervals.last.max(initial=-1)) + 1
+    busy, until = np.zeros(hosts), np.zeros(hosts)
+    starts, finishes = rows.start.tolist(), rows.finish.tolist()
+    for first, last, row in zip(
+        *(part[order].tolist() for part in (intervals.first, intervals.last, intervals.row)), strict=True
+    ):
+        start, finish = starts[row], finishes[row]
+        if not start <= finish:
+            continue
+        part = slice(first, last + 1)
+        busy[part] += np.maximum(finish - np.maximum(until[part], start), 0.0)
+        np.maximum(until[part], finish, out=until[part])
+    return float(busy.sum()), float(until.sum())
