@@ -64,11 +64,12 @@ class Line:
 
 
 def comes(name: str, *dependencies: str) -> e.JobSubmitted:
-    return e.JobSubmitted(0.0, make_job(name, **({"dependencies": list(dependencies)} if dependencies else {})))
+    fields = {"dependencies": list(dependencies)} if dependencies else {}
+    return e.JobSubmitted(0.0, make_job(name, walltime=9.0, **fields))
 
 
-def ends(name: str, state: JobState = OK) -> e.JobCompleted:
-    return e.JobCompleted(0.0, name, state)
+def ends(name: str, state: JobState = OK, time: float = 0.0) -> e.JobCompleted:
+    return e.JobCompleted(time, name, state)
 
 
 def test_a_job_waits_for_the_success_of_those_it_depends_on() -> None:
@@ -113,7 +114,9 @@ def test_a_name_without_a_workload_is_of_the_jobs_own() -> None:
 def test_those_that_depend_on_a_failure_are_rejected_with_those_that_depend_on_them(state: JobState) -> None:
     line = Line()
     line.say(0.0, comes("w0!c", "b"), comes("w0!b", "a"), comes("w0!a"))
-    assert line.say(1.0, ends("w0!a", state)) == [
+    if state is KILLED:
+        line.ledger.kill([line.ledger.running["w0!a"].job])
+    assert line.say(9.0, ends("w0!a", state, 9.0)) == [
         f"reject w0!b: depends on job w0!a, which ended {state.value}",
         "reject w0!c: depends on job w0!b, which ended REJECTED",
     ]
@@ -151,6 +154,7 @@ def test_the_success_of_an_attempt_is_that_of_its_job(end: JobState) -> None:
     job = ledger.apply_submitted(comes("w0!a"))
     waiting = ledger.apply_submitted(comes("w0!b", "a"))
     ledger.start(job, A("0"))
+    ledger.kill([job])
     ledger.apply_completed(ends("w0!a", KILLED))
     assert ledger.unblock() == []
     again = Job(id="w0!a2", request=job.request, parent="w0!a")
@@ -201,7 +205,7 @@ def test_a_waiting_job_is_planned_with_other_values() -> None:
     ledger.check()
     assert (changed.id, changed.walltime, changed.submission) == ("w0!b", 7.0, 3.0)
     assert (changed.request, changed.profile, changed.extra) == (job.request, job.profile, job.extra)
-    assert (job.walltime, job.submission) == (make_job().walltime, 0.0), "what was submitted stays"
+    assert (job.walltime, job.submission) == (9.0, 0.0), "what was submitted stays"
     assert ledger.queue == {"w0!a": first, "w0!b": changed}
     assert (ledger.rank(changed), ledger.rank(first)) == (-1, 0)
     assert ledger.amend(changed).walltime == 7.0

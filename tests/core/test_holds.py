@@ -42,6 +42,11 @@ class Cluster:
         self.ledger.check()
 
     def end(self, job: Job, state: JobState = KILLED) -> None:
+        stay = self.ledger.running[job.id]
+        if state is KILLED:
+            self.ledger.kill([job])
+        elif state is JobState.COMPLETED_WALLTIME_REACHED:
+            self.ledger.now = stay.start + stay.job.walltime
         self.ledger.apply_completed(e.JobCompleted(self.ledger.now, job.id, state))
         self.ledger.check()
         self.ledger.unblock()
@@ -73,7 +78,7 @@ class Cluster:
 def running(hosts: str = "0-1", *, acknowledged: bool = False) -> tuple[Cluster, Job, Job]:
     """A cluster, its running job, and a waiting one of a host."""
     cluster = Cluster(acknowledged=acknowledged)
-    job = cluster.submit(make_job("w0!1", len(A(hosts).ids)))
+    job = cluster.submit(make_job("w0!1", len(A(hosts).ids), walltime=100.0))
     cluster.start(job, hosts)
     return cluster, job, cluster.submit(make_job("w0!other"))
 

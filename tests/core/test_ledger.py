@@ -33,13 +33,15 @@ def submit(ledger: Ledger, number: int = 1, units: int = 1, **fields: object) ->
 
 
 def complete(ledger: Ledger, job: Job, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> Stay:
+    if state is JobState.COMPLETED_KILLED:
+        ledger.kill([job])
     return ledger.apply_completed(e.JobCompleted(ledger.now, job.id, state))
 
 
 def test_a_job_through_its_life() -> None:
     ledger = ledger_of(Machine.flat(4))
     ledger.now = 3.0
-    job = submit(ledger, units=2)
+    job = submit(ledger, units=2, walltime=4.0)
     assert list(ledger.queue.values()) == [job]
     ledger.now = 5.0
     stay = ledger.start(job, Allocation.parse("1 3"))
@@ -91,7 +93,7 @@ def test_a_job_cannot_be_submitted_twice(what: str) -> None:
         ledger.start(job, Allocation.parse("0"))
         if what == "ended":
             complete(ledger, job)
-    with pytest.raises(InputError, match=r"time 7: job w0!1 was submitted twice"):
+    with pytest.raises(InputError, match=r"event at 7.000000 s: job w0!1 was submitted twice"):
         ledger.apply_submitted(e.JobSubmitted(7.0, Job(id="w0!1", request=Request(units=1))))
 
 
@@ -105,7 +107,10 @@ def test_only_a_running_job_can_complete(what: str, state: str) -> None:
         if what == "ended":
             ledger.start(job, Allocation.parse("0"))
             complete(ledger, job)
-    with pytest.raises(InputError, match=f"time 8: job w0!1 was reported complete but is {state}"):
+    with pytest.raises(
+        InputError,
+        match=rf"event at 8.000000 s: job w0!1 was reported complete \(COMPLETED_SUCCESSFULLY\) but is {state}",
+    ):
         ledger.apply_completed(e.JobCompleted(8.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY))
 
 

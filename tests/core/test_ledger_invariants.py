@@ -20,6 +20,8 @@ from batdispatch.core.session import Session
 from strategies import jobs, machines, make_job
 
 BY_ITSELF = [JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED, JobState.COMPLETED_WALLTIME_REACHED]
+#: Walltime of every job in seconds, less than lies between two messages.
+LIMIT = 0.5
 
 
 class Anything(Dispatcher):
@@ -52,7 +54,7 @@ class Anything(Dispatcher):
         """Register a job that continues another one."""
         self.successors += 1
         again = make_job(f"w0!again{self.successors}", units, stay.job.request.demand)
-        ledger.register_job(Job(id=again.id, request=again.request, parent=stay.job.id))
+        ledger.register_job(Job(id=again.id, request=again.request, walltime=LIMIT, parent=stay.job.id))
 
     def decide(self, ledger: Ledger) -> None:
         for _ in range(self.data.draw(st.integers(0, 4))):
@@ -163,7 +165,7 @@ class World:
             if machine.licences and data.draw(st.booleans()):
                 fields["licences"] = {"matlab": data.draw(st.integers(0, 2))}
             demand = fields.pop("demand", None)
-            found.append(e.JobSubmitted(now, make_job(name, job.units, demand, **fields)))
+            found.append(e.JobSubmitted(now, make_job(name, job.units, demand, walltime=LIMIT, **fields)))
         hosts = Allocation(data.draw(st.integers(1, 2 ** len(machine.hosts) - 1)))
         kind = data.draw(st.sampled_from([None, None, None, e.MachinesAvailable, e.MachinesUnavailable]))
         return found if kind is None else [*found, kind(now, hosts)]

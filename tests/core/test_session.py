@@ -84,7 +84,7 @@ def start_all(ledger: Ledger) -> None:
 
 
 def test_a_dispatcher_hears_everything_before_it_decides_once() -> None:
-    dispatcher = Scripted(start_all)
+    dispatcher = Scripted(lambda ledger: (start_all(ledger), ledger.kill([ledger.running["w0!a"].job])))
     session = Session(dispatcher, clock=ticking(0.0, 1.0, 1.0, 3.0))
     killed = e.JobsKilled(6.0, ["w0!a"], {})
     others = [

@@ -133,6 +133,31 @@ def test_garbage_ends_with_a_message(
     assert not record.exists()
 
 
+def test_an_end_with_jobs_left_is_a_failed_run(decide: Start, connect: Start, said: Said, tmp_path: Path) -> None:
+    record = tmp_path / "x.jsonl"
+    decider = decide("--dispatcher", "fcfs", "--record", str(record))
+    batsim = connect(decider.endpoint)
+    for frame in said("delay")[:2]:
+        batsim.ask(frame)
+    batsim.socket.send(b'{"now":9.0,"events":[{"timestamp":9.0,"type":"SIMULATION_ENDS","data":{}}]}')
+    status, printed = decider.finish(10)
+    assert status == 1
+    assert "error: the simulation ended at 9.000000 s with jobs left: 1 running (w0!0); 1 waiting (w0!1)" in printed
+    assert not record.exists()
+
+
+def test_a_completion_on_other_hosts_is_an_error(decide: Start, connect: Start, said: Said) -> None:
+    decider = decide("--dispatcher", "fcfs")
+    batsim = connect(decider.endpoint)
+    for frame in said("delay")[:2]:
+        batsim.ask(frame)
+    data = b'{"job_id":"w0!0","job_state":"COMPLETED_SUCCESSFULLY","return_code":0,"alloc":"3"}'
+    batsim.socket.send(b'{"now":9.0,"events":[{"timestamp":9.0,"type":"JOB_COMPLETED","data":%b}]}' % data)
+    status, printed = decider.finish(10)
+    assert status == 2
+    assert "job w0!0 was reported complete on hosts 3, expected those it was started on, 0" in printed
+
+
 def test_something_that_does_not_speak_zeromq_is_ignored(decide: Start, connect: Start, said: Said) -> None:
     decider = decide("--dispatcher", "fcfs")
     host, port = decider.endpoint.removeprefix("tcp://").split(":")

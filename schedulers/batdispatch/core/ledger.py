@@ -1,7 +1,8 @@
 """Who holds what now, and what a dispatcher may do about it.
 
 The ledger applies what the simulator tells, takes decisions through its methods, and refuses the impossible ones with
-the job, the host, the resource and the time. Methods named `apply_...` are the session's. Methods that decide (`start`,
+the job, the host, the resource and the time. Methods named `apply_...` and `check_...` are the session's. If an event
+contradicts what was said or decided before, they raise `InputError` and change nothing. Methods that decide (`start`,
 `reject`, `kill`, `hold`, ...) change the ledger and append to the decisions; all others only look.
 
 Invariants, which `Ledger.check` verifies:
@@ -27,7 +28,7 @@ from batdispatch.core import events as e
 from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.capacity import space_of
-from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.core.filling import first_fit
 from batdispatch.core.holds import Hold, beyond_own, hold_of
 from batdispatch.core.impossible import why_never
@@ -41,6 +42,11 @@ from batdispatch.core.storages import Storages
 
 #: Resolution of a simulator's clock, in seconds.
 TICK = 1e-6
+#: Seconds before its walltime at which a job may be reported to have reached it; printing with microseconds explains a
+#: thousandth of this. There is no bound on the other side: a job may start later than it was decided.
+EARLY = 1e-3
+#: Most jobs that a message lists.
+_LISTED = 5
 
 
 class Ledger:
@@ -86,6 +92,10 @@ class Ledger:
         self._decisions: list[d.Decision] = []
         self._idle: Any = self.free
         self._storages = Storages(begins.machine)
+        #: Jobs that were to be killed, by id; the answer may come after their end.
+        self._killed: set[str] = set()
+        #: Id of each job with an amended walltime that is not over -> the walltime that the simulator enforces.
+        self._enforced: dict[str, float] = {}
         #: Request -> why it can never be met.
         self._never: dict[Request, str] = {}
 
@@ -99,7 +109,7 @@ class Ledger:
         """
         job = event.job
         if job.id in self.roll.ranks or job.id in self.roll.ended:
-            raise InputError(f"job {job.id} was submitted twice", place=f"time {event.time:g}")
+            raise _contradiction(event.time, f"job {job.id} was submitted twice")
         if event.profile is not None:
             workload = job.id.partition("!")[0]
             self.profiles.setdefault(workload, {})[job.profile] = event.profile
@@ -126,13 +136,19 @@ class Ledger:
         A job that ended by itself has no successor: what was to be kept for one is free again.
 
         Raises:
-            InputError: the job is not running.
+            InputError: the job is not running, was started on other hosts, or cannot have ended in this state: killed
+                without a decision to kill it, at a walltime that it does not have or has not reached yet.
         """
-        stay = self.running.pop(event.job_id, None)
+        stay = self.running.get(event.job_id)
         if stay is None:
             state = self._state_of(event.job_id)
-            raise InputError(f"job {event.job_id} was reported complete but is {state}", place=f"time {event.time:g}")
+            raise _contradiction(
+                event.time, f"job {event.job_id} was reported complete ({event.state.value}) but is {state}"
+            )
+        self._check_end(stay, event)
         job = stay.job
+        del self.running[job.id]
+        self._enforced.pop(job.id, None)
         stay.state = event.state
         self.roll.end(job.id, event.state)
         self._idle = self.space.give(self._idle, job, stay.allocation)
@@ -145,17 +161,119 @@ class Ledger:
         self._changed()
         return stay
 
+    def _check_end(self, stay: Stay, event: e.JobCompleted) -> None:
+        """Check that a running job can have ended as a simulator says."""
+        job, state, allocation = stay.job, event.state, event.allocation
+        if allocation is not None and allocation.mask != stay.allocation.mask:
+            raise _contradiction(
+                event.time,
+                f"job {job.id} was reported complete on hosts {allocation}, expected those it was started on, "
+                f"{stay.allocation}",
+            )
+        if state is JobState.COMPLETED_KILLED:
+            if job.id not in self._killed:
+                raise _contradiction(
+                    event.time, f"job {job.id} was reported killed, expected another end: no decision was to kill it"
+                )
+        elif state is JobState.COMPLETED_WALLTIME_REACHED:
+            walltime = self._enforced.get(job.id, job.walltime)
+            if walltime == math.inf:
+                raise _contradiction(
+                    event.time,
+                    f"job {job.id} was reported to have reached its walltime, expected another end: it has none",
+                )
+            if event.time < stay.start + walltime - EARLY:
+                raise _contradiction(
+                    event.time,
+                    f"job {job.id} was reported to have reached its walltime, expected at "
+                    f"{stay.start + walltime:.6f} s: it started at {stay.start:.6f} s and may run for {walltime:g} s",
+                )
+        elif state not in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED):
+            raise _contradiction(
+                event.time, f"job {job.id} was reported complete as {state.value}, expected the end of a job that ran"
+            )
+
+    def check_killed(self, event: e.JobsKilled) -> None:
+        """Check the answer to a decision to kill.
+
+        Raises:
+            InputError: it names a job that was not to be killed, or that is running still.
+        """
+        for job_id in event.job_ids:
+            if job_id not in self._killed:
+                raise _contradiction(
+                    event.time,
+                    f"job {job_id} was reported killed, but no decision was to kill it: it is {self._state_of(job_id)}",
+                )
+            if job_id in self.running:
+                raise _contradiction(
+                    event.time,
+                    f"job {job_id} was reported killed but is {self._state_of(job_id)}, expected its completion before",
+                )
+
+    def check_ran(self, event: e.JobMessage) -> None:
+        """Check that a job which says something has begun to run.
+
+        Raises:
+            InputError: it has not.
+        """
+        if event.job_id not in self.running and event.job_id not in self.roll.ended:
+            raise _contradiction(
+                event.time,
+                f"job {event.job_id} says something but is {self._state_of(event.job_id)}, expected a job that runs",
+            )
+
+    def check_hosts(self, hosts: Allocation, what: str) -> None:
+        """Check that there are the hosts that an event names; `what`: what it says of them.
+
+        Raises:
+            InputError: the platform has no such host.
+        """
+        count = len(self.machine.hosts)
+        beyond = hosts.mask >> count
+        if beyond:
+            host = count + hostset.ids(beyond)[0]
+            raise _contradiction(
+                self.now, f"host {host} was reported {what}, expected hosts of the platform, 0-{count - 1}"
+            )
+
+    def check_end(self, event: e.SimulationEnds) -> None:
+        """Check that no job is left when the simulation ends.
+
+        Raises:
+            SimulationError: jobs run, wait, or are registered and not acknowledged.
+        """
+        left: dict[str, Mapping[str, object]] = {
+            "running": self.running,
+            "waiting": self.queue,
+            "waiting for other jobs": self.roll.blocked,
+            "registered but not acknowledged": self.roll.registered,
+        }
+        if any(left.values()):
+            said = "; ".join(f"{len(jobs)} {what} ({_some(list(jobs))})" for what, jobs in left.items() if jobs)
+            raise SimulationError(f"the simulation ended at {event.time:.6f} s with jobs left: {said}")
+
     def apply_static_jobs_done(self) -> None:
         """Note that no job will come any more but by registration."""
         self.roll.close()
 
     def apply_unavailable(self, hosts: Allocation) -> None:
-        """Take hosts away: nothing new may start there; what runs there goes on."""
+        """Take hosts away: nothing new may start there; what runs there goes on.
+
+        Raises:
+            InputError: the platform has no such host.
+        """
+        self.check_hosts(hosts, "gone")
         self.unavailable |= hosts.mask
         self._changed()
 
     def apply_available(self, hosts: Allocation) -> None:
-        """Bring hosts back."""
+        """Bring hosts back.
+
+        Raises:
+            InputError: the platform has no such host.
+        """
+        self.check_hosts(hosts, "back")
         self.unavailable &= ~hosts.mask
         self._changed()
 
@@ -334,6 +452,8 @@ class Ledger:
             raise self._refusal(f"job {job.id} cannot be amended: it is {self._state_of(job.id)}")
         if rank is not None:
             self.roll.ranks[job.id] = rank
+        if walltime is not None:
+            self._enforced.setdefault(job.id, job.walltime)
         changed = msgspec.structs.replace(
             job,
             walltime=job.walltime if walltime is None else walltime,
@@ -349,6 +469,7 @@ class Ledger:
         if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot be rejected: it is {self._state_of(job.id)}")
         del self.queue[job.id]
+        self._enforced.pop(job.id, None)
         self.roll.end(job.id, JobState.REJECTED)
         self.rejections.append((job.id, reason))
         self._decisions.append(d.Reject(self.now, job.id, reason))
@@ -360,6 +481,7 @@ class Ledger:
             if job_id not in self.running:
                 raise self._refusal(f"job {job_id} cannot be killed: it is {self._state_of(job_id)}")
         if listed:
+            self._killed.update(listed)
             self._decisions.append(d.Kill(self.now, listed))
 
     # ------------------------------------------------------------------ holds
@@ -587,10 +709,9 @@ class Ledger:
             for part in (hold.own, hold.more)
             if part is not None and part.mask >> host & 1 and hold.job.id not in holders
         ]
-        shown = ", ".join(holders[:5]) + (", ..." if len(holders) > 5 else "")
         return self._refusal(
             f"job {job.id} cannot start on {allocation}: {self._host(host)} has {free} {resource} free, the job needs "
-            f"{needed} there" + (f" (held by {shown})" if holders else "")
+            f"{needed} there" + (f" (held by {_some(holders)})" if holders else "")
         )
 
     def _host(self, host: int) -> str:
@@ -598,3 +719,11 @@ class Ledger:
 
     def _refusal(self, text: str) -> ImpossibleDecision:
         return ImpossibleDecision(f"at {self.now:.6f} s: {text}")
+
+
+def _contradiction(time: float, text: str) -> InputError:
+    return InputError(text, place=f"event at {time:.6f} s")
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(ids[:_LISTED]) + (", ..." if len(ids) > _LISTED else "")

@@ -20,7 +20,8 @@ this order:
    events.
 4. *Reply.* The decisions leave in the order in which they were taken. If deciding takes simulated time, they take
    effect when it has passed, and so do the starts in the ledger.
-5. *End.* SIMULATION_ENDS is the last event. The dispatcher reports, and no message may follow.
+5. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
+   may follow.
 
 Layers (`batdispatch.layers`) are dispatchers that wrap another one: the session sees one dispatcher, and the wrapped
 one sees the same ledger with the jobs as the layer amended them.
@@ -93,7 +94,9 @@ class Session:
             e.SimulationBegins: self._begins_again,
             e.JobSubmitted: self._submitted,
             e.JobCompleted: self._completed,
-            e.JobsKilled: dispatcher.on_killed,
+            e.JobsKilled: self._killed,
+            e.JobMessage: self._said,
+            e.ResourceStateChanged: self._switched,
             e.MachinesUnavailable: self._unavailable,
             e.MachinesAvailable: self._available,
             e.NoMoreStaticJobs: self._static_jobs_done,
@@ -104,9 +107,10 @@ class Session:
         """Apply a message's events, let the dispatcher decide once, and return its decisions.
 
         Raises:
-            InputError: the message contradicts what was said before.
+            InputError: the message contradicts what was said or decided before.
             ImpossibleDecision: the dispatcher decided something impossible.
-            SimulationError: the dispatcher raised an exception of its own, or has itself called without end.
+            SimulationError: the dispatcher raised an exception of its own, or has itself called without end, or the
+                simulation ended with jobs left.
         """
         try:
             return self._handle(message)
@@ -206,6 +210,18 @@ class Session:
             for job in ledger.unblock():
                 self._entered(ledger, job)
 
+    def _killed(self, ledger: Ledger, event: e.JobsKilled) -> None:
+        ledger.check_killed(event)
+        self.dispatcher.on_killed(ledger, event)
+
+    def _said(self, ledger: Ledger, event: e.JobMessage) -> None:
+        ledger.check_ran(event)
+        self.dispatcher.on_event(ledger, event)
+
+    def _switched(self, ledger: Ledger, event: e.ResourceStateChanged) -> None:
+        ledger.check_hosts(event.hosts, f"in state {event.state!r}")
+        self.dispatcher.on_event(ledger, event)
+
     def _unavailable(self, ledger: Ledger, event: e.MachinesUnavailable) -> None:
         ledger.apply_unavailable(event.hosts)
         self.dispatcher.on_event(ledger, event)
@@ -219,6 +235,7 @@ class Session:
         self.dispatcher.on_event(ledger, event)
 
     def _ends(self, ledger: Ledger, event: e.SimulationEnds) -> None:
+        ledger.check_end(event)
         self.ended = True
         self.report = self._checked_report()
 

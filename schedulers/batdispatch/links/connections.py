@@ -27,8 +27,9 @@ class Connections:
 
     Attributes:
         connected: file descriptors of the open connections.
-        lost_at: when the last of them closed, if no message came since. A peer that connects again does not count: what
-            it had said or waited for is lost, and it will say nothing more.
+        only: the file descriptor of the one connection that counts; None: all do.
+        lost_at: when the one that counts closed, or the last of all. A peer that connects again does not count: what it
+            had said or waited for is lost, and it will say nothing more.
     """
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
@@ -36,6 +37,7 @@ class Connections:
         self.monitor = socket.get_monitor_socket(opened | zmq.EVENT_DISCONNECTED)
         self._opened = opened
         self.connected: set[int] = set()
+        self.only: int | None = None
         self.lost_at: float | None = None
 
     def update(self) -> None:
@@ -47,8 +49,14 @@ class Connections:
                 self.connected.add(number)
             elif number in self.connected:
                 self.connected.discard(number)
-                if not self.connected:
+                if number == self.only or (self.only is None and not self.connected):
                     self.lost_at = time.monotonic()
+
+    def follow(self, number: int) -> None:
+        """Let one connection count, by the file descriptor over which something came, and no other."""
+        self.update()
+        self.only = number
+        self.lost_at = None if number in self.connected else time.monotonic()
 
     @property
     def gone(self) -> bool:

@@ -80,10 +80,12 @@ class RemotePeer:
             raise self._silent() from None
         while True:
             try:
-                answer = self._socket.recv()
+                answer, *more = self._socket.recv_multipart()
             except zmq.Again:
                 self._look_around(began)
             else:
+                if more:
+                    raise InputError(f"has {1 + len(more)} parts, expected one", source="reply of the scheduler")
                 self._answered += 1
                 return answer
 

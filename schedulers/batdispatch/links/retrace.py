@@ -43,6 +43,8 @@ class Retraced(Dispatcher):
                 stay.start = decision.time
             elif isinstance(decision, d.Reject) and decision.job_id in ledger.queue:
                 ledger.reject(ledger.queue[decision.job_id], decision.reason)
+            elif isinstance(decision, d.Kill):
+                ledger.kill([ledger.running[name].job for name in decision.job_ids if name in ledger.running])
             elif isinstance(decision, d.RegisterProfile):
                 ledger.register_profile(decision.workload, decision.name, decision.profile)
             elif isinstance(decision, d.RegisterJob):

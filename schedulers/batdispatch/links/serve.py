@@ -1,4 +1,4 @@
-"""The decision process: a ZeroMQ REP socket that Batsim connects to, and a peer that answers."""
+"""The decision process: a ZeroMQ socket that Batsim connects to, and a peer that answers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from batdispatch.batsim import Features, Wire, check_spoken
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.events import SimulationEnds
 from batdispatch.core.messages import Message, Peer
-from batdispatch.links.connections import GLANCE, Connections, keep_alive
+from batdispatch.links.connections import GLANCE, keep_alive
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
+from batdispatch.links.single_peer import SinglePeer
 
 #: Default bound of a frame's size. The first message lists every host and profile: 12 MB for 93,312 hosts.
 MAX_MESSAGE = 256 * 2**20
@@ -49,6 +50,8 @@ def serve(
 ) -> Served:
     """Answer one simulation: bind, reply to every message, end after the reply to the last one has left.
 
+    Who speaks first is answered until the end; what others say is refused.
+
     Args:
         peer: what answers.
         endpoint: where to listen; Batsim is the side that connects.
@@ -72,8 +75,8 @@ def serve(
     address = check_endpoint(endpoint, allow_remote=allow_remote)
     # A context of its own: ending it waits for the last reply, whatever else the process does with ZeroMQ.
     context = zmq.Context()
-    socket = context.socket(zmq.REP)
-    peers = Connections(socket)
+    socket = context.socket(zmq.ROUTER)
+    asking = SinglePeer(socket, on_notice)
     try:
         socket.setsockopt(zmq.MAXMSGSIZE, max_message)
         socket.setsockopt(zmq.LINGER, round(_LINGER * 1000))
@@ -85,39 +88,39 @@ def serve(
         except zmq.ZMQError as problem:
             raise InputError(f"endpoint {endpoint!r} cannot be bound: {problem.strerror}") from None
         on_ready(socket.getsockopt_string(zmq.LAST_ENDPOINT))
-        return _loop(peer, socket, wire, features or Features(), peers, timeout, recorder, signals, on_notice, watch)
+        # A blocking receive that looks up now and then costs a message 20 % less than polling sockets and signals.
+        socket.setsockopt(zmq.RCVTIMEO, round(GLANCE * 1000))
+        return _loop(peer, asking, wire, features or Features(), timeout, recorder, signals, on_notice, watch)
     finally:
-        peers.monitor.close(linger=0)
+        asking.close()
         socket.close()
         context.term()
 
 
 def _loop(
     peer: Peer,
-    socket: zmq.Socket[bytes],
+    asking: SinglePeer,
     wire: Wire,
     features: Features,
-    peers: Connections,
     timeout: float,
     recorder: Recorder | None,
     signals: StopSignals | None,
     on_notice: Callable[[str], None],
     watch: Callable[[], None],
 ) -> Served:
-    # A blocking receive that looks up now and then costs a message 20 % less than polling sockets and signals.
-    socket.setsockopt(zmq.RCVTIMEO, round(GLANCE * 1000))
     answered = 0
     quiet_since = time.monotonic()
     while True:
         if signals is not None and signals.received is not None:
             return Served(answered, signals.received.name)
         try:
-            frame = socket.recv()
+            frame = asking.receive()
         except zmq.Again:
+            frame = None
+        if frame is None:
             watch()
-            _look_around(peers, quiet_since, timeout, answered, on_notice)
+            _look_around(asking, quiet_since, timeout, answered, on_notice)
             continue
-        peers.lost_at = None
         if recorder is not None:
             recorder.message(frame)
         if not answered:
@@ -130,7 +133,7 @@ def _loop(
             answer = wire.encode_reply(peer.handle(message))
         if recorder is not None:
             recorder.reply(answer)
-        socket.send(answer)
+        asking.send(answer)
         answered += 1
         if message is not None and _is_last(message):
             return Served(answered)
@@ -142,21 +145,22 @@ def _is_last(message: Message) -> bool:
 
 
 def _look_around(
-    peers: Connections, quiet_since: float, timeout: float, answered: int, on_notice: Callable[[str], None]
+    asking: SinglePeer, quiet_since: float, timeout: float, answered: int, on_notice: Callable[[str], None]
 ) -> None:
     """Report a peer that is gone or silent for too long."""
-    peers.update()
+    connections = asking.connections
+    connections.update()
     now = time.monotonic()
-    if peers.lost_at is not None and not answered:
-        peers.lost_at = None
+    if connections.lost_at is not None and not answered:
+        connections.lost_at = None
         on_notice("a peer connected and left without a message that was accepted; waiting for another")
-    elif peers.gone:
+    elif connections.gone:
         raise SimulationError(
             f"Batsim closed the connection after {answered} messages, before the end of the simulation "
             "(it stopped, or it sent a message above the size limit)"
         )
     if timeout and now >= quiet_since + timeout:
-        if peers.connected:
+        if connections.connected:
             raise SimulationError(
                 f"Batsim is connected but has said nothing for {timeout:g} s (after {answered} messages)"
             )
