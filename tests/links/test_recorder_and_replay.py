@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +179,35 @@ def test_options_that_exclude_each_other(recordings: Path) -> None:
     path = str(recordings / "events" / "exchange.jsonl")
     assert "exclude each other" in str(command(path, "--dispatcher", "easy", "--pybatsim", "filler").exception)
     assert "need --dispatcher" in str(command(path, "--times").exception)
+
+
+def test_a_recording_that_was_cut_off_is_refused_wherever_it_was_cut(recordings: Path, tmp_path: Path) -> None:
+    whole = (recordings / "walltime" / "exchange.jsonl").read_bytes()
+    lines = whole.splitlines(keepends=True)
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(whole)
+    assert check_wire(path, v4).messages == len(lines) / 2
+    for count in range(len(lines)):
+        path.write_bytes(b"".join(lines[:count]))
+        expected = "is empty" if count == 0 else rf"line {(count - 1) // 2 * 2 + 1}: ends before the simulation does"
+        with pytest.raises(InputError, match=expected):
+            check_wire(path, v4)
+        if count:
+            assert check_wire(path, v4, partial=True).messages == (count + 1) // 2
+    for cut in range(1, len(lines[-1]) - 1):
+        path.write_bytes(whole[: -cut - 1])
+        with pytest.raises(InputError, match=f"line {len(lines)}"):
+            check_wire(path, v4, partial=True)
+
+
+def test_replay_takes_a_recording_that_was_cut_off_only_where_that_is_said(recordings: Path, tmp_path: Path) -> None:
+    lines = (recordings / "composed" / "exchange.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"".join(lines[:-2]))
+    command = [sys.executable, "-c", "from batdispatch.cli.main import main; main()", "replay", str(path)]
+    for more in ([], ["--dispatcher", "filler"]):
+        done = subprocess.run([*command, *more], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "ends before the simulation does" in done.stderr
+        done = subprocess.run([*command, *more, "--partial"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

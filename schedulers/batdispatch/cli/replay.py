@@ -29,6 +29,7 @@ from batdispatch.links.replay import replay as run_replay
     help="Batsim's. Default: the recording's own.",
 )
 @platform_options
+@click.option("--partial", is_flag=True, help="Accept a recording that ends before the simulation does.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def command(
@@ -44,6 +45,7 @@ def command(
     platform: Path | None,
     master_host: str | None,
     roles: tuple[str, ...],
+    partial: bool,
     as_json: bool,
 ) -> None:
     """Rerun a recorded exchange (a file, or the folder of a run) and compare the decisions.
@@ -63,15 +65,15 @@ def command(
     if pybatsim is not None:
         answering: Peer = PybatsimPeer(pybatsim, parse_settings(settings))
         answering = informed(answering, platform, master_host, roles, version)
-        result = run_replay(path, answering, wire, times=times)
+        result = run_replay(path, answering, wire, times=times, partial=partial)
     elif dispatcher is not None:
         session = build_session(dispatcher, parse_settings(settings), seed, decision_time)
         answering = informed(session, platform, master_host, roles, version)
-        result = run_replay(path, answering, wire, times=times)
+        result = run_replay(path, answering, wire, times=times, partial=partial)
     elif settings or times or platform is not None:
         raise InputError("--set, --times and --platform need --dispatcher or --pybatsim")
     else:
-        result = check_wire(path, wire)
+        result = check_wire(path, wire, partial=partial)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2))
     else:

@@ -11,6 +11,8 @@ from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
 from batdispatch.core.request import MAX_AMOUNT, MAX_UNITS, Amounts, Request, Sizes
 
+#: Latest moment accepted, in seconds (285 years): beyond it, a float does not tell one microsecond from the next.
+MAX_MOMENT = 2**53 * 1e-6
 #: Most names or ids in a list of a job.
 MAX_LISTED = 100_000
 
@@ -26,6 +28,17 @@ def read_units(value: Any, field: str = "res") -> int:
     if type(value) is not int or not 1 <= value <= MAX_UNITS:
         raise FieldError(field, value, f"a whole number from 1 to {MAX_UNITS}")
     return value
+
+
+def read_moment(value: Any, field: str = "subtime") -> float:
+    """Return a moment of simulated time, in seconds.
+
+    Raises:
+        FieldError: it is no number from 0 to `MAX_MOMENT`.
+    """
+    if type(value) not in (float, int) or not 0 <= value <= MAX_MOMENT:
+        raise FieldError(field, value, f"a number of seconds from 0 to {MAX_MOMENT:g}")
+    return float(value)
 
 
 def read_user(value: Any, field: str = "user") -> str:

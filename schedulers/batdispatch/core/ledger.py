@@ -45,6 +45,8 @@ TICK = 1e-6
 #: Seconds before its walltime at which a job may be reported to have reached it; printing with microseconds explains a
 #: thousandth of this. There is no bound on the other side: a job may start later than it was decided.
 EARLY = 1e-3
+#: Looking it up in its class each time costs as much as a call.
+_SUCCESS = JobState.COMPLETED_SUCCESSFULLY
 #: Most jobs that a message lists.
 _LISTED = 5
 
@@ -145,8 +147,15 @@ class Ledger:
             raise _contradiction(
                 event.time, f"job {event.job_id} was reported complete ({event.state.value}) but is {state}"
             )
-        self._check_end(stay, event)
-        job = stay.job
+        job, told = stay.job, event.allocation
+        if told is not None and told.mask != stay.allocation.mask:
+            raise _contradiction(
+                event.time,
+                f"job {job.id} was reported complete on hosts {told}, expected those it was started on, "
+                f"{stay.allocation}",
+            )
+        if event.state is not _SUCCESS:
+            self._check_failure(stay, event)
         del self.running[job.id]
         self._enforced.pop(job.id, None)
         stay.state = event.state
@@ -161,15 +170,9 @@ class Ledger:
         self._changed()
         return stay
 
-    def _check_end(self, stay: Stay, event: e.JobCompleted) -> None:
-        """Check that a running job can have ended as a simulator says."""
-        job, state, allocation = stay.job, event.state, event.allocation
-        if allocation is not None and allocation.mask != stay.allocation.mask:
-            raise _contradiction(
-                event.time,
-                f"job {job.id} was reported complete on hosts {allocation}, expected those it was started on, "
-                f"{stay.allocation}",
-            )
+    def _check_failure(self, stay: Stay, event: e.JobCompleted) -> None:
+        """Check that a running job can have ended without success as a simulator says."""
+        job, state = stay.job, event.state
         if state is JobState.COMPLETED_KILLED:
             if job.id not in self._killed:
                 raise _contradiction(
@@ -188,7 +191,7 @@ class Ledger:
                     f"job {job.id} was reported to have reached its walltime, expected at "
                     f"{stay.start + walltime:.6f} s: it started at {stay.start:.6f} s and may run for {walltime:g} s",
                 )
-        elif state not in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED):
+        elif state is not JobState.COMPLETED_FAILED:
             raise _contradiction(
                 event.time, f"job {job.id} was reported complete as {state.value}, expected the end of a job that ran"
             )

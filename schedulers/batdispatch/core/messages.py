@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from batdispatch.core.decisions import Decision
-from batdispatch.core.events import Event
+from batdispatch.core.events import Event, SimulationEnds
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -17,6 +17,11 @@ class Message(msgspec.Struct, frozen=True):
     #: Simulated time in seconds.
     now: float
     events: Sequence[Event]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the simulation ends with this message."""
+        return bool(self.events) and isinstance(self.events[-1], SimulationEnds)
 
 
 class Reply(msgspec.Struct, frozen=True):

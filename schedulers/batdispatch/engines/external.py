@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from batdispatch.batsim.bounds import MAX_VALUES, check_bounds, values_in
+from batdispatch.batsim.problems import quote
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import FieldError, InputError
+from batdispatch.core.jobfields import read_moment
+from batdispatch.inputs.files import Source
+
+#: Most events accepted.
+MAX_EVENTS = 1_000_000
+#: Most bits that the different sets of hosts may take (256 MB).
+MAX_BITS = 1 << 31
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def read_external_events(path: Path, hosts: int) -> list[e.Event]:
@@ -24,41 +34,60 @@ def read_external_events(path: Path, hosts: int) -> list[e.Event]:
         InputError: a line is not such an event.
     """
     found: list[e.Event] = []
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
+    sets: dict[str, Allocation] = {}
+    values = 0
+    with Source(path) as file:
+        for number, line in file.lines():
             if not line.strip():
                 continue
             place = f"line {number}"
+            if len(found) == MAX_EVENTS:
+                raise InputError(f"more than {MAX_EVENTS:,} events, the most accepted", source=str(path), place=place)
+            check_bounds(line, source=str(path), place=place)
+            values += values_in(line)
+            if values > MAX_VALUES:
+                raise InputError(f"more than {MAX_VALUES:,} values, the most accepted", source=str(path), place=place)
             try:
-                data: Any = msgspec.json.decode(line)
+                data = _decode(line)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as problem:
                 raise InputError(f"not a JSON object: {problem}", source=str(path), place=place) from None
-            if not isinstance(data, dict):
-                raise InputError("not a JSON object", source=str(path), place=place)
-            found.append(_event(data, hosts, str(path), place))
+            found.append(_event(data, hosts, sets, str(path), place))
     return sorted(found, key=lambda event: event.time)
 
 
-def _event(data: dict[str, Any], hosts: int, source: str, place: str) -> e.Event:
+def _event(data: dict[str, Any], hosts: int, sets: dict[str, Allocation], source: str, place: str) -> e.Event:
     kind, time = data.get("type"), data.get("timestamp")
     if not isinstance(kind, str):
         raise InputError("field 'type' must be a text", source=source, place=place)
-    if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < math.inf:
+    try:
+        moment = read_moment(time, "timestamp")
+    except FieldError as problem:
         raise InputError(
-            f"field 'timestamp' must be a non-negative number of seconds, found {time!r}", source=source, place=place
-        )
+            f"field 'timestamp' must be {problem.expected}, found {quote(time)}", source=source, place=place
+        ) from None
     if kind not in ("machine_unavailable", "machine_available"):
-        return e.Notified(float(time), kind, {key: value for key, value in data.items() if key != "type"})
+        return e.Notified(moment, kind, {key: value for key, value in data.items() if key != "type"})
     resources = data.get("resources")
     if not isinstance(resources, str):
-        raise InputError(f"field 'resources' must be a host set, found {resources!r}", source=source, place=place)
-    try:
-        allocation = Allocation.parse(resources)
-    except InputError as problem:
-        raise InputError(str(problem), source=source, place=place) from None
-    if not allocation.mask or allocation.mask >> hosts:
-        raise InputError(
-            f"resources {resources!r} must name hosts of the platform, 0-{hosts - 1}", source=source, place=place
-        )
+        raise InputError(f"field 'resources' must be a host set, found {quote(resources)}", source=source, place=place)
+    allocation = sets.get(resources)
+    if allocation is None:
+        try:
+            allocation = Allocation.parse(resources)
+        except InputError as problem:
+            raise InputError(str(problem), source=source, place=place) from None
+        if not allocation.mask or allocation.mask >> hosts:
+            raise InputError(
+                f"resources {quote(resources)} must name hosts of the platform, 0-{hosts - 1}",
+                source=source,
+                place=place,
+            )
+        if len(sets) * hosts > MAX_BITS:
+            raise InputError(
+                f"holds more than {len(sets):,} different sets of hosts, the most accepted for {hosts:,} hosts",
+                source=source,
+                place=place,
+            )
+        sets[resources] = allocation
     make = e.MachinesUnavailable if kind == "machine_unavailable" else e.MachinesAvailable
-    return make(float(time), allocation)
+    return make(moment, allocation)

@@ -20,8 +20,11 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 
-#: Longest content accepted, after decompression, in bytes: a year of a large machine is a few per cent of it.
+#: Longest content accepted line by line, after decompression, in bytes: a year of a large machine is a few per cent of
+#: it.
 MAX_BYTES = 1 << 30
+#: Longest content accepted in one piece, after decompression, in bytes: a million jobs with some fields of their own.
+MAX_WHOLE = 1 << 28
 #: Longest line accepted in a log, in bytes.
 MAX_LINE = 1 << 16
 #: Bytes between two reports of progress.
@@ -150,7 +153,7 @@ class Source:
         return self._hashed.hash.hexdigest()
 
 
-def read_all(path: str | Path, *, limit: int = MAX_BYTES) -> tuple[bytes, str]:
+def read_all(path: str | Path, *, limit: int = MAX_WHOLE) -> tuple[bytes, str]:
     """Return a file's (decompressed) content and the SHA-256 of the file as it is on disk.
 
     Raises:

@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 
 from batdispatch.batsim import PROTOCOLS, Features, Wire, protocol
+from batdispatch.batsim.bounds import check_bounds
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.messages import Message, Peer, Reply
 
-#: Bytes of the longest line of a recording (a frame of serve's default bound, escaped).
-MAX_LINE = 600 * 2**20
+#: Bytes of the longest line of a recording: a frame of serve's default bound, with room for what is escaped.
+MAX_LINE = 320 * 2**20
 #: Times that differ by less are the same: Batsim prints microseconds.
 _SAME_TIME = 1.5e-6
 
@@ -22,7 +23,7 @@ class Line(msgspec.Struct, frozen=True):
     """One line of a recording."""
 
     dir: str
-    raw: Any
+    raw: str | dict[str, str | int]
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -101,6 +102,7 @@ def read_recording(path: Path, wire: Wire | None = None) -> Iterator[Exchange]:
             if len(text) > MAX_LINE:
                 raise InputError(f"is longer than {MAX_LINE} bytes", source=str(path), place=place)
             try:
+                check_bounds(text)
                 line = decode(text)
                 frame = wire.unrecord(line.raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InputError) as problem:
@@ -124,7 +126,40 @@ def read_recording(path: Path, wire: Wire | None = None) -> Iterator[Exchange]:
         yield Exchange(*pending, None)
 
 
-def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False) -> Replayed:
+def read_exchanges(
+    path: Path, wire: Wire, *, partial: bool = False
+) -> Iterator[tuple[Exchange, Message | None, Reply | None]]:
+    """Yield the exchanges of a recording with what they say; a handshake says neither a message nor a reply.
+
+    Args:
+        path: the recording.
+        wire: its protocol.
+        partial: whether it may end before the simulation does, as that of a run which failed.
+
+    Raises:
+        InputError: the recording is malformed, or ends too soon.
+        OSError: the file cannot be read.
+    """
+    last: Message | None = None
+    reply: Reply | None = None
+    line = 0
+    for exchange in read_recording(path, wire):
+        line = exchange.line
+        if opened(path, exchange, wire) is not None:
+            yield exchange, None, None
+            continue
+        last, reply = _decode(path, exchange, wire)
+        yield exchange, last, reply
+    if not partial and (last is None or not last.is_last or reply is None):
+        raise InputError(
+            "ends before the simulation does, expected SIMULATION_ENDS and an answer to it: it was cut off, or its run "
+            "failed (--partial: take it as it is)",
+            source=str(path),
+            place=f"line {line}",
+        )
+
+
+def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False, partial: bool = False) -> Replayed:
     """Let a peer answer a recording's messages; stops at the first decision that differs.
 
     After a difference the recording says what followed from other decisions, so there is nothing more to compare.
@@ -135,20 +170,20 @@ def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False) -> Replay
         wire: the recording's protocol.
         times: whether the times of decisions and replies must agree too (to a microsecond); by default only what
             was decided counts, since recorded schedulers spent time of their own.
+        partial: see `read_exchanges`.
 
     Raises:
         InputError: the recording is malformed, or contradicts the peer's ledger.
         ImpossibleDecision: the peer decided something impossible.
     """
     messages = decisions = 0
-    for exchange in read_recording(path, wire):
-        if opened(path, exchange, wire) is not None:
+    for exchange, message, expected in read_exchanges(path, wire, partial=partial):
+        if message is None:
             continue
-        message, expected = _decode(path, exchange, wire)
         reply = peer.handle(message)
         messages += 1
         if expected is None:
-            break
+            continue
         difference = _compare(exchange.line, message, expected, reply, wire, times)
         if difference is not None:
             return Replayed(messages, decisions, difference)
@@ -156,21 +191,21 @@ def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False) -> Replay
     return Replayed(messages, decisions)
 
 
-def check_wire(path: Path, wire: Wire) -> Replayed:
+def check_wire(path: Path, wire: Wire, *, partial: bool = False) -> Replayed:
     """Decode every frame of a recording, write it again, and check that it reads back the same.
+
+    `partial`: see `read_exchanges`.
 
     Raises:
         InputError: a frame is malformed, cannot be written again without loss, or holds a decision that Batsim would
             refuse.
     """
     messages = decisions = 0
-    for exchange in read_recording(path, wire):
-        if opened(path, exchange, wire) is not None:
-            messages += 1
-            continue
-        message, reply = _decode(path, exchange, wire)
-        _require_stable(wire.encode_message(message), wire.decode_message, wire.encode_message, path, exchange.line)
+    for exchange, message, reply in read_exchanges(path, wire, partial=partial):
         messages += 1
+        if message is None:
+            continue
+        _require_stable(wire.encode_message(message), wire.decode_message, wire.encode_message, path, exchange.line)
         if reply is not None:
             try:
                 frame = wire.encode_reply(reply)
@@ -275,6 +310,7 @@ __all__ = [
     "Replayed",
     "check_wire",
     "opened",
+    "read_exchanges",
     "read_recording",
     "replay",
     "same_values",

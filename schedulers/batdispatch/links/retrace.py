@@ -15,7 +15,7 @@ from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.messages import Message
 from batdispatch.core.session import Session
-from batdispatch.links.replay import opened, read_recording, told_by
+from batdispatch.links.replay import read_exchanges, told_by
 
 
 class Retraced(Dispatcher):
@@ -67,8 +67,10 @@ def _place(ledger: Ledger, job: Job, decision: d.Execute) -> Place:
     return Place(Allocation.of(allocation.ids, [placed[index] for index in range(allocation.size)]))
 
 
-def retrace(path: Path, dispatcher: Retraced) -> None:
+def retrace(path: Path, dispatcher: Retraced, *, partial: bool = False) -> None:
     """Let `dispatcher` go through a recording (decisions.jsonl).
+
+    `partial`: whether it may end before the simulation does.
 
     Raises:
         InputError: the recording is malformed or contradicts itself.
@@ -76,12 +78,11 @@ def retrace(path: Path, dispatcher: Retraced) -> None:
     """
     wire = protocol(told_by(path))
     session = Session(dispatcher)
-    for exchange in read_recording(path, wire):
-        if opened(path, exchange, wire) is not None:
+    for exchange, message, reply in read_exchanges(path, wire, partial=partial):
+        if message is None:
             continue
         try:
-            message = wire.decode_message(exchange.message)
-            dispatcher.recorded = () if exchange.reply is None else wire.decode_reply(exchange.reply).decisions
+            dispatcher.recorded = () if reply is None else reply.decisions
             dispatcher.hear(message)
             session.handle(message)
         except (InputError, ImpossibleDecision) as problem:

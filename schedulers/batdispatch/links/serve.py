@@ -10,8 +10,7 @@ import zmq
 
 from batdispatch.batsim import Features, Wire, check_spoken
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.events import SimulationEnds
-from batdispatch.core.messages import Message, Peer
+from batdispatch.core.messages import Peer
 from batdispatch.links.connections import GLANCE, keep_alive
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.recorder import Recorder
@@ -135,13 +134,9 @@ def _loop(
             recorder.reply(answer)
         asking.send(answer)
         answered += 1
-        if message is not None and _is_last(message):
+        if message is not None and message.is_last:
             return Served(answered)
         quiet_since = time.monotonic()
-
-
-def _is_last(message: Message) -> bool:
-    return bool(message.events) and isinstance(message.events[-1], SimulationEnds)
 
 
 def _look_around(

@@ -7,7 +7,7 @@ from typing import Any
 
 from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_fields, read_units, write_fields
+from batdispatch.core.jobfields import read_fields, read_moment, read_units, write_fields
 
 
 def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> Job:
@@ -25,13 +25,7 @@ def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> 
     name = take("id", None)
     if name != job_id and not (short_id and name == job_id.partition("!")[2]):
         raise FieldError("data.job.id", name, f"{job_id!r} as in data.job_id")
-    submission = take("subtime", None)
-    if type(submission) is not float:
-        if type(submission) is not int:
-            raise FieldError("data.job.subtime", submission, "a number of seconds")
-        submission = float(submission)
-    if submission < 0:
-        raise FieldError("data.job.subtime", submission, "at least 0 seconds")
+    submission = read_moment(take("subtime", None), "data.job.subtime")
     units = read_units(take("res", None), "data.job.res")
     profile = take("profile", None)
     if type(profile) is not str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
@@ -30,6 +31,7 @@ def decode_message(data: bytes) -> Message:
     Raises:
         InputError: the frame is not what Batsim 4 sends; says which event, its type, the field, found and expected.
     """
+    check_bounds(data, source=SOURCE)
     try:
         frame = _decode(data)
     except DECODE_ERRORS as problem:

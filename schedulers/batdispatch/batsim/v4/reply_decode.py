@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
@@ -34,6 +35,7 @@ def decode_reply(data: bytes) -> Reply:
     Raises:
         InputError: Batsim 4 would refuse the frame; says which event, its type, the field, found and expected.
     """
+    check_bounds(data, source=SOURCE)
     try:
         frame = _decode(data)
     except DECODE_ERRORS as problem:

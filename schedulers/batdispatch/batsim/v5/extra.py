@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.problems import DECODE_ERRORS
-from batdispatch.core.errors import FieldError
+from batdispatch.core.errors import FieldError, InputError
 
 #: Name under which a text stands that is no JSON object.
 PLAIN = "extra_data"
@@ -20,12 +21,15 @@ def read_extra(text: str | None, field: str) -> dict[str, Any]:
     """Return the user's fields; a text that is no JSON object stands in the field ``extra_data``.
 
     Raises:
-        FieldError: it is nested too deeply.
+        FieldError: it is nested too deeply, or holds a number of too many digits.
     """
     if not text:
         return {}
     try:
+        check_bounds(text.encode())
         return _decode(text)
+    except InputError as problem:
+        raise FieldError(field, text, f"JSON within bounds ({problem})") from None
     except RecursionError:
         raise FieldError(field, text, "JSON that is not nested so deeply") from None
     except DECODE_ERRORS:

@@ -11,7 +11,7 @@ from batdispatch.batsim.v5.profiles import full_id, short_id, split_id
 from batdispatch.batsim.v5.shapes import JobData
 from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_fields, read_units, write_fields
+from batdispatch.core.jobfields import read_fields, read_moment, read_units, write_fields
 
 _OWN = ("id", "subtime", "res", "walltime", "profile")
 
@@ -37,7 +37,7 @@ def read_job(data: JobData, job_id: str, submission: float) -> Job:
     return Job(
         id=job_id,
         request=request,
-        submission=submission,
+        submission=read_moment(submission, "event.submission_time"),
         walltime=math.inf if walltime == -1 else walltime,
         profile=short_id(data.profile_id, workload),
         user=user,

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
@@ -43,6 +44,7 @@ def decode_message(data: bytes, known: Known) -> Message:
     data = data.rstrip(b"\0")
     if data and not data.lstrip().startswith(b"{"):
         raise InputError("is not JSON; batprotocol's binary form is not supported", source=SOURCE)
+    check_bounds(data, source=SOURCE)
     try:
         frame = _decode(data)
     except DECODE_ERRORS as problem:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from batdispatch import __version__
+from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.features import Features
 from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
 from batdispatch.batsim.v5.reply_schema import EdcFrame, Hello
@@ -101,6 +102,7 @@ def read_answer(answer: bytes) -> tuple[Hello, Features]:
     if flags != JSON:
         raise InputError(f"found flags {flags}, expected {JSON} (JSON)", source=source)
     data = answer[4:].rstrip(b"\0")
+    check_bounds(data, source=source)
     try:
         frame = msgspec.json.decode(data, type=EdcFrame)
     except DECODE_ERRORS as problem:

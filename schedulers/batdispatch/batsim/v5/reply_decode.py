@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
@@ -33,6 +34,7 @@ def decode_reply(data: bytes, known: Known) -> Reply:
             has.
     """
     data = data.rstrip(b"\0")
+    check_bounds(data, source=SOURCE)
     try:
         frame = _decode(data)
     except DECODE_ERRORS as problem:

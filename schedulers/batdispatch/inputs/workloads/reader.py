@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core import hostset
 from batdispatch.core.errors import FieldError, InputError
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_fields, read_units
+from batdispatch.core.jobfields import read_fields, read_moment, read_units
 from batdispatch.core.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.workloads.importing import guess_format
@@ -25,6 +26,8 @@ from batdispatch.inputs.workloads.model import Workload, stem
 #: Longest job id and profile name, in characters.
 MAX_NAME = 256
 _BYTE = re.compile(r"\(byte (\d+)\)")
+#: What stands before a value of an object: a brace or comma, and the name of the field.
+_FIELD = re.compile(rb'[ \t\r\n]*[{,][ \t\r\n]*("(?:[^"\\]++|\\.)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
 
 
 def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | None = None) -> Workload:
@@ -46,7 +49,11 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.lstrip().startswith(b"{"):
         _refuse_log(Path(path))
+    check_bounds(data, source=source)
     top: dict[str, msgspec.Raw] = _decode(data, dict[str, msgspec.Raw], source, "workload", data)
+    twice = _repeated(data, top)
+    if twice is not None:
+        raise InputError(f"{twice!r} is there twice", source=source, place="workload")
     for field in ("jobs", "profiles"):
         if field not in top:
             raise InputError(
@@ -114,6 +121,39 @@ def _decode(data: bytes | msgspec.Raw, kind: Any, source: str, what: str, whole:
         raise InputError(f"not JSON: {problem}", source=source, place=place) from None
     except RecursionError:
         raise InputError("is nested too deeply", source=source, place=what) from None
+
+
+def _repeated(data: bytes, top: Mapping[str, msgspec.Raw]) -> str | None:
+    """Return a field that the outermost object has twice, or None; msgspec keeps the last one without a word.
+
+    Args:
+        data: the object, known to be JSON.
+        top: its fields, as msgspec keeps them.
+    """
+    seen: set[str] = set()
+    at = 0
+    while (field := _FIELD.match(data, at)) is not None:
+        name: str = msgspec.json.decode(field[1])
+        if name in seen or not data.startswith(memoryview(top[name]), field.end()):
+            return name
+        seen.add(name)
+        at = field.end() + len(memoryview(top[name]))
+    # A shorter value than the one that was kept, or one that begins alike, leads astray.
+    return None if data[at:].strip() == b"}" or not top else name
+
+
+def _repeated_in(raw: msgspec.Raw, fields: Mapping[str, Any]) -> str | None:
+    """Return a name that an object, or one inside it, has twice, or None."""
+    inner = sum(len(value) for value in fields.values() if type(value) is dict)
+    text = bytes(raw)
+    # Where names are all that colons follow, none is lost.
+    if text.count(b":") == len(fields) + inner:
+        return None
+    try:
+        json.loads(text, object_pairs_hook=_unique)
+    except KeyError as twice:
+        return str(twice.args[0])
+    return None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -207,6 +247,9 @@ class _JobReader:
                 raise InputError(_plain(problem), source=self._source, place=f"job number {index + 1}") from None
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
                 raise InputError(f"not JSON: {problem}", source=self._source, place=f"job number {index + 1}") from None
+            twice = _repeated_in(raw, fields)
+            if twice is not None:
+                raise InputError(f"{twice!r} is there twice", source=self._source, place=f"job number {index + 1}")
             jobs.append(self._job(index, fields))
             if progress is not None and index % 10_000 == 0:
                 progress(index, len(items))
@@ -245,8 +288,8 @@ class _JobReader:
         self._seen.add(name)
         if self._version5:
             fields = batsim5.merge_job(fields, source=self._source, place=place)
-        submission = self._seconds(place, "subtime", fields.pop("subtime", None))
         try:
+            submission = read_moment(fields.pop("subtime", None))
             units = read_units(fields.pop("res", None))
             request, user, parent = read_fields(units, fields)
         except FieldError as problem:
