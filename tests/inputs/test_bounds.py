@@ -35,9 +35,15 @@ def test_numbers_that_a_float_holds_are_accepted(digits: int, form: str) -> None
 @pytest.mark.parametrize("form", ["%s", "-%s", '{"a":[%s]}', "%s.5", "%s0000", '["\\"", %s]', '{"\\\\":%s}'])
 def test_numbers_that_no_float_may_hold_are_refused(form: str) -> None:
     with pytest.raises(
-        InputError, match=r"here, there: found a number of \d+ digits \(byte \d+\), expected at most 308"
+        InputError, match=r"here, there: found a number of \d+ digits \(byte \d+\), expected one below 1.8e308"
     ):
         check_bounds((form % HUGE).encode(), source="here", place="there")
+
+
+@pytest.mark.parametrize("text", [f"{1.7e308:.6f}", "1" * 309, "0." + "3" * 400, HUGE + "e-9", "-" + "1" * 309 + ".5"])
+def test_long_numbers_that_a_float_holds_are_accepted(text: str) -> None:
+    """What was read as 1e308 is printed with 309 digits, and must be read again."""
+    check_bounds(f'{{"now":{text}}}'.encode())
 
 
 @pytest.mark.parametrize("form", ['"%s"', '{"%s":1}', '"\\"%s"', '"a%sb"', '["\\\\", "%s"]'])
