@@ -54,7 +54,7 @@ def changed_frame(rng: random.Random, frame: bytes) -> bytes:
     """Change a frame of either protocol, a handshake too."""
     try:
         value = json.loads(frame.rstrip(b"\0"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return damaged(rng, frame)
     return dumped(rng, changed_value(rng, value, rng.choice([1, 1, 1, 2, 4])))
 

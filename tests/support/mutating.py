@@ -78,7 +78,7 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
 def _some(rng: random.Random, old: Any) -> Any:
     if rng.random() < 0.5:
         if type(old) in (int, float):
-            return rng.choice([*NUMBERS, old + 1, old - 1, -old, old * 1000, old / 3, float(old)])
+            return rng.choice([*NUMBERS, old + 1, old - 1, -old, old * 1000, old // 3])
         if isinstance(old, str):
             return rng.choice([*TEXTS, old + "x", old[:-1], old * 2, old.upper()])
     return copy.deepcopy(rng.choice(rng.choice([NUMBERS, TEXTS, OTHERS])))
