@@ -276,14 +276,14 @@ def test_a_moment_that_no_clock_reaches_is_refused(time: str, tmp_path: Path) ->
         (
             protocol("4").decode_message,
             (
-                '{"now":1e301,"events":[{"timestamp":1,"type":"JOB_SUBMITTED","data":{"job_id":"w0!1","job":'
+                '{"now":5e9,"events":[{"timestamp":1,"type":"JOB_SUBMITTED","data":{"job_id":"w0!1","job":'
                 '{"id":"w0!1","subtime":%s,"res":1,"profile":"d"}}}]}'
             ),
         ),
         (
             protocol("5").decode_message,
             (
-                '{"now":1e301,"events":[{"timestamp":1,"event_type":"JobSubmittedEvent","event":{"job_id":"w0!1",'
+                '{"now":5e9,"events":[{"timestamp":1,"event_type":"JobSubmittedEvent","event":{"job_id":"w0!1",'
                 '"submission_time":%s,"job":{"profile_id":"w0!d","resource_request":1}}}]}'
             ),
         ),
@@ -331,3 +331,17 @@ def test_what_only_looks_alike_is_read(tmp_path: Path) -> None:
         '"a":{"jobs":1} }\n'
     )
     assert len(read_workload(path).jobs) == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "frame"),
+    [
+        ("4", b'{"now": 1e19, "events": []}'),
+        ("5", b'{"now": 1e19, "events": []}'),
+    ],
+)
+def test_a_reply_of_a_moment_that_no_clock_reaches_is_refused(version: str, frame: bytes) -> None:
+    with pytest.raises(InputError, match="the reply is of 1e"):
+        protocol(version).decode_reply(frame)
+    with pytest.raises(InputError, match="the message is of 1e"):
+        protocol(version).decode_message(frame)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from batdispatch.batsim.problems import field_error
-from batdispatch.core.errors import FieldError
+from batdispatch.core.errors import FieldError, InputError
+from batdispatch.core.jobfields import MAX_MOMENT
 
 Read = TypeVar("Read")
 
@@ -22,8 +23,11 @@ def read_events(events: Sequence[Any], now: float, read: Callable[[Any], Read], 
         whole: what the frame is called beside its events: the message, the reply.
 
     Raises:
-        InputError: an event is out of order or wrong; says which, its type, the field, found and expected.
+        InputError: the frame is of a moment that no clock reaches, or an event is out of order or wrong; says which,
+            its type, the field, found and expected.
     """
+    if not now <= MAX_MOMENT:
+        raise InputError(f"{whole} is of {now:g} s, expected at most {MAX_MOMENT:g} s", source=source)
     done: list[Read] = []
     last = 0.0
     event: Any = None
