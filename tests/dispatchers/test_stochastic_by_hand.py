@@ -64,6 +64,15 @@ def test_a_job_is_tried_again_until_it_succeeds(name: str) -> None:
     ]
 
 
+def test_a_law_that_a_job_exceeds_many_times_over_is_warned_about() -> None:
+    """Twice the bound may be bad luck; ten times is a law of something else."""
+    tasks = [job("0", 1, 19, "empirical:4,9"), job("1", 1, 90, "empirical:4,9"), job("2", 1, 17, "empirical:4,9")]
+    told = simulate(Machine.flat(3), tasks, "stochastic-easy").session.report
+    (warning,) = told["warnings"]
+    assert warning.startswith("2 jobs ran for more than 2 times the upper bound of the law stated, job w0!1 for 10 ")
+    assert "warnings" not in simulate(Machine.flat(3), tasks[2:], "stochastic-easy").session.report
+
+
 def test_parents_are_recorded() -> None:
     result = simulate(Machine.flat(1), [job("0", 1, 12.5, "empirical:4,4,4,4,4,9,20")], "stochastic-easy")
     registered = [

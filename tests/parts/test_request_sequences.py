@@ -165,7 +165,16 @@ def law_texts() -> st.SearchStrategy[str]:
 
 def prices() -> st.SearchStrategy[Price]:
     some = st.floats(0, 3).map(lambda x: round(x, 2))
-    return st.builds(Price, some.map(lambda x: x + 0.1), some, some)
+    return st.builds(Price, some.map(lambda x: x + 0.1), some, some, some)
+
+
+LEAST = st.sampled_from([0.0, 0.0, 0.2, 0.55, 0.999])
+
+
+def least_of(text: str, share: float) -> float:
+    """A least request somewhere in a law's support, or none."""
+    law = parse_law(text)
+    return share and law.lower + share * (law.upper - law.lower)
 
 
 def grid_cost(grid: list[float], mass: list[float], requests: list[float], cost: Callable[..., float]) -> float:
@@ -188,27 +197,31 @@ def by_grid(text: str, n: int, aligned: bool) -> tuple[list[float], list[float]]
 
 
 @quick
-@given(text=law_texts(), price=prices())
-def test_dp_finds_the_best_of_all_sequences_on_the_grid(text: str, price: Price) -> None:
+@given(text=law_texts(), price=prices(), share=LEAST)
+def test_dp_finds_the_best_of_all_sequences_on_the_grid(text: str, price: Price, share: float) -> None:
     grid, mass = by_grid(text, 8, aligned=False)
+    least = least_of(text, share)
 
     def cost(tried: list[float], x: float) -> float:
-        return sum(price.alpha * t + price.beta * min(t, x) + price.gamma for t in tried)
+        once = sum(price.alpha * t + price.beta * min(t, x) + price.gamma for t in tried)
+        return once + (len(tried) - 1) * (price.alpha + price.beta) * price.overhead
 
     best = min(
         grid_cost(grid, mass, [*inner, grid[-1]], cost)
         for size in range(len(grid))
-        for inner in itertools.combinations(grid[:-1], size)
+        for inner in itertools.combinations([point for point in grid[:-1] if point >= least], size)
     )
-    found = toptimal_on_grid(parse_law(text), 8, price)
+    found = toptimal_on_grid(parse_law(text), 8, price, least)
     assert found[-1] == parse_law(text).upper
+    assert found[0] >= min(least, found[-1])
     assert grid_cost(grid, mass, list(found), cost) == pytest.approx(best, rel=1e-9)
 
 
 @quick
-@given(text=law_texts(), zeta=st.sampled_from([0.0, 0.05, 0.21, 0.5, 0.9, 1.0]))
-def test_dp_with_backfilling_finds_the_best_of_all_sequences_on_the_grid(text: str, zeta: float) -> None:
+@given(text=law_texts(), zeta=st.sampled_from([0.0, 0.05, 0.21, 0.5, 0.9, 1.0]), share=LEAST)
+def test_dp_with_backfilling_finds_the_best_of_all_sequences_on_the_grid(text: str, zeta: float, share: float) -> None:
     grid, mass = by_grid(text, 8, aligned=True)
+    least = least_of(text, share)
 
     def cost(tried: list[float], x: float) -> float:
         return max((1 - zeta) * sum(tried), sum(tried[:-1]) + x)
@@ -216,9 +229,9 @@ def test_dp_with_backfilling_finds_the_best_of_all_sequences_on_the_grid(text: s
     best = min(
         grid_cost(grid, mass, [*inner, grid[-1]], cost)
         for size in range(8)
-        for inner in itertools.combinations(grid[:-1], size)
+        for inner in itertools.combinations([point for point in grid[:-1] if point >= least], size)
     )
-    found = atoptimal_on_grid(parse_law(text), zeta, 8)
+    found = atoptimal_on_grid(parse_law(text), zeta, 8, least)
     assert found[-1] == parse_law(text).upper
     assert grid_cost(grid, mass, list(found), cost) == pytest.approx(best, rel=1e-9)
 
@@ -254,6 +267,33 @@ def test_closed_form_is_the_mean_over_draws(text: str, zeta: float, shares: list
         assert expected_cost(law, requests.tolist()) == pytest.approx(expected_makespan(law, requests.tolist(), 0.0))
 
 
+@quick
+@given(text=law_texts(), price=prices(), shares=st.lists(st.floats(0.05, 0.95), max_size=4))
+def test_expected_cost_is_the_mean_over_draws(text: str, price: Price, shares: list[float]) -> None:
+    law = parse_law(text)
+    requests = np.array([*sorted({law.upper * share for share in shares}), law.upper])
+    drawn = np.minimum(law.ppf((np.arange(20_000) + 0.5) / 20_000), law.upper)
+    j = np.searchsorted(requests, drawn)
+    lost = np.concatenate(([0.0], requests.cumsum()))[j]
+    costs = price.alpha * requests.cumsum()[j] + price.beta * (lost + drawn) + price.gamma * (j + 1)
+    costs = costs + j * (price.alpha + price.beta) * price.overhead
+    assert expected_cost(law, requests.tolist(), price) == pytest.approx(float(costs.mean()), rel=3e-3)
+
+
+@quick
+@given(text=law_texts(), price=prices(), share=LEAST, shares=st.lists(st.floats(0.01, 0.99), max_size=6))
+def test_no_random_sequence_is_cheaper_than_the_continuous_optimum_of_a_price(
+    text: str, price: Price, share: float, shares: list[float]
+) -> None:
+    law, least = parse_law(text), least_of(text, share)
+    found = toptimal(law, price, least)
+    assert found[-1] == law.upper
+    assert min(found) >= min(least, law.upper)
+    rival = [*sorted({law.upper * each for each in shares if law.upper * each >= least}), law.upper]
+    slack = 1e-3 if law.smooth else 1e-9
+    assert expected_cost(law, found, price) <= expected_cost(law, rival, price) * (1 + slack)
+
+
 # ------------------------------------------------------------------ request sequences by name
 
 
@@ -276,6 +316,36 @@ def test_limits_grow_beyond_the_sequence(name: str) -> None:
     assert make_sequence(name).limit((4.0,), 1) == 6.0
 
 
+@pytest.mark.parametrize("name", registry.names(GROUP))
+@pytest.mark.parametrize("least", [3.0, 12.0, 40.0])
+def test_no_sequence_asks_for_less_than_the_least(name: str, least: float) -> None:
+    made = make_sequence(f"{name}[least={least:g}]")
+    for zeta in (0.0, 0.3, 1.0):
+        found = made.ask(TABLE, zeta, [6.0, 7.0])
+        assert found[0] >= least
+        assert list(found) == sorted(set(found))
+        free = make_sequence(name).ask(TABLE, zeta, [6.0, 7.0])
+        if free[0] >= least:
+            assert found == free
+
+
+@pytest.mark.parametrize("more", ["", ",grid=80"])
+def test_options_make_the_price(more: str) -> None:
+    def ask(options: str) -> tuple[float, ...]:
+        return make_sequence(f"toptimal[{options}{more}]").ask(TABLE)
+
+    assert ask("alpha=0,beta=1") == (20.0,)
+    assert ask("alpha=1") == make_sequence("toptimal[grid=80]" if more else "toptimal").ask(TABLE)
+    # What a further attempt costs makes failures rarer; an overhead of o costs (alpha + beta) o.
+    failures = [failures_per_job(TABLE, ask(f"alpha=1,beta=1,gamma={gamma}")) for gamma in (0, 5, 50)]
+    assert failures[0] > failures[1] > failures[2]
+    assert ask("alpha=1,beta=1,overhead=5") == ask("alpha=1,beta=1,gamma=10")
+    # With a least request the optimum is not just the free optimum cut off.
+    free, bound = ask("alpha=1"), ask("alpha=1,least=12")
+    assert bound[0] == pytest.approx(12, abs=0.25)
+    assert expected_cost(TABLE, bound) < expected_cost(TABLE, (bound[0], *(t for t in free if t > bound[0])))
+
+
 def test_sequences_on_a_grid() -> None:
     assert make_sequence("toptimal[grid=200]").limits(TABLE) == toptimal_on_grid(TABLE, 200)
     assert make_sequence("atoptimal[grid=46]").limits(TABLE, 0.5) == atoptimal_on_grid(TABLE, 0.5, 46)
@@ -289,6 +359,10 @@ def test_sequences_on_a_grid() -> None:
         ("toptimal[grid=0]", "request sequence toptimal: option grid='0' is not a whole number at least 1 at most"),
         ("atoptimal[grid=1000]", "option grid='1000' is not"),
         ("neuroscience[runs=0]", "option runs='0' is not"),
+        ("toptimal[alpha=0]", "alpha, beta and gamma are all 0: every sequence would cost the same"),
+        ("toptimal[gamma=-1]", "option gamma='-1' is not a number at least 0 at most"),
+        ("hpc[least=nan]", "option least='nan' is not"),
+        ("atoptimal[beta=1]", "request sequence atoptimal has no option 'beta'"),
         ("factor[factor=1]", "option factor='1' is not a number at least 1.01 at most 100"),
         ("factor[factor=nan]", "option factor='nan' is not"),
     ],

@@ -124,6 +124,7 @@ def test_warns_when_runs_do_not_compare(write_jobs):
         ({"seed": 5}, "different seeds"),
         ({"batdispatch": "2"}, "different versions"),
         ({"fallbacks": 3}, "two: a solver gave up 3 times"),
+        ({"report": {"warnings": ["7 jobs ran for long"]}}, "two: 7 jobs ran for long."),
         ({"batdispatch": ""}, "No result.json says what went into two"),
     ):
         result(two, **(same | {"platform": platform, "workload": workload} | changed))

@@ -17,7 +17,7 @@ from batdispatch.cli.dispatching import (
     record_option,
     setup_options,
 )
-from batdispatch.cli.inputs import checked_folder, clock_option, explain_option, input_options
+from batdispatch.cli.inputs import checked_folder, clock_option, explain_option, input_options, warn
 from batdispatch.cli.metrics_table import metrics_table
 from batdispatch.cli.progress import Following
 from batdispatch.core.errors import SimulationError
@@ -90,6 +90,7 @@ def command(
       batdispatch compare --platform P.xml --workload W.json --dispatchers 'easy,easy[ordering=sjf]' --out results
     """
     from batdispatch.results.report.page import write_report
+    from batdispatch.results.runs import warnings_of
     from batdispatch.runs.compare import compare
     from batdispatch.runs.run import RunSpec, parse_dispatchers, with_common
 
@@ -128,7 +129,11 @@ def command(
             on_kept=_tell_kept,
             conclude=conclude,
         )
-    results = {path.name: msgspec.json.decode((path / "result.json").read_bytes())["metrics"] for path in folders}
+    told = {path.name: msgspec.json.decode((path / "result.json").read_bytes()) for path in folders}
+    results = {label: result["metrics"] for label, result in told.items()}
+    for label, result in told.items():
+        for warning in warnings_of(result["report"]):
+            warn(f"{label}: {warning}")
     for label, problem in failures.items():
         click.echo(f"batdispatch: {label} failed: {problem}", err=True)
     if not folders:

@@ -19,16 +19,34 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 @click.option(
     "--sequence",
     metavar="NAME[...]",
-    default="atoptimal",
-    show_default=True,
-    help="Request sequence, with its options in brackets (`batdispatch list requests`).",
+    help="Request sequence, with its options in brackets (`batdispatch list requests`). Default: atoptimal, or "
+    "toptimal where a price is given.",
 )
+@click.option("--alpha", type=float, help="Price of a unit of time reserved. Default: 1.")
+@click.option("--beta", type=float, help="Price of a unit of time used. Default: 0.")
+@click.option("--gamma", type=float, help="Price of an attempt, however long it is. Default: 0.")
+@click.option("--overhead", type=float, help="Time that each further attempt takes to start anew. Default: 0.")
+@click.option("--least", type=float, help="Shortest request. Default: 0.")
 @click.option("--history", metavar="T1,T2,...", help="Run times of previous jobs, in the law's unit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(
-    text: str, unit: str, to: str | None, zeta: float, sequence: str, history: str | None, as_json: bool
+    text: str,
+    unit: str,
+    to: str | None,
+    zeta: float,
+    sequence: str | None,
+    alpha: float | None,
+    beta: float | None,
+    gamma: float | None,
+    overhead: float | None,
+    least: float | None,
+    history: str | None,
+    as_json: bool,
 ) -> None:
     """Print how long to ask for, attempt after attempt, when the run time is a random variable.
+
+    An attempt of limit t of a job that takes X costs alpha t + beta min(X, t) + gamma, and each further one
+    (alpha + beta) overhead more. All times are in the law's unit.
 
     \b
     Laws: tnorm:LOWER,UPPER,MU,SIGMA  texp:LOWER,UPPER,MEAN  beta:ALPHA,BETA[,LOWER,UPPER]
@@ -39,9 +57,13 @@ def command(
     Examples:
       batdispatch requests --law tnorm:0,20,8,2 --unit h --zeta 0.1
       batdispatch requests --law tnorm:0,20,8,2 --sequence toptimal[grid=200] --json
+      batdispatch requests --law tnorm:0,20,8,2 --beta 1 --gamma 0.5 --least 2
       batdispatch requests --law pareto:1,20,2.1 --sequence neuroscience --history 1.2,4,2.5
     """
-    answer = _answer(text, unit, to or unit, zeta, sequence, history)
+    price = {"alpha": alpha, "beta": beta, "gamma": gamma, "overhead": overhead}
+    told = {name: value for name, value in price.items() if value is not None}
+    chosen = sequence or ("toptimal" if told else "atoptimal")
+    answer = _answer(text, unit, to or unit, zeta, chosen, told, least, history)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
         return
@@ -55,19 +77,49 @@ def command(
     click.echo(f"failures per job     {answer['failures_per_job']:.4f}")
 
 
-def _answer(text: str, unit: str, to: str, zeta: float, sequence: str, history: str | None) -> dict[str, Any]:
+def _answer(
+    text: str,
+    unit: str,
+    to: str,
+    zeta: float,
+    sequence: str,
+    price: dict[str, float],
+    least: float | None,
+    history: str | None,
+) -> dict[str, Any]:
     """Return the answer as JSON holds it.
+
+    Args:
+        text: the law.
+        unit: of the law.
+        to: unit of the answer.
+        zeta: backfilling rate.
+        sequence: with its options in brackets.
+        price: options of `priced.PricedOptions` that were given; a sequence that has no price is judged by it.
+        least: option of every sequence, if it was given.
+        history: run times of previous jobs, if any.
 
     Raises:
         InputError: an option is wrong.
     """
     from batdispatch.core.errors import InputError
+    from batdispatch.core.options import parse_options
     from batdispatch.parts.requests.base import make_sequence
-    from batdispatch.parts.requests.cost import expected_makespan, failure_probability, failures_per_job
+    from batdispatch.parts.requests.cost import (
+        RESERVED,
+        expected_cost,
+        expected_makespan,
+        failure_probability,
+        failures_per_job,
+    )
     from batdispatch.parts.requests.laws import Empirical
+    from batdispatch.parts.requests.priced import PricedOptions
     from batdispatch.parts.requests.vocabulary import parse_law
 
-    chosen = make_sequence(sequence)
+    priced = isinstance(make_sequence(sequence).options, PricedOptions)
+    told = {**(price if priced else {}), **({} if least is None else {"least": least})}
+    chosen = make_sequence(_with(sequence, told))
+    judged = chosen.options.price if priced else parse_options(PricedOptions, price, "command requests").price
     law = parse_law(text, source="option --law")
     if not 0 <= zeta <= 1:
         raise InputError(f"{zeta:g}, expected 0 to 1", source="option --zeta")
@@ -77,7 +129,9 @@ def _answer(text: str, unit: str, to: str, zeta: float, sequence: str, history: 
         assert isinstance(past, Empirical)
         # The law is sorted, the order of the runs matters.
         known = [float(part) for part in history.split(",")]
-    limits = chosen.reaching(chosen.limits(law, zeta, known), law.upper)
+    if zeta > 0 and judged != RESERVED:
+        raise InputError("a price is of a job that is alone, leave --zeta out or the price", source="option --zeta")
+    limits = chosen.reaching(chosen.ask(law, zeta, known), law.upper)
     scale = UNITS[unit] / UNITS[to]
     return {
         "sequence": sequence,
@@ -85,7 +139,26 @@ def _answer(text: str, unit: str, to: str, zeta: float, sequence: str, history: 
         "unit": to,
         "zeta": zeta,
         "requests": [t * scale for t in limits],
-        "expected_cost": expected_makespan(law, limits, zeta) * scale,
+        "price": {"alpha": judged.alpha, "beta": judged.beta, "gamma": judged.gamma * scale}
+        | {"overhead": judged.overhead * scale},
+        "expected_cost": scale
+        * (expected_makespan(law, limits, zeta) if judged == RESERVED else expected_cost(law, limits, judged)),
         "failure_probability": failure_probability(law, limits),
         "failures_per_job": failures_per_job(law, limits),
     }
+
+
+def _with(sequence: str, options: dict[str, float]) -> str:
+    """Return the text of a sequence with further options.
+
+    Raises:
+        InputError: the text has one of them already.
+    """
+    from batdispatch.core.errors import InputError
+    from batdispatch.core.options import parse_named
+
+    name, given = parse_named(sequence)
+    for key in given.keys() & options.keys():
+        raise InputError(f"stands in --sequence {sequence} as well", source=f"option --{key}")
+    pairs = [f"{key}={value}" for key, value in {**given, **options}.items()]
+    return f"{name}[{','.join(pairs)}]" if pairs else name

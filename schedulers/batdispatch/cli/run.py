@@ -75,6 +75,7 @@ def command(
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --engine batsim5
     """
     from batdispatch.core.errors import InputError
+    from batdispatch.results.runs import warnings_of
     from batdispatch.runs.run import RunSpec, build, execute
 
     if batsim is not None and engine == "embedded":
@@ -102,6 +103,8 @@ def command(
     with Following() as progress:
         tell = functools.partial(progress.tell, spec.label)
         result: dict[str, Any] = execute(spec, folder, progress=tell, notice=warn)
+    for told in warnings_of(result["report"]):
+        warn(told)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2).decode())
         return

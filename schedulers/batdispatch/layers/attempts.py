@@ -30,6 +30,9 @@ from batdispatch.parts.requests.base import MAX_HISTORY
 #: Seconds by which an attempt's walltime exceeds its limit, so that a job of exactly the limit's length succeeds.
 MARGIN = 1e-3
 
+#: A job that needs more than so many times its law's upper bound does not follow the law.
+BEYOND = 2.0
+
 #: An option that takes a share of the machine, or nothing.
 Rate = Annotated[float, msgspec.Meta(ge=0, le=1)] | None
 
@@ -98,6 +101,9 @@ class Attempts(Layer):
         #: How many of the ledger's rejections were looked at.
         self._rejections = 0
         self._failures = self._failed_speculations = self._speculations = 0
+        #: Jobs that needed more than `BEYOND` times their law's upper bound; the worst ratio, and the job that had it.
+        self._beyond = 0
+        self._worst = (0.0, "")
 
     def make_inner(self, seed: int) -> Dispatcher:
         return create(self.options.dispatcher, seed=seed)
@@ -153,11 +159,11 @@ class Attempts(Layer):
         sequence, law = self.sequence, course.law
         zeta = self.rate_of(ledger, course.job) if sequence.uses_rate else 0.0
         if sequence.uses_history:
-            course.limits = sequence.limits(law, zeta, course.history or list(self._history[law.text]))
+            course.limits = sequence.ask(law, zeta, course.history or list(self._history[law.text]))
         else:
             key = (law.text, zeta)
             if key not in self._known:
-                self._known[key] = sequence.limits(law, zeta)
+                self._known[key] = sequence.ask(law, zeta)
             course.limits = self._known[key]
         course.index = 0
         self._skip_failed(course)
@@ -239,9 +245,17 @@ class Attempts(Layer):
         self._stopped.discard(job.id)
         if state is JobState.COMPLETED_SUCCESSFULLY:
             self._history[course.law.text].append(ledger.now - stay.start)
+            self._compare_with_law(course, ledger.now - stay.start)
         if state is JobState.COMPLETED_WALLTIME_REACHED or (state is JobState.COMPLETED_KILLED and stopped):
             self._learn(course, min(job.walltime - MARGIN, course.enforced))
             self._register_next(ledger, course, job)
+
+    def _compare_with_law(self, course: Course, ran: float) -> None:
+        """Remember a job that succeeded after `ran` seconds if that is far beyond what its law allows."""
+        ratio = ran / course.law.upper
+        if ratio > BEYOND:
+            self._beyond += 1
+            self._worst = max(self._worst, (ratio, course.job.id))
 
     def _learn(self, course: Course, reached: float) -> None:
         """Note that `reached` seconds did not suffice, and move on to the next limit where the current one failed."""
@@ -354,4 +368,14 @@ class Attempts(Layer):
             "failed_attempts": self._failures,
             "failed_speculations": self._failed_speculations,
             "speculations": self._speculations,
+            **({"warnings": [self._warning()]} if self._beyond else {}),
         }
+
+    def _warning(self) -> str:
+        """Say how many jobs their laws do not describe."""
+        ratio, worst = self._worst
+        who = "1 job ran" if self._beyond == 1 else f"{self._beyond:,} jobs ran"
+        return (
+            f"{who} for more than {BEYOND:g} times the upper bound of the law stated, job {worst} for {ratio:.3g} "
+            "times: the limits of such jobs are guesses (beyond the bound they grow by the option factor)"
+        )

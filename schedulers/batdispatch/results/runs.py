@@ -88,6 +88,17 @@ class Result(msgspec.Struct, kw_only=True):
     #: All that decides what comes out of the run.
     made_from: dict[str, Any] = {}
 
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences of the dispatcher on why its run may not be worth much, without a full stop."""
+        return warnings_of(self.report)
+
+
+def warnings_of(report: Mapping[str, Any]) -> list[str]:
+    """Return the warnings in what a dispatcher reports: its key ``warnings``, a list of texts."""
+    told = report.get("warnings")
+    return [text for text in told if isinstance(text, str)] if isinstance(told, list) else []
+
 
 @dataclass(frozen=True)
 class Run:

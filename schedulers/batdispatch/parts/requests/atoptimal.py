@@ -49,12 +49,12 @@ class ATOptimal(RequestSequence):
 
     def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
         if self.options.grid is not None:
-            return atoptimal_on_grid(law, zeta, self.options.grid)
-        return atoptimal(law, zeta)
+            return atoptimal_on_grid(law, zeta, self.options.grid, self.options.least)
+        return atoptimal(law, zeta, self.options.least)
 
 
-def atoptimal_on_grid(law: Law, zeta: float, n: int = 46) -> tuple[float, ...]:
-    """Return the optimal sequence among those on the grid i b / n; the last limit is b.
+def atoptimal_on_grid(law: Law, zeta: float, n: int = 46, least: float = 0.0) -> tuple[float, ...]:
+    """Return the optimal sequence among those on the grid i b / n from `least` on; the last limit is b.
 
     With s the time lost so far, in multiples of b / n, R_{j+1} the mass beyond v_j, and A(n + 1, s) = 0,
 
@@ -79,6 +79,8 @@ def atoptimal_on_grid(law: Law, zeta: float, n: int = 46) -> tuple[float, ...]:
     f = np.concatenate(([0.0], mass.cumsum()))
     m = np.concatenate(([0.0], (mass * grid[1:]).cumsum()))
     first = int(np.flatnonzero(f[1:] > 0)[0]) + 1
+    # The first limit is the shortest.
+    shortest = max(first, min(int(np.searchsorted(grid, least)), n))
     keep = 1.0 - zeta
     # later[i][s]: A(i, s); the s reachable before limit i are those of sums of distinct earlier points.
     later: list[Floats] = [np.zeros(0)] * (n + 1) + [np.zeros(n * (n + 1) // 2 + 1)]
@@ -88,7 +90,7 @@ def atoptimal_on_grid(law: Law, zeta: float, n: int = 46) -> tuple[float, ...]:
         waiting = lost * (zeta * law.upper / n)
         best = np.full(len(lost), np.inf)
         which = np.full(len(lost), i, dtype=np.int64)
-        for j in range(i, n + 1):
+        for j in range(shortest if i == first else i, n + 1):
             # Cells up to `edge` end within the reservation, backlog and all.
             edge = np.clip(np.floor(keep * j - zeta * lost + 1e-9).astype(np.int64), i - 1, j)
             rest = f[j] - f[edge]
@@ -107,33 +109,34 @@ def atoptimal_on_grid(law: Law, zeta: float, n: int = 46) -> tuple[float, ...]:
     return tuple(limits)
 
 
-def atoptimal(law: Law, zeta: float) -> tuple[float, ...]:
+def atoptimal(law: Law, zeta: float, least: float = 0.0) -> tuple[float, ...]:
     """Return the sequence that minimises the closed form of the cost; on a grid for a law without density.
 
     The higher the rate, the fewer limits are best. The minimum is looked for near the optimum on a grid, and near
-    TOptimal's sequence with ever fewer of its limits, the one that is missed least being left out each time.
+    TOptimal's sequence with ever fewer of its limits, the one that is missed least being left out each time. No limit
+    is shorter than `least`, if the law's upper bound is not.
 
     Raises:
         InputError: the rate is not from 0 to 1.
     """
     _check_rate(zeta)
     if zeta == 0.0:
-        return toptimal(law)
+        return toptimal(law, least=least)
     if zeta == 1.0:
         return (law.upper,)
     if not law.smooth:
-        return atoptimal_on_grid(law, zeta)
+        return atoptimal_on_grid(law, zeta, least=least)
 
     def minimum(start: tuple[float, ...]) -> tuple[float, ...]:
         if len(start) > MOST_REFINED:
             return start
-        return increasing_minimum(law, start, lambda times: _cost_and_gradient(law, times, zeta))
+        return increasing_minimum(law, start, lambda times: _cost_and_gradient(law, times, zeta), least)
 
     def cost(limits: tuple[float, ...]) -> float:
         return _cost_and_gradient(law, np.array(limits), zeta)[0]
 
-    found = [minimum(atoptimal_on_grid(law, zeta, START_GRID))]
-    times = toptimal(law)
+    found = [minimum(atoptimal_on_grid(law, zeta, START_GRID, least))]
+    times = toptimal(law, least=least)
     while len(times) > 1:
         times = minimum(times)
         found.append(times)

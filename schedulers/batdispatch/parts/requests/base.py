@@ -18,6 +18,8 @@ from batdispatch.parts.requests.laws import Law
 
 #: Entry-point group in which a package announces its request sequences.
 GROUP = "batdispatch.requests"
+#: Longest limit that can be asked for as the least one.
+MAX_LEAST = 1e9
 #: Most run times of previous jobs that a sequence looks at.
 MAX_HISTORY = 1000
 
@@ -26,9 +28,11 @@ class SequenceOptions(Options, frozen=True, kw_only=True):
     """Options of every request sequence.
 
     factor: after the last limit of the sequence, each further limit is this many times the one before.
+    least: no limit is shorter than this, in the law's unit of time (seconds in a job).
     """
 
     factor: Annotated[float, msgspec.Meta(ge=1.01, le=100)] = 1.5
+    least: Annotated[float, msgspec.Meta(ge=0, le=MAX_LEAST)] = 0.0
 
 
 class RequestSequence(Part, ABC):
@@ -43,11 +47,20 @@ class RequestSequence(Part, ABC):
     def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
         """Return increasing limits, in the law's unit of time; `limit` says what follows the last.
 
+        A sequence that looks for the best limits takes the option `least` into account. Callers use `ask`, which sees
+        to it that no limit is shorter in any case.
+
         Args:
             law: of the run time.
             zeta: backfilling rate of the job, 0 to 1.
             history: run times of previous jobs of this kind, the latest last.
         """
+
+    def ask(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
+        """Return `limits` of which none is shorter than the option `least`."""
+        found, least = self.limits(law, zeta, history), self.options.least
+        longer = tuple(limit for limit in found if limit > least)
+        return found if len(longer) == len(found) else (least, *longer)
 
     def limit(self, limits: Sequence[float], attempt: int) -> float:
         """Return the limit of an attempt, the first being 0; beyond the end of `limits` they grow by `factor`."""

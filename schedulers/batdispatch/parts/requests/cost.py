@@ -3,7 +3,7 @@
 X ~ law with distribution function F on [a, b]; limits t_1 < ... < t_m; J = min{j: t_j >= X}; S_j = t_1 + ... + t_j.
 
 - The user's cost: each attempt costs alpha t + beta min(X, t) + gamma. alpha = 1 is the time reserved, S_J; beta = 1 is
-  pay what you use.
+  pay what you use. Each attempt after the first also reserves and uses an overhead of o: (alpha + beta) o.
 - The machine's cost with a backfilling rate zeta: while the job holds its processors, small work arrives at rate zeta
   from the start of its first attempt on; the idle tail of the last one is filled with the backlog. All is done
   after max(S_J, (S_{J-1} + X) / (1 - zeta)).
@@ -24,11 +24,21 @@ from batdispatch.parts.requests.laws import Floats, Law
 
 
 class Price(msgspec.Struct, frozen=True):
-    """Cost of an attempt: ``alpha * limit + beta * time used + gamma``; gamma in the law's unit of time."""
+    """Cost of an attempt: ``alpha * limit + beta * time used + gamma``; gamma in the law's unit of time.
+
+    Each attempt after the first costs ``(alpha + beta) * overhead`` more: time that it reserves and uses to start anew,
+    in the law's unit of time. The first attempt has no overhead of its own, since the run time covers its start.
+    """
 
     alpha: float = 1.0
     beta: float = 0.0
     gamma: float = 0.0
+    overhead: float = 0.0
+
+    @property
+    def again(self) -> float:
+        """What a further attempt costs whatever its length."""
+        return self.gamma + (self.alpha + self.beta) * self.overhead
 
 
 RESERVED = Price()
@@ -45,7 +55,8 @@ def expected_cost(law: Law, limits: Sequence[float], price: Price = RESERVED) ->
     """Return the user's expected cost of a sequence whose last limit is at least the law's upper bound."""
     times, f, m = _grids(law, limits)
     used = price.beta * (np.diff(m) + times * (1.0 - f[1:]))
-    return float(np.sum((price.alpha * times + price.gamma) * (1.0 - f[:-1]) + used))
+    once = price.gamma - price.again
+    return once + float(np.sum((price.alpha * times + price.again) * (1.0 - f[:-1]) + used))
 
 
 def expected_makespan(law: Law, limits: Sequence[float], zeta: float, *, scaled: bool = False) -> float:

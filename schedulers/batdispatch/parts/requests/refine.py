@@ -11,7 +11,7 @@ from batdispatch.parts.requests.laws import Floats, Law
 
 
 def increasing_minimum(
-    law: Law, start: tuple[float, ...], cost: Callable[[Floats], tuple[float, Floats]]
+    law: Law, start: tuple[float, ...], cost: Callable[[Floats], tuple[float, Floats]], least: float = 0.0
 ) -> tuple[float, ...]:
     """Return increasing limits of less or equal cost than `start`; the last stays the law's upper bound.
 
@@ -19,6 +19,7 @@ def increasing_minimum(
         law: of the run time.
         start: increasing limits that end with the upper bound.
         cost: of limits, float64 [m], to the cost and its derivatives by all but the last, float64 [m - 1].
+        least: no limit is shorter.
     """
     from scipy import optimize
 
@@ -40,10 +41,10 @@ def increasing_minimum(
         jac=True,
         # At this size a tenth of L-BFGS-B's time, whose linear algebra wakes every core.
         method="SLSQP",
-        bounds=[(law.lower / scale, 1.0)] * (len(start) - 1),
+        bounds=[(max(law.lower, least) / scale, 1.0)] * (len(start) - 1),
         options={"ftol": 1e-15, "maxiter": 200},
     )
-    best = np.append(np.sort(found.x), 1.0) * scale
+    best = np.append(np.maximum(np.sort(found.x) * scale, least), scale)
     # Limits that fell together are one.
     kept = [float(t) for t, after in pairwise(best.tolist()) if after - t > 1e-9 * scale]
     best = np.array([*kept, law.upper])

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import Options
-from batdispatch.parts.requests.base import RequestSequence, SequenceOptions
+from batdispatch.parts.requests.base import RequestSequence
 from batdispatch.parts.requests.cost import RESERVED, Price
 from batdispatch.parts.requests.laws import Empirical, Floats, Law
+from batdispatch.parts.requests.priced import PricedOptions
 from batdispatch.parts.requests.refine import increasing_minimum
 
 #: Most grid points of the dynamic program.
@@ -24,7 +25,7 @@ ROUNDING = 1e-16
 NEGLIGIBLE = 1e-8
 
 
-class TOptimalOptions(SequenceOptions, frozen=True, kw_only=True):
+class TOptimalOptions(PricedOptions, frozen=True, kw_only=True):
     """Options of toptimal.
 
     grid: number of points of the law's support among which the limits are chosen; none: the continuous optimum.
@@ -34,10 +35,14 @@ class TOptimalOptions(SequenceOptions, frozen=True, kw_only=True):
 
 
 class TOptimal(RequestSequence):
-    """Least expected time reserved, as if the job were alone.
+    """Least expected time reserved, as if the job were alone; with a price, least expected cost.
+
+    The price of an attempt of limit t is alpha t + beta min(X, t) + gamma. alpha counts the time reserved, which is
+    lost where planned starts stay; beta counts the time used, which is all that is lost where starts move up.
 
     Guarantee: on a grid, E[S_J] is least, S_J being the sum of the limits up to the one that suffices. Without a grid,
-    a local minimum of it near the optimum on points of the law's support.
+    a local minimum of it near the optimum on points of the law's support. The same holds for any price, among the
+    sequences without a limit shorter than `least`.
     Time: O(n^2) on a grid of n points.
     References: Aupy, Gainaru, Honore, Raghavan, Robert, Sun: "Reservation strategies for stochastic jobs", IPDPS 2019.
     """
@@ -45,27 +50,29 @@ class TOptimal(RequestSequence):
     options_type: ClassVar[type[Options]] = TOptimalOptions
 
     def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
+        price, least = self.options.price, self.options.least
         if self.options.grid is not None:
-            return toptimal_on_grid(law, self.options.grid)
-        return toptimal(law)
+            return toptimal_on_grid(law, self.options.grid, price, least)
+        return toptimal(law, price, least)
 
 
-def toptimal_on_grid(law: Law, n: int = 200, price: Price = RESERVED) -> tuple[float, ...]:
+def toptimal_on_grid(law: Law, n: int = 200, price: Price = RESERVED, least: float = 0.0) -> tuple[float, ...]:
     """Return the optimal sequence among those on the grid a + i (b - a) / n; the last limit is b.
 
     For an empirical law of at most `n` different run times the grid is those, and the optimum is that of all sequences.
     With f_i the mass of cell i, R_i = sum_{k>=i} f_k and E_{n+1} = 0,
 
-        E_i = min_{j>=i} R_i (alpha v_j + gamma) + beta (sum_{k=i..j} f_k v_k + v_j R_{j+1}) + E_{j+1}.
+        E_i = min_{j>=i} R_i (alpha v_j + gamma) + beta (sum_{k=i..j} f_k v_k + v_j R_{j+1}) + E_{j+1},
 
-    Ties go to the shorter limit. Time: O(n^2), vectorised over j.
+    where gamma includes the overhead of a further attempt, which the first cannot avoid anyway. Points below `least`
+    are left out. Ties go to the shorter limit. Time: O(n^2), vectorised over j.
 
     Raises:
         InputError: the grid is empty or too large.
     """
     if not 1 <= n <= MAX_GRID:
         raise InputError(f"grid of {n} points, expected 1 to {MAX_GRID:,}")
-    return _best_of(*_cells(law, n), price)
+    return _best_of(*_from(least, *_cells(law, n)), price)
 
 
 def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
@@ -73,7 +80,7 @@ def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
     n = len(grid)
     left = np.concatenate((mass[::-1].cumsum()[::-1], [0.0]))
     used = np.concatenate(([0.0], (mass * grid).cumsum()))
-    reserved = price.alpha * grid + price.gamma
+    reserved = price.alpha * grid + price.again
     # E_{j+1} plus what depends on j only; filled from the end.
     rest: Floats = price.beta * (used[1:] + grid * left[1:])
     best: NDArray[np.int64] = np.empty(n, dtype=np.int64)
@@ -92,6 +99,17 @@ def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
     return tuple(limits)
 
 
+def _from(least: float, grid: Floats, mass: Floats) -> tuple[Floats, Floats]:
+    """Return the points from `least` on, at least the last, and the mass of their cells: the first takes what is below.
+
+    That job times below the first limit count as the first point costs every sequence alike.
+    """
+    first = min(int(np.searchsorted(grid, least)), len(grid) - 1)
+    kept = mass[first:].copy()
+    kept[0] += mass[:first].sum()
+    return grid[first:], kept
+
+
 def _cells(law: Law, n: int) -> tuple[Floats, Floats]:
     """Return the grid and the mass of each of its cells, float64 [n]."""
     if isinstance(law, Empirical):
@@ -104,32 +122,35 @@ def _cells(law: Law, n: int) -> tuple[Floats, Floats]:
     return grid, mass
 
 
-def toptimal(law: Law, price: Price = RESERVED) -> tuple[float, ...]:
+def toptimal(law: Law, price: Price = RESERVED, least: float = 0.0) -> tuple[float, ...]:
     """Return the optimal sequence; for a law without density, on the grid of its run times or of 2,000 points.
 
     The minimum is looked for near the optimum on the points of `_spread`, of which limits that hardly ever come to
     pass are left out: that costs less than `NEGLIGIBLE` of the mean run time each.
     """
     if not law.smooth:
-        return toptimal_on_grid(law, 2000, price)
-    grid = _spread(law)
-    start = _best_of(grid, np.diff(law.cdf(grid), prepend=0.0), price)
+        return toptimal_on_grid(law, 2000, price, least)
+    grid = _spread(law, least)
+    start = _best_of(*_from(least, grid, np.diff(law.cdf(grid), prepend=0.0)), price)
     beyond = 1.0 - law.cdf(np.array(start))
     kept = [t for t, left in zip(start[:-1], beyond, strict=False) if left * law.upper > NEGLIGIBLE * law.mean]
     start = (*kept, start[-1])
     if len(start) == 1:
         return start
-    return increasing_minimum(law, start, lambda times: _cost_and_gradient(law, times, price))
+    return increasing_minimum(law, start, lambda times: _cost_and_gradient(law, times, price), least)
 
 
-def _spread(law: Law) -> Floats:
-    """Return increasing points of a law's support: at equal distances, of equal mass, ever further into its tail."""
+def _spread(law: Law, least: float) -> Floats:
+    """Return increasing points of a law's support: at equal distances, of equal mass, ever further into its tail.
+
+    `least` is among them if it lies within.
+    """
     width = law.upper - law.lower
     shares = np.concatenate((np.arange(1, 128) / 128, 1.0 - 0.5 ** np.arange(8, 45)))
     even = np.arange(1, 129) / 128
     # The law's own quantiles are slow and, far out, inexact; here any point near them will do.
     fine = law.lower + width * np.unique(np.concatenate((np.linspace(0, 1, 1025), np.geomspace(1e-9, 1, 1024))))
-    points = np.unique(np.concatenate((law.lower + width * even, np.interp(shares, law.cdf(fine), fine))))
+    points = np.unique(np.concatenate((law.lower + width * even, np.interp(shares, law.cdf(fine), fine), [least])))
     points = points[(points > max(law.lower, 1e-9 * law.upper)) & (points < law.upper * (1 - 1e-9))]
     return np.append(points, law.upper)
 
@@ -138,8 +159,8 @@ def _cost_and_gradient(law: Law, times: Floats, price: Price) -> tuple[float, Fl
     """Return the expected cost, and its derivatives by all limits but the last."""
     tail = 1.0 - np.concatenate(([0.0], law.cdf(times)))
     used = np.diff(law.moment(times), prepend=0.0) + times * tail[1:]
-    cost = float(np.sum((price.alpha * times + price.gamma) * tail[:-1] + price.beta * used))
+    cost = float(np.sum((price.alpha * times + price.again) * tail[:-1] + price.beta * used))
     inner = times[:-1]
-    after = price.alpha * times[1:] + price.gamma + price.beta * inner
+    after = price.alpha * times[1:] + price.again + price.beta * inner
     slope = price.alpha * tail[:-2] + price.beta * tail[1:-1] - law.pdf(inner) * after
     return cost, slope

@@ -163,6 +163,7 @@ def warnings(runs: Sequence[Run]) -> list[str]:
     for run in runs:
         if run.result.fallbacks:
             found.append(f"{run.label}: a solver gave up {run.result.fallbacks} times and a simpler plan was used.")
+        found += [f"{run.label}: {told}." for told in run.result.warnings]
     without = [run.label for run in runs if not run.result.batdispatch]
     if without and len(runs) > 1:
         found.append(f"No result.json says what went into {', '.join(without)}: whether they compare is not known.")
