@@ -298,7 +298,9 @@ def test_no_random_sequence_is_cheaper_than_the_continuous_optimum_of_a_price(
 
 
 def test_sequences_are_registered() -> None:
-    assert registry.names(GROUP) == ["atoptimal", "factor", "hpc", "neuroscience", "toptimal"]
+    assert registry.names(GROUP) == [
+        *("atoptimal", "factor", "hpc", "learned-ratio", "neuroscience", "toptimal", "walltime")
+    ]
 
 
 def test_baselines() -> None:

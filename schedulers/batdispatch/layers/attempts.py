@@ -33,6 +33,9 @@ MARGIN = 1e-3
 #: A job that needs more than so many times its law's upper bound does not follow the law.
 BEYOND = 2.0
 
+#: How a job ends that nobody stops.
+_BY_ITSELF = (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED)
+
 #: An option that takes a share of the machine, or nothing.
 Rate = Annotated[float, msgspec.Meta(ge=0, le=1)] | None
 
@@ -56,7 +59,8 @@ class AttemptsOptions(Options, frozen=True, kw_only=True):
 class Attempts(Layer):
     """Runs each job that states the law of its run time as a sequence of attempts, under any dispatcher.
 
-    A job states its law in the field ``runtime_law``, in seconds; all others are small jobs of known run time. Before
+    A job states its law in the field ``runtime_law``, in seconds; all others are small jobs of known run time, unless
+    the request sequence learns their laws. The walltime of such a job is its last limit, at which it is over. Before
     the dispatcher inside hears of an attempt, the attempt's walltime becomes what the request sequence asks for. So
     every dispatcher plans with it. When an attempt has outlived its walltime, the layer registers the job again, with
     the same profile and the next limit; `Job.parent` is the attempt that the new one continues.
@@ -69,8 +73,9 @@ class Attempts(Layer):
     free for the job that has waited longest (`until_first`). The job of largest `gain` starts in the gap, is stopped at
     the gap's end, and keeps its position and its limits.
 
-    Guarantee: each stochastic job succeeds in the end, if the dispatcher inside starts every job; a failed speculation
-    changes neither the job's position nor its limits.
+    Guarantee: each job that states a law succeeds in the end, if the dispatcher inside starts every job; one whose law
+    was learned succeeds if its user's walltime is enough. A failed speculation changes neither the job's position nor
+    its limits.
     Time: an attempt costs O(log n), apart from its request sequence, which is worked out once per law and rate. A
     speculation costs O(s q) for s gaps and q waiting jobs.
     Deviations: the paper takes the rate of small work for known, here it can be measured. A job may speculate before a
@@ -141,10 +146,11 @@ class Attempts(Layer):
     def walltime_of(self, course: Course) -> float:
         """Return the walltime that goes with the current limit of a job, in seconds.
 
-        In whole milliseconds, so that jobs are stopped at the same time by Batsim 4, which counts microseconds, as by
-        Batsim 5, which counts calls in milliseconds.
+        At most what ends the job for good. Otherwise in whole milliseconds, so that jobs are stopped at the same time
+        by Batsim 4, which counts microseconds, as by Batsim 5, which counts calls in milliseconds.
         """
-        return round(math.ceil(round(self.limit_of(course) * 1000, 3)) / 1000 + MARGIN, 3)
+        whole = math.ceil(round(self.limit_of(course) * 1000, 3)) / 1000
+        return min(round(whole + MARGIN, 3), course.final)
 
     def rate_of(self, ledger: Ledger, job: Job) -> float:
         """Return the backfilling rate zeta = Z p / P of a job, 0 to 1, in steps of 0.01 where Z is measured."""
@@ -158,7 +164,8 @@ class Attempts(Layer):
         """Give a job the limits of its request sequence as things stand, beginning with the first that may suffice."""
         sequence, law = self.sequence, course.law
         zeta = self.rate_of(ledger, course.job) if sequence.uses_rate else 0.0
-        if sequence.uses_history:
+        if sequence.uses_history or course.learned:
+            # There are hardly two of the same: nothing to remember.
             course.limits = sequence.ask(law, zeta, course.history or list(self._history[law.text]))
         else:
             key = (law.text, zeta)
@@ -182,7 +189,7 @@ class Attempts(Layer):
         self.rate.begin(ledger.now)
         course = self.courses.get(job.id)
         if course is None:
-            course = course_of(job)
+            course = course_of(job) or self._learned(job)
             if course is not None:
                 self.courses[job.id] = course
                 self._choose_limits(ledger, course)
@@ -193,6 +200,13 @@ class Attempts(Layer):
             job = self._enter(ledger, job, course)
         self.inner.on_submit(ledger, job)
         self._forget_rejected(ledger)
+
+    def _learned(self, job: Job) -> Course | None:
+        """Return the course of a job whose law the request sequence has learned, or None."""
+        law = self.sequence.law_of(job) if self.sequence.learns else None
+        if law is None:
+            return None
+        return Course(job, law, None, learned=True, final=job.walltime if self.sequence.final else math.inf)
 
     def _enter(self, ledger: Ledger, job: Job, course: Course) -> Job:
         """Amend an attempt that entered the queue, and return it."""
@@ -238,14 +252,20 @@ class Attempts(Layer):
         self.inner.on_end(ledger, stay)
         job, state = stay.job, stay.state
         course = self.courses.pop(job.id, None)
+        ran = ledger.now - stay.start
+        last = course is None or job.walltime >= course.final
+        if state in _BY_ITSELF or (state is JobState.COMPLETED_WALLTIME_REACHED and last):
+            self.sequence.learn(job if course is None else course.job, ran)
         if course is None:
-            self.rate.ended(job, ledger.now - stay.start)
+            self.rate.ended(job, ran)
             return
         stopped = job.id in self._stopped
         self._stopped.discard(job.id)
-        if state is JobState.COMPLETED_SUCCESSFULLY:
-            self._history[course.law.text].append(ledger.now - stay.start)
-            self._compare_with_law(course, ledger.now - stay.start)
+        if state is JobState.COMPLETED_SUCCESSFULLY and not course.learned:
+            self._history[course.law.text].append(ran)
+            self._compare_with_law(course, ran)
+        if last:
+            return
         if state is JobState.COMPLETED_WALLTIME_REACHED or (state is JobState.COMPLETED_KILLED and stopped):
             self._learn(course, min(job.walltime - MARGIN, course.enforced))
             self._register_next(ledger, course, job)

@@ -22,12 +22,19 @@ class Position(NamedTuple):
 class Course:
     """A stochastic job over all its attempts, of which one at a time waits or runs. Times are seconds."""
 
-    __slots__ = ("attempts", "enforced", "floor", "history", "index", "job", "keeps", "law", "limits", "position")
+    __slots__ = (
+        *("attempts", "enforced", "final", "floor", "history", "index", "job", "keeps", "law", "learned", "limits"),
+        "position",
+    )
 
-    def __init__(self, job: Job, law: Law, history: list[float] | None) -> None:
+    def __init__(
+        self, job: Job, law: Law, history: list[float] | None, *, learned: bool = False, final: float = math.inf
+    ) -> None:
         #: The job that was submitted.
         self.job = job
         self.law = law
+        #: Whether the request sequence has the law, and the job states none.
+        self.learned = learned
         #: Run times of previous jobs, as the job states them.
         self.history = history
         #: What its request sequence says, and which of the limits is the current one.
@@ -37,6 +44,8 @@ class Course:
         self.attempts = 1
         #: Longest time that is known not to suffice.
         self.floor = 0.0
+        #: Walltime after which the job is over for good.
+        self.final = final
         #: Walltime at which the simulator itself stops the current attempt.
         self.enforced = math.inf
         #: Where the current attempt stands or stood in the queue.

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from batdispatch.core import registry
+from batdispatch.core.job import Job
 from batdispatch.core.options import Options, Part
 from batdispatch.parts.requests.laws import Law
 
@@ -40,8 +41,11 @@ class RequestSequence(Part, ABC):
 
     options_type: ClassVar[type[Options]] = SequenceOptions
     #: Whether the backfilling rate matters, and whether the run times of previous jobs do.
-    uses_rate: ClassVar[bool] = False
-    uses_history: ClassVar[bool] = False
+    uses_rate: bool = False
+    uses_history: bool = False
+    #: Whether it has laws for jobs that state none, see `law_of`, and whether such a job is over at its walltime.
+    learns: ClassVar[bool] = False
+    final: bool = True
 
     @abstractmethod
     def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
@@ -61,6 +65,21 @@ class RequestSequence(Part, ABC):
         found, least = self.limits(law, zeta, history), self.options.least
         longer = tuple(limit for limit in found if limit > least)
         return found if len(longer) == len(found) else (least, *longer)
+
+    def law_of(self, job: Job) -> Law | None:
+        """Return the law, in seconds, of a job just submitted that states none; None: it asks for its walltime once.
+
+        Its upper bound is the job's walltime.
+        """
+        return None
+
+    def learn(self, job: Job, ran: float) -> None:
+        """Take note of a job that ended by itself or at its walltime, after `ran` seconds in its last attempt.
+
+        Args:
+            job: as it was submitted.
+            ran: seconds.
+        """
 
     def limit(self, limits: Sequence[float], attempt: int) -> float:
         """Return the limit of an attempt, the first being 0; beyond the end of `limits` they grow by `factor`."""
