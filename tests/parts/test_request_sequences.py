@@ -206,10 +206,13 @@ def test_dp_finds_the_best_of_all_sequences_on_the_grid(text: str, price: Price,
         once = sum(price.alpha * t + price.beta * min(t, x) + price.gamma for t in tried)
         return once + (len(tried) - 1) * (price.alpha + price.beta) * price.overhead
 
+    allowed = [point for point in grid[:-1] if point >= least]
+    if grid[0] < least < grid[-1] and least not in grid:
+        allowed.insert(0, least)
     best = min(
         grid_cost(grid, mass, [*inner, grid[-1]], cost)
         for size in range(len(grid))
-        for inner in itertools.combinations([point for point in grid[:-1] if point >= least], size)
+        for inner in itertools.combinations(allowed, size)
     )
     found = toptimal_on_grid(parse_law(text), 8, price, least)
     assert found[-1] == parse_law(text).upper
@@ -299,7 +302,7 @@ def test_no_random_sequence_is_cheaper_than_the_continuous_optimum_of_a_price(
 
 def test_sequences_are_registered() -> None:
     assert registry.names(GROUP) == [
-        *("atoptimal", "factor", "hpc", "learned-ratio", "neuroscience", "toptimal", "walltime")
+        *("atoptimal", "checkpoints", "factor", "hpc", "learned-ratio", "neuroscience", "toptimal", "walltime")
     ]
 
 

@@ -205,7 +205,7 @@ def test_metrics_against_jobs_joined_by_hand(jobs: list[list[tuple[int, int]]], 
             root[at[name]], depth[at[name]] = at[names[0]], index
             if index:
                 parent[at[name]] = at[names[index - 1]]
-    values = compute(frame, lineage=Lineage(parent, root, depth))
+    values = compute(frame, lineage=Lineage(parent, root, depth, np.zeros(len(rows)), np.zeros(len(rows))))
     waited = [sum(gap for gap, _ in segments) for segments in jobs]
     ran = [sum(length for _, length in segments) for segments in jobs]
     assert values["mean_waiting_time"] == pytest.approx(np.mean(waited))

@@ -13,7 +13,7 @@ from batdispatch.core.allocation import Place
 from batdispatch.core.blame import blame, file_of
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.events import Event, JobsKilled
-from batdispatch.core.job import Job, Stay
+from batdispatch.core.job import Job, Resumed, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options, parse_named, parse_options
 from batdispatch.core.space import Space
@@ -104,6 +104,10 @@ class Dispatcher(ABC):
 
     def report(self) -> dict[str, Any]:
         """Return facts about the run for result.json, such as counters of a solver."""
+        return {}
+
+    def resumed(self) -> Mapping[str, Resumed]:
+        """Return, by id, how jobs that continue others went on from a checkpoint; the others start anew."""
         return {}
 
     def notes(self) -> list[bytes]:

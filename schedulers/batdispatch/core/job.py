@@ -59,6 +59,15 @@ class Job(msgspec.Struct, eq=False, frozen=True, kw_only=True, gc=False):
         return f"Job({self.id!r}, units={self.units}, walltime={self.walltime:g})"
 
 
+class Resumed(msgspec.Struct, frozen=True, gc=False):
+    """How a job continues another one that ended in a checkpoint. Times in seconds."""
+
+    #: Run time of the logical job that was saved before.
+    saved: float
+    #: How long the job takes to read the checkpoint, before its work goes on.
+    restart: float
+
+
 class Stay(msgspec.Struct, eq=False, kw_only=True, gc=False):
     """A job on its hosts, from its start on; kept by the ledger, and changed by nobody else."""
 

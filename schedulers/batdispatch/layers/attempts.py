@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -14,7 +14,7 @@ from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher, Gap, create
 from batdispatch.core.errors import InputError
 from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job, JobState, Stay
+from batdispatch.core.job import Job, JobState, Resumed, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
@@ -25,7 +25,7 @@ from batdispatch.layers.speculation import gain, until_first
 from batdispatch.parts.ordering import Ordering
 from batdispatch.parts.placement import Placement
 from batdispatch.parts.requests import make_sequence
-from batdispatch.parts.requests.base import MAX_HISTORY
+from batdispatch.parts.requests.base import MAX_HISTORY, Plan
 
 #: Seconds by which an attempt's walltime exceeds its limit, so that a job of exactly the limit's length succeeds.
 MARGIN = 1e-3
@@ -65,6 +65,9 @@ class Attempts(Layer):
     every dispatcher plans with it. When an attempt has outlived its walltime, the layer registers the job again, with
     the same profile and the next limit; `Job.parent` is the attempt that the new one continues.
 
+    An attempt may end in a checkpoint, if the request sequence says so. Then the next one has a profile of its own,
+    which takes what is left and the time to read the checkpoint. This needs profiles of type ``delay``.
+
     Batsim stops registered attempts at their walltime by itself. The job that was submitted came with its user's
     walltime, which neither Batsim 4 nor 5 can change, and a speculation ends before its limit. The layer stops these
     (CALL_ME_LATER, then KILL_JOB).
@@ -100,12 +103,14 @@ class Attempts(Layer):
         #: Attempts that were stopped here and have not ended yet.
         self._stopped: set[str] = set()
         #: (text of the law, rate) -> limits.
-        self._known: dict[tuple[str, float], tuple[float, ...]] = {}
+        self._known: dict[tuple[str, float], Plan] = {}
+        #: Attempts that went on from a checkpoint.
+        self._resumed: dict[str, Resumed] = {}
         #: Run times of the jobs that succeeded, by the text of their law.
         self._history: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
         #: How many of the ledger's rejections were looked at.
         self._rejections = 0
-        self._failures = self._failed_speculations = self._speculations = 0
+        self._failures = self._failed_speculations = self._speculations = self._checkpoints = 0
         #: Jobs that needed more than `BEYOND` times their law's upper bound; the worst ratio, and the job that had it.
         self._beyond = 0
         self._worst = (0.0, "")
@@ -140,17 +145,23 @@ class Attempts(Layer):
     # ------------------------------------------------------------------ limits
 
     def limit_of(self, course: Course) -> float:
-        """Return the current limit of a job, in seconds."""
-        return self.sequence.limit(course.limits, course.index)
+        """Return the run time up to which the current attempt of a job goes, in seconds, with what is saved."""
+        return min(self.sequence.limit(course.plan.limits, course.index), course.final)
+
+    def length_of(self, course: Course) -> float:
+        """Return what the current attempt of a job asks for, in seconds, checkpoints included."""
+        return course.plan.around(course.index, course.saved) + self.limit_of(course) - course.saved
 
     def walltime_of(self, course: Course) -> float:
         """Return the walltime that goes with the current limit of a job, in seconds.
 
-        At most what ends the job for good. Otherwise in whole milliseconds, so that jobs are stopped at the same time
-        by Batsim 4, which counts microseconds, as by Batsim 5, which counts calls in milliseconds.
+        The last one of a job that it ends for good is exact. Otherwise in whole milliseconds, so that jobs are stopped
+        at the same time by Batsim 4, which counts microseconds, as by Batsim 5, which counts calls in milliseconds.
         """
-        whole = math.ceil(round(self.limit_of(course) * 1000, 3)) / 1000
-        return min(round(whole + MARGIN, 3), course.final)
+        length = self.length_of(course)
+        if self.limit_of(course) >= course.final:
+            return round(length, 6) if course.saved else course.final
+        return round(math.ceil(round(length * 1000, 3)) / 1000 + MARGIN, 3)
 
     def rate_of(self, ledger: Ledger, job: Job) -> float:
         """Return the backfilling rate zeta = Z p / P of a job, 0 to 1, in steps of 0.01 where Z is measured."""
@@ -166,18 +177,18 @@ class Attempts(Layer):
         zeta = self.rate_of(ledger, course.job) if sequence.uses_rate else 0.0
         if sequence.uses_history or course.learned:
             # There are hardly two of the same: nothing to remember.
-            course.limits = sequence.ask(law, zeta, course.history or list(self._history[law.text]))
+            course.plan = sequence.plan(law, zeta, course.history or list(self._history[law.text]))
         else:
             key = (law.text, zeta)
             if key not in self._known:
-                self._known[key] = sequence.ask(law, zeta)
-            course.limits = self._known[key]
+                self._known[key] = sequence.plan(law, zeta)
+            course.plan = self._known[key]
         course.index = 0
         self._skip_failed(course)
 
     def _skip_failed(self, course: Course) -> None:
         """Make the first limit that is not known to be too short the current one."""
-        while not self._may_suffice(course):
+        while not self._may_suffice(course) and self.limit_of(course) < course.final:
             course.index += 1
 
     def _may_suffice(self, course: Course) -> bool:
@@ -193,6 +204,8 @@ class Attempts(Layer):
             if course is not None:
                 self.courses[job.id] = course
                 self._choose_limits(ledger, course)
+                if any(course.plan.saves):
+                    delay_of(ledger, course.job)
         if course is None:
             share = share_of(ledger.space, ledger.space.whole(), job)
             self.rate.arrived(job, share, job.walltime)
@@ -253,7 +266,10 @@ class Attempts(Layer):
         job, state = stay.job, stay.state
         course = self.courses.pop(job.id, None)
         ran = ledger.now - stay.start
-        last = course is None or job.walltime >= course.final
+        if course is not None and course.saved:
+            # The run time of a job that went on is that of all it has done.
+            ran += course.saved - course.plan.restart
+        last = course is None or (self.limit_of(course) >= course.final and self._was_whole(course, job))
         if state in _BY_ITSELF or (state is JobState.COMPLETED_WALLTIME_REACHED and last):
             self.sequence.learn(job if course is None else course.job, ran)
         if course is None:
@@ -267,8 +283,12 @@ class Attempts(Layer):
         if last:
             return
         if state is JobState.COMPLETED_WALLTIME_REACHED or (state is JobState.COMPLETED_KILLED and stopped):
-            self._learn(course, min(job.walltime - MARGIN, course.enforced))
+            self._learn(course, job)
             self._register_next(ledger, course, job)
+
+    def _was_whole(self, course: Course, job: Job) -> bool:
+        """Return whether an attempt had all the time that it asked for."""
+        return min(job.walltime, course.enforced) >= self.walltime_of(course) - MARGIN / 2
 
     def _compare_with_law(self, course: Course, ran: float) -> None:
         """Remember a job that succeeded after `ran` seconds if that is far beyond what its law allows."""
@@ -277,8 +297,14 @@ class Attempts(Layer):
             self._beyond += 1
             self._worst = max(self._worst, (ratio, course.job.id))
 
-    def _learn(self, course: Course, reached: float) -> None:
-        """Note that `reached` seconds did not suffice, and move on to the next limit where the current one failed."""
+    def _learn(self, course: Course, job: Job) -> None:
+        """Note that an attempt's time did not suffice, and move on to the next limit where the current one failed."""
+        whole = self._was_whole(course, job)
+        around = course.plan.around(course.index, course.saved)
+        if not whole and course.plan.keeps(course.index):
+            # It was stopped before it came to write its checkpoint.
+            around -= course.plan.checkpoint
+        reached = course.saved + min(job.walltime - MARGIN, course.enforced) - around
         course.floor = max(course.floor, reached)
         if self._may_suffice(course):
             # Stopped before its limit: a speculation, or a walltime of the user's below it.
@@ -286,6 +312,9 @@ class Attempts(Layer):
             course.keeps = True
         else:
             self._failures += 1
+            if whole and course.plan.keeps(course.index):
+                course.saved = self.limit_of(course)
+                self._checkpoints += 1
             self._skip_failed(course)
 
     def _register_next(self, ledger: Ledger, course: Course, before: Job) -> None:
@@ -296,15 +325,24 @@ class Attempts(Layer):
         while ledger.roll.knows(name):
             # A job of the workload happens to have this name.
             name += "~"
+        extra = {**first.extra, "parent": before.id, "attempt": course.attempts}
+        profile = first.profile
+        if course.saved:
+            workload, profile = name.partition("!")[0], f"rest of {name}"
+            rest = delay_of(ledger, first) - course.saved + course.plan.restart
+            told = ledger.profiles[workload][first.profile]
+            ledger.register_profile(workload, profile, {**told, "delay": round(max(rest, 1e-6), 6)})
+            self._resumed[name] = Resumed(course.saved, course.plan.restart)
+            extra["saved"] = course.saved
         again = Job(
             id=name,
             request=first.request,
             submission=ledger.now,
             walltime=self.walltime_of(course),
-            profile=first.profile,
+            profile=profile,
             user=first.user,
             parent=before.id,
-            extra={**first.extra, "parent": before.id, "attempt": course.attempts},
+            extra=extra,
         )
         self.courses[again.id] = course
         ledger.register_job(again)
@@ -382,12 +420,16 @@ class Attempts(Layer):
     def registration_done(self, ledger: Ledger) -> bool:
         return super().registration_done(ledger) and not self.courses
 
+    def resumed(self) -> Mapping[str, Resumed]:
+        return self._resumed
+
     def report(self) -> dict[str, Any]:
         return {
             **super().report(),
             "failed_attempts": self._failures,
             "failed_speculations": self._failed_speculations,
             "speculations": self._speculations,
+            **({"checkpoints": self._checkpoints} if self._checkpoints else {}),
             **({"warnings": [self._warning()]} if self._beyond else {}),
         }
 
@@ -399,3 +441,22 @@ class Attempts(Layer):
             f"{who} for more than {BEYOND:g} times the upper bound of the law stated, job {worst} for {ratio:.3g} "
             "times: the limits of such jobs are guesses (beyond the bound they grow by the option factor)"
         )
+
+
+def delay_of(ledger: Ledger, job: Job) -> float:
+    """Return the seconds that a job takes by its profile, of which a rest can be registered.
+
+    Raises:
+        InputError: the simulator did not tell the profile, or it is no delay.
+    """
+    profile = ledger.profiles.get(job.id.partition("!")[0], {}).get(job.profile)
+    if profile is None or profile.get("type") != "delay":
+        found = (
+            "is unknown, since the simulator does not forward it" if profile is None else f"is {profile.get('type')}"
+        )
+        raise InputError(
+            f"its attempts are to end in checkpoints, which needs a profile of type delay; its profile {job.profile!r} "
+            f"{found}",
+            place=f"job {job.id}",
+        )
+    return float(profile["delay"])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher, Gap
 from batdispatch.core.events import Event, JobsKilled
-from batdispatch.core.job import Job, Stay
+from batdispatch.core.job import Job, Resumed, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 
@@ -74,6 +74,9 @@ class Layer(Dispatcher):
 
     def registration_done(self, ledger: Ledger) -> bool:
         return self.inner.registration_done(ledger)
+
+    def resumed(self) -> Mapping[str, Resumed]:
+        return self.inner.resumed()
 
     def report(self) -> dict[str, Any]:
         return self.inner.report()

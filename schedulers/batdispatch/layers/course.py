@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
-from batdispatch.parts.requests.base import MAX_HISTORY
+from batdispatch.parts.requests.base import MAX_HISTORY, Plan
 from batdispatch.parts.requests.laws import Law
 from batdispatch.parts.requests.vocabulary import MAX_TIME, parse_law
 
@@ -23,8 +23,8 @@ class Course:
     """A stochastic job over all its attempts, of which one at a time waits or runs. Times are seconds."""
 
     __slots__ = (
-        *("attempts", "enforced", "final", "floor", "history", "index", "job", "keeps", "law", "learned", "limits"),
-        "position",
+        *("attempts", "enforced", "final", "floor", "history", "index", "job", "keeps", "law", "learned", "plan"),
+        *("position", "saved"),
     )
 
     def __init__(
@@ -38,12 +38,13 @@ class Course:
         #: Run times of previous jobs, as the job states them.
         self.history = history
         #: What its request sequence says, and which of the limits is the current one.
-        self.limits: tuple[float, ...] = ()
+        self.plan = Plan(())
         self.index = 0
         #: Attempts so far, failed speculations included.
         self.attempts = 1
-        #: Longest time that is known not to suffice.
+        #: Longest run time that is known not to suffice, and the run time that the last checkpoint has saved.
         self.floor = 0.0
+        self.saved = 0.0
         #: Walltime after which the job is over for good.
         self.final = final
         #: Walltime at which the simulator itself stops the current attempt.

@@ -3,7 +3,9 @@
 A job may continue another one (a further attempt, a resized rest, a restart, see `core.job.Job.parent`). The rows that
 are joined in this way are the *segments* of one *logical job*. The record is ``lineage.csv`` in a run's folder, with
 one row for each job that continues another: ``job_id,workload_name,parent``. The parent is written without its workload
-if that is the job's own, as ``workload!name`` otherwise. Without the file every row is a job of its own.
+if that is the job's own, as ``workload!name`` otherwise. Where jobs went on from a checkpoint there are two columns
+more, ``saved,restart``: seconds of run time that were saved before, and that it took to read the checkpoint. Without
+the file every row is a job of its own.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
+from batdispatch.core.job import JobState, Resumed
 from batdispatch.inputs.files import write_whole
 
 #: Name of the record in a run's folder.
@@ -29,6 +32,9 @@ MAX_BYTES = 1 << 30
 #: Seconds by which a segment may start before the one that it continues has ended: the precision of a jobs file.
 TOLERANCE = 1e-3
 _COLUMNS = ["job_id", "workload_name", "parent"]
+_RESUMED = ["saved", "restart"]
+#: Where no job went on from a checkpoint.
+NOT_RESUMED: Mapping[str, Resumed] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -39,11 +45,15 @@ class Lineage:
         parent: row of the job that each row continues, int64 [row]; -1: none.
         root: row of the first segment of each row's logical job, int64 [row].
         depth: how many parents away that is, int64 [row].
+        saved: run time of the logical job that a checkpoint had saved before the row, s, float64 [row]; 0: none.
+        restart: what it took the row to read that checkpoint, s, float64 [row].
     """
 
     parent: NDArray[np.int64]
     root: NDArray[np.int64]
     depth: NDArray[np.int64]
+    saved: NDArray[np.float64]
+    restart: NDArray[np.float64]
 
     @property
     def joined(self) -> bool:
@@ -63,44 +73,56 @@ class Lineage:
 
 def unjoined(rows: int) -> Lineage:
     """Return the lineage of a frame in which every row is a job of its own."""
-    return Lineage(np.full(rows, -1, dtype=np.int64), np.arange(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64))
+    nobody, alone = np.full(rows, -1, dtype=np.int64), np.arange(rows, dtype=np.int64)
+    return Lineage(nobody, alone, np.zeros(rows, dtype=np.int64), np.zeros(rows), np.zeros(rows))
 
 
-def write_lineage(parents: Mapping[str, str], path: Path) -> None:
+def write_lineage(parents: Mapping[str, str], path: Path, resumed: Mapping[str, Resumed] = NOT_RESUMED) -> None:
     """Write the record of a run; if no job continues another, remove what an earlier run left there.
 
     Args:
         parents: id of a job -> id of the job that it continues, as `Ledger.parents` has them.
         path: of the record.
+        resumed: id of a job -> how it went on from a checkpoint, as `Dispatcher.resumed` has it.
     """
     if not parents:
         path.unlink(missing_ok=True)
         return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for job_id in sorted(parents):
-        workload, _, name = job_id.partition("!")
-        writer.writerow([name, workload, parents[job_id].removeprefix(f"{workload}!")])
+    writer.writerow([*_COLUMNS, *_RESUMED] if resumed else _COLUMNS)
+    for _, fields in _rows_of(parents, resumed):
+        writer.writerow(fields)
     write_whole(path, text.getvalue().encode())
 
 
-def lineage_of(frame: pd.DataFrame, parents: Mapping[str, str]) -> Lineage:
+def lineage_of(
+    frame: pd.DataFrame, parents: Mapping[str, str], resumed: Mapping[str, Resumed] = NOT_RESUMED
+) -> Lineage:
     """Return the lineage of a run that is at hand.
 
     Args:
         frame: the run's jobs, from `frame.read_jobs`.
         parents: as for `write_lineage`.
+        resumed: as for `write_lineage`.
 
     Raises:
         InputError: as for `read_lineage`.
     """
-    split = [(job_id.partition("!"), parents[job_id]) for job_id in sorted(parents)]
-    listed = [
-        (line, [name, workload, other.removeprefix(f"{workload}!")])
-        for line, ((workload, _, name), other) in enumerate(split, start=2)
-    ]
-    return _joined(frame, listed, FILE)
+    return _joined(frame, _rows_of(parents, resumed), FILE)
+
+
+def _rows_of(parents: Mapping[str, str], resumed: Mapping[str, Resumed]) -> list[tuple[int, list[str]]]:
+    """Return (line, fields) of the rows below the header, as `_read_rows` reads them."""
+    listed = []
+    for line, job_id in enumerate(sorted(parents), start=2):
+        workload, _, name = job_id.partition("!")
+        fields = [name, workload, parents[job_id].removeprefix(f"{workload}!")]
+        if resumed:
+            how = resumed.get(job_id, Resumed(0.0, 0.0))
+            fields += [f"{how.saved:.6f}", f"{how.restart:.6f}"]
+        listed.append((line, fields))
+    return listed
 
 
 def read_lineage(path: Path, frame: pd.DataFrame) -> Lineage:
@@ -122,8 +144,9 @@ def _joined(frame: pd.DataFrame, listed: Sequence[tuple[int, Sequence[str]]], so
     for row, (workload, name) in enumerate(zip(frame["workload_name"], frame["job_id"], strict=True)):
         rows.setdefault((workload, name.removeprefix(f"{workload}!")), row)
     parent = np.full(len(frame), -1, dtype=np.int64)
+    times = np.zeros((2, len(frame)))
     lines: dict[int, int] = {}
-    for line, (name, workload, other) in listed:
+    for line, (name, workload, other, *resumed) in listed:
         place = f"line {line}"
         found = rows.get((workload, name))
         if found is None:
@@ -146,7 +169,18 @@ def _joined(frame: pd.DataFrame, listed: Sequence[tuple[int, Sequence[str]]], so
             )
         lines[found] = line
         parent[found] = continued
-    return _resolved(parent, frame, lines, source)
+        times[: len(resumed), found] = [_seconds(told, name, source, place) for told in resumed]
+    return _resolved(parent, times, frame, lines, source)
+
+
+def _seconds(text: str, name: str, source: str, place: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not 0 <= value < np.inf:
+        raise InputError(f"job {name[:80]!r}: found {text[:40]!r}, expected seconds", source=source, place=place)
+    return value
 
 
 def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
@@ -160,14 +194,14 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     try:
         reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
         header = next(reader, [])
-        if header != _COLUMNS:
+        if header not in (_COLUMNS, [*_COLUMNS, *_RESUMED]):
             raise InputError(
                 f"found columns {','.join(header)[:80]!r}, expected {','.join(_COLUMNS)}", source=source, place="line 1"
             )
         for fields in reader:
-            if len(fields) != len(_COLUMNS):
+            if len(fields) != len(header):
                 raise InputError(
-                    f"{len(fields)} fields, expected {len(_COLUMNS)}", source=source, place=f"line {reader.line_num}"
+                    f"{len(fields)} fields, expected {len(header)}", source=source, place=f"line {reader.line_num}"
                 )
             found.append((reader.line_num, fields))
     except (UnicodeDecodeError, csv.Error) as problem:
@@ -175,7 +209,13 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     return found
 
 
-def _resolved(parent: NDArray[np.int64], frame: pd.DataFrame, lines: Mapping[int, int], source: str) -> Lineage:
+def _resolved(
+    parent: NDArray[np.int64],
+    times: NDArray[np.float64],
+    frame: pd.DataFrame,
+    lines: Mapping[int, int],
+    source: str,
+) -> Lineage:
     """Follow every row to its root.
 
     Raises:
@@ -204,7 +244,7 @@ def _resolved(parent: NDArray[np.int64], frame: pd.DataFrame, lines: Mapping[int
         for each in reversed(way):
             root[each] = root[at]
             depth[each] = depth[parent[each]] + 1
-    return Lineage(parent, root, depth)
+    return Lineage(parent, root, depth, *times)
 
 
 def ran(frame: pd.DataFrame) -> NDArray[np.bool_]:

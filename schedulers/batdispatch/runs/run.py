@@ -279,7 +279,8 @@ def _finish(
         "rejected": [{"job": job, "reason": reason} for job, reason in rejections(session)],
         "report": session.report,
     }
-    write_lineage({} if session.ledger is None else session.ledger.parents, out / LINEAGE)
+    parents = {} if session.ledger is None else session.ledger.parents
+    write_lineage(parents, out / LINEAGE, dispatcher.resumed())
     frame = read_jobs(out / "jobs.csv")
     result["metrics"] = metrics_of(frame, result, machine=platform.machine, jobs=workload.jobs, folder=out)
     if "failed_attempts" in dispatcher.report():

@@ -36,6 +36,30 @@ class SequenceOptions(Options, frozen=True, kw_only=True):
     least: Annotated[float, msgspec.Meta(ge=0, le=MAX_LEAST)] = 0.0
 
 
+class Plan(msgspec.Struct, frozen=True):
+    """What a job asks for, attempt after attempt, and which attempts end in a checkpoint. Times in the law's unit."""
+
+    #: Increasing run times up to which the attempts go, over all attempts that go on from one another.
+    limits: tuple[float, ...]
+    #: Whether each of these attempts ends in a checkpoint; those beyond the end do not.
+    saves: tuple[bool, ...] = ()
+    #: How long it takes to write a checkpoint, and to read it before the work goes on.
+    checkpoint: float = 0.0
+    restart: float = 0.0
+
+    def keeps(self, attempt: int) -> bool:
+        """Return whether an attempt, the first being 0, ends in a checkpoint."""
+        return attempt < len(self.saves) and self.saves[attempt]
+
+    def length(self, attempt: int, saved: float) -> float:
+        """Return what an attempt within the plan asks for if the run time `saved` is saved, 0 for none."""
+        return self.around(attempt, saved) + self.limits[attempt] - saved
+
+    def around(self, attempt: int, saved: float) -> float:
+        """Return how much of what an attempt asks for is not run time: reading one checkpoint, writing another."""
+        return (self.restart if saved > 0 else 0.0) + (self.checkpoint if self.keeps(attempt) else 0.0)
+
+
 class RequestSequence(Part, ABC):
     """Says how long a limit to ask for, attempt after attempt."""
 
@@ -65,6 +89,10 @@ class RequestSequence(Part, ABC):
         found, least = self.limits(law, zeta, history), self.options.least
         longer = tuple(limit for limit in found if limit > least)
         return found if len(longer) == len(found) else (least, *longer)
+
+    def plan(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> Plan:
+        """Return the limits of `ask`, and which of them end in a checkpoint: none, unless a sequence says so."""
+        return Plan(self.ask(law, zeta, history))
 
     def law_of(self, job: Job) -> Law | None:
         """Return the law, in seconds, of a job just submitted that states none; None: it asks for its walltime once.

@@ -12,7 +12,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.options import Options
-from batdispatch.parts.requests.base import MAX_HISTORY, RequestSequence, SequenceOptions, make_sequence
+from batdispatch.parts.requests.base import MAX_HISTORY, Plan, RequestSequence, SequenceOptions, make_sequence
 from batdispatch.parts.requests.laws import Empirical, Law
 
 
@@ -66,6 +66,9 @@ class LearnedRatio(RequestSequence):
 
     def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
         return self._sequence.ask(law, zeta, history)
+
+    def plan(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> Plan:
+        return self._sequence.plan(law, zeta, history)
 
     def law_of(self, job: Job) -> Law | None:
         if not job.walltime < math.inf:

@@ -64,15 +64,15 @@ def toptimal_on_grid(law: Law, n: int = 200, price: Price = RESERVED, least: flo
 
         E_i = min_{j>=i} R_i (alpha v_j + gamma) + beta (sum_{k=i..j} f_k v_k + v_j R_{j+1}) + E_{j+1},
 
-    where gamma includes the overhead of a further attempt, which the first cannot avoid anyway. Points below `least`
-    are left out. Ties go to the shorter limit. Time: O(n^2), vectorised over j.
+    where gamma includes the overhead of a further attempt, which the first cannot avoid anyway. `least` is a
+    point, and those below it are left out. Ties go to the shorter limit. Time: O(n^2), vectorised over j.
 
     Raises:
         InputError: the grid is empty or too large.
     """
     if not 1 <= n <= MAX_GRID:
         raise InputError(f"grid of {n} points, expected 1 to {MAX_GRID:,}")
-    return _best_of(*_from(least, *_cells(law, n)), price)
+    return _best_of(*from_least(least, *cells(law, n)), price)
 
 
 def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
@@ -99,18 +99,25 @@ def _best_of(grid: Floats, mass: Floats, price: Price) -> tuple[float, ...]:
     return tuple(limits)
 
 
-def _from(least: float, grid: Floats, mass: Floats) -> tuple[Floats, Floats]:
-    """Return the points from `least` on, at least the last, and the mass of their cells: the first takes what is below.
+def from_least(least: float, grid: Floats, mass: Floats) -> tuple[Floats, Floats]:
+    """Return the points from `least` on and the mass of their cells; `least` is the first, with the mass below it.
 
-    That job times below the first limit count as the first point costs every sequence alike.
+    If no point is below it, the points stay as they are; if all are, the last one stays with all the mass. That the run
+    times below the first limit count as that limit costs every sequence alike.
     """
-    first = min(int(np.searchsorted(grid, least)), len(grid) - 1)
-    kept = mass[first:].copy()
-    kept[0] += mass[:first].sum()
-    return grid[first:], kept
+    first = int(np.searchsorted(grid, least))
+    if first == 0:
+        return grid, mass
+    if first == len(grid):
+        return grid[-1:], np.array([mass.sum()])
+    if grid[first] == least:
+        kept = mass[first:].copy()
+        kept[0] += mass[:first].sum()
+        return grid[first:], kept
+    return np.concatenate(([least], grid[first:])), np.concatenate(([mass[:first].sum()], mass[first:]))
 
 
-def _cells(law: Law, n: int) -> tuple[Floats, Floats]:
+def cells(law: Law, n: int) -> tuple[Floats, Floats]:
     """Return the grid and the mass of each of its cells, float64 [n]."""
     if isinstance(law, Empirical):
         values, counts = np.unique(law.values, return_counts=True)
@@ -131,7 +138,7 @@ def toptimal(law: Law, price: Price = RESERVED, least: float = 0.0) -> tuple[flo
     if not law.smooth:
         return toptimal_on_grid(law, 2000, price, least)
     grid = _spread(law, least)
-    start = _best_of(*_from(least, grid, np.diff(law.cdf(grid), prepend=0.0)), price)
+    start = _best_of(*from_least(least, grid, np.diff(law.cdf(grid), prepend=0.0)), price)
     beyond = 1.0 - law.cdf(np.array(start))
     kept = [t for t, left in zip(start[:-1], beyond, strict=False) if left * law.upper > NEGLIGIBLE * law.mean]
     start = (*kept, start[-1])

@@ -21,6 +21,9 @@ def attempt_metrics(
 
     - ``jobs``: those that were submitted; ``jobs_succeeded``: those of which an attempt succeeded;
     - ``useful_work``: sum of p_a d_a over successful attempts, unit-seconds; ``wasted_work``: over the others;
+    - where attempts went on from checkpoints, what a checkpoint had saved counts as useful once the job has succeeded,
+      and reading it does not: ``saved_work`` is that part of ``useful_work``; ``checkpoint_work`` is the part of
+      ``wasted_work`` that went into writing and reading checkpoints. Both are there only if there are checkpoints;
     - ``failures_per_job``: attempts that did not succeed, over jobs;
     - ``mean_response_time``: mean of the end of the last attempt minus the first submission, s;
     - ``effective_utilisation``: useful_work / (hosts (last end - first submission)); None without `hosts`.
@@ -37,17 +40,40 @@ def attempt_metrics(
     success = (part["final_state"] == JobState.COMPLETED_SUCCESSFULLY.value).to_numpy()
     length = (part["finish_time"] - part["starting_time"]).to_numpy(dtype=np.float64)
     work = length * part["requested_number_of_resources"].to_numpy(dtype=np.float64)
-    roots = (unjoined(len(frame)) if lineage is None else lineage).root[started]
+    joined = unjoined(len(frame)) if lineage is None else lineage
+    roots = joined.root[started]
     by_job = part.groupby(roots, sort=False)
     first, last = by_job["submission_time"].min(), by_job["finish_time"].max()
     window = float(last.max() - first.min())
-    useful = float(work[success].sum())
+    units = part["requested_number_of_resources"].to_numpy(dtype=np.float64)
+    saved = float((units * joined.saved[started])[success].sum())
+    read = units * joined.restart[started]
+    useful = float(work[success].sum()) + saved - float(read[success].sum())
+    more: dict[str, float | int | None] = {}
+    if joined.saved.any():
+        more = {"saved_work": saved, "checkpoint_work": float(read.sum()) + _written(frame, joined)}
     return {
         "jobs": len(first),
         "jobs_succeeded": len(np.unique(roots[success])),
         "useful_work": useful,
-        "wasted_work": float(work[~success].sum()),
+        "wasted_work": float(work.sum()) - useful if more else float(work[~success].sum()),
+        **more,
         "failures_per_job": float((~success).sum() / len(first)),
         "mean_response_time": float((last - first).mean()),
         "effective_utilisation": useful / (hosts * window) if hosts and window else None,
     }
+
+
+def _written(frame: pd.DataFrame, lineage: Lineage) -> float:
+    """Return the unit-seconds that writing checkpoints took.
+
+    An attempt that was saved held its hosts to read a checkpoint, for what it added to the run time saved, and to
+    write another one.
+    """
+    row = np.flatnonzero((lineage.parent >= 0) & (lineage.saved > lineage.saved[lineage.parent]))
+    # The time that was saved may be that of an earlier attempt than the one before; then nothing is added.
+    before = lineage.parent[row]
+    held = (frame["finish_time"] - frame["starting_time"]).to_numpy(dtype=np.float64)[before]
+    added = lineage.saved[row] - lineage.saved[before] + lineage.restart[before]
+    units = frame["requested_number_of_resources"].to_numpy(dtype=np.float64)[before]
+    return float((units * (held - added)).sum())

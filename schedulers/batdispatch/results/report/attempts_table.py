@@ -39,6 +39,20 @@ _WORDS = {
         "What the attempts that did not succeed held.",
         "sum_j u_j p_j over the attempts that did not succeed",
     ),
+    "saved_work": (
+        "work saved",
+        "unit h",
+        "",
+        "What checkpoints saved of the attempts that were stopped, as part of the useful work.",
+        "sum_j u_j s_j over the attempts that succeeded, with s_j the run time saved before",
+    ),
+    "checkpoint_work": (
+        "checkpointing",
+        "unit h",
+        "lower",
+        "What writing and reading checkpoints took, as part of the wasted work.",
+        "sum_j u_j (p_j - the run time that attempt j added)",
+    ),
     "failures_per_job": (
         "failures per job",
         "",
@@ -60,6 +74,8 @@ def attempt_rows(runs: Sequence[Run]) -> list[Row]:
     listed = []
     for name, (label, unit, better, summary, formula) in _WORDS.items():
         values = [each.get(name) for each in found]
+        if name in ("saved_work", "checkpoint_work") and not any(values):
+            continue
         scaled = [None if value is None else value / _SCALES.get(unit, 1) for value in values]
         group = "Jobs over all their attempts"
         listed.append(metric_row(Description(f"attempts_{name}", label, unit, better, group, summary, formula), scaled))
