@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,37 @@ def test_a_law_that_jobs_exceed_is_warned_about(platform: Path, tmp_path: Path) 
         "run", "--platform", platform, "--workload", fine, "--dispatcher", "stochastic-easy", "--out", tmp_path / "f"
     )
     assert "warning" not in quiet.stderr
+
+
+SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[3] / "shared"))
+
+
+@pytest.mark.reallogs
+@pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="the real logs are not here")
+def test_what_requests_occupy_on_a_real_log(tmp_path: Path) -> None:
+    """The order that the manual's table shows, on the log's first 2,000 jobs."""
+    log = SHARED / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz"
+    assert batdispatch("convert", log, "-o", tmp_path / "W.json", "--select", "first=2000").exit_code == 0
+    assert batdispatch("platform", "generate", "flat", "--hosts", "100", "-o", tmp_path / "P.xml").exit_code == 0
+    made = ("-o", tmp_path / "L.json", "--seed", "1", "--from", tmp_path / "W.json", "--fit", "empirical")
+    assert batdispatch("generate", "stochastic", *made).exit_code == 0
+
+    def attempts(workload: str, requests: str) -> dict[str, Any]:
+        given = ("--platform", tmp_path / "P.xml", "--workload", tmp_path / workload, "--no-record")
+        name = f"stochastic-easy[requests={requests}]"
+        assert batdispatch("run", *given, "--dispatcher", name, "--out", tmp_path / "r").exit_code == 0
+        told: dict[str, Any] = json.loads((tmp_path / "r" / "result.json").read_bytes())["attempts"]
+        assert told["jobs"] == 2000
+        return told
+
+    def occupied(told: dict[str, Any]) -> float:
+        return float((told["useful_work"] + told["wasted_work"]) / told["useful_work"])
+
+    walltime, learned = attempts("W.json", "walltime"), attempts("W.json", "learned-ratio[final=false]")
+    assert walltime["jobs_succeeded"] == learned["jobs_succeeded"] == 2000
+    assert walltime["useful_work"] == pytest.approx(learned["useful_work"])
+    toptimal = attempts("L.json", "toptimal")
+    saved = attempts("L.json", "checkpoints")
+    assert 1 <= occupied(walltime) < occupied(learned) < occupied(toptimal)
+    assert occupied(saved) < occupied(toptimal)
+    assert saved["saved_work"] > 0
