@@ -64,6 +64,12 @@ def test_several_checkpoints_and_beyond_the_law() -> None:
     assert lengths == [11.001, 13.001, 22.001, 37]
 
 
+def test_an_attempt_that_is_stopped_while_it_writes_has_saved_nothing() -> None:
+    """Its user's walltime of 10.5 s ends it within the checkpoint that begins at 10 s; 10 s are known not to do."""
+    task = job("a", 60)._replace(walltime=10.5)
+    assert spans(run([task], "checkpoints[checkpoint=1,restart=1]")) == {"a": (0, 10.5), "a~2": (10.5, 70.5)}
+
+
 @quick
 @given(data=st.data())
 def test_run_time_is_conserved(data: st.DataObject) -> None:
