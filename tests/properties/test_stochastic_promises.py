@@ -100,7 +100,7 @@ def speculative(name: str) -> type[Any]:
                 return
             cut = job.walltime < self.limit_of(course)
             reached = min(job.walltime - MARGIN, course.enforced)
-            self.before[course.job.id] = (course.limits, course.index, *course.position, job.submission, job.request)
+            self.before[course.job.id] = (course.plan, course.index, *course.position, job.submission, job.request)
             super().on_end(ledger, stay)
             if cut and stay.state in KILLED:
                 self.failed += 1
@@ -115,7 +115,7 @@ def speculative(name: str) -> type[Any]:
             if course is not None and known is not None:
                 now = ledger.queue[job.id]
                 rank = ledger.rank(now)
-                assert (course.limits, course.index, *course.position, now.submission, now.request) == known
+                assert (course.plan, course.index, *course.position, now.submission, now.request) == known
                 assert course.position == (now.submission, rank)
                 assert now.walltime == self.walltime_of(course)
 

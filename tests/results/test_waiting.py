@@ -9,6 +9,7 @@ import pytest
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.errors import InputError
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
 from batdispatch.engines.records import EngineOptions
@@ -193,7 +194,9 @@ def test_a_recording_that_ends_while_the_job_waits(path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     cut = next(index for index, line in enumerate(lines) if b"EXECUTE_JOB" in line and b"w0!B" in line)
     path.write_bytes(b"".join(lines[:cut]))
-    (found,) = explain(path, ["D"])
+    with pytest.raises(InputError, match="ends before the simulation does"):
+        explain(path, ["D"])
+    (found,) = explain(path.rename(f"{path}.partial"), ["D"])
     assert (found.outcome, found.until) == ("waiting", 10)
     assert spans(found) == [("room", 3, 10)]
     assert found.phases[0].line is not None

@@ -58,7 +58,7 @@ def explain(recording: Path, jobs: Sequence[str], *, holders: int = 5, placement
     """Say what held each of some jobs while it waited. Reads the recording once, whatever their number.
 
     Args:
-        recording: the exchange of a run.
+        recording: the exchange of a run; only that of a run that failed, which says so by its name, may end too soon.
         jobs: ids, or numbers where only one workload has them.
         holders: most jobs named for each phase.
         placement: the run's, with options in brackets, where it may find no place although there is room, see
@@ -69,7 +69,7 @@ def explain(recording: Path, jobs: Sequence[str], *, holders: int = 5, placement
         OSError: it cannot be read.
     """
     watcher = Watcher(jobs, make_placement(placement) if placement else None)
-    retrace(recording, watcher)
+    retrace(recording, watcher, partial=recording.name == PARTIAL_RECORDING)
     watcher.finish()
     if not watcher.starts:
         raise InputError("no job was submitted", source=str(recording))
