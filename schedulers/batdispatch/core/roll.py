@@ -125,7 +125,10 @@ class Roll:
 
     def _hopeful(self) -> set[str]:
         """Return the blocked jobs whose dependencies may all still succeed."""
-        going_on = {self.root(name) for name in (*self.ranks, *self.registered) if name not in self.blocked}
+        going_on = {self.root(name) for name in self.ranks if name not in self.blocked}
+        for name, job in self.registered.items():
+            # What is yet to be acknowledged may continue a job that was killed.
+            going_on.add(self.root(_full(job, job.parent)) if job.parent else name)
         hopeful: set[str] = set()
         found = True
         while found:
