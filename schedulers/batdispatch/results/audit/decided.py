@@ -116,7 +116,7 @@ def check_kills(rows: Rows, heard: Heard | None) -> None:
     killed = ~np.isnan(heard.killed)
     rows.report(
         "kill ordered",
-        dead & _apart(rows.finish, heard.killed, heard.late, whole=True),
+        dead & _apart(rows.left, heard.killed, heard.late, whole=True),
         lambda row: (
             f"was killed at {rows.finish[row]:.6f}, "
             + (

@@ -90,7 +90,9 @@ def _expected(
         # What a slowdown may be off by, since the two times are rounded; of no length, it is unknown.
         unsure = np.where(run > _ROUNDED, (1 + slowdown) * 2 * _ROUNDED / np.maximum(run - _ROUNDED, 1e-12), math.inf)
     if setting.embedded:
-        unsure = np.zeros(started)
+        # The times are exact, but their difference has few digits left where a job took next to none.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            unsure = np.where(run > 0, slowdown * 8 * np.finfo(np.float64).eps * finish / run, 0.0)
     elif not np.isfinite(unsure).all():
         slowdown = np.zeros(0)
     if len(slowdown) == started:
