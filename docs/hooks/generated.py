@@ -15,15 +15,32 @@ from batdispatch.cli.main import cli
 from batdispatch.core import dispatcher, registry
 from batdispatch.core.options import Options, describe_type
 from batdispatch.results.metrics.compute import METRICS
+from batdispatch.testing import CASES
 
 _MARK = re.compile(r"<!-- generated: (?P<name>[a-z]+) ?(?P<argument>[a-z0-9-]*) -->")
 #: Columns of a help text: what a page holds beside the navigation without scrolling sideways.
 _WIDTH = 84
 
 
+#: A block of commands, and a line of one that is a command or goes on with one.
+_CONSOLE = re.compile(r"^```console\n(?P<lines>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace the marks of a page (mkdocs calls this for each)."""
-    return _MARK.sub(lambda mark: _WRITERS[mark["name"]](mark["argument"]), markdown)
+    """Replace the marks of a page, and take the prompts from its commands (mkdocs calls this for each)."""
+    return _CONSOLE.sub(without_prompts, _MARK.sub(lambda mark: _WRITERS[mark["name"]](mark["argument"]), markdown))
+
+
+def without_prompts(block: re.Match[str]) -> str:
+    """Return a block of commands that can be copied and run, if it holds nothing but commands."""
+    lines, going_on = block["lines"].splitlines(), False
+    for index, line in enumerate(lines):
+        if not going_on and not line.startswith("$ "):
+            # What a command prints stands there, too, so that the prompts are needed to tell what is what.
+            return block[0]
+        lines[index] = line if going_on else line.removeprefix("$ ")
+        going_on = line.endswith("\\")
+    return "\n".join(["```bash", *lines, "```"])
 
 
 def commands(_: str = "") -> str:
@@ -93,11 +110,19 @@ def _option_texts(struct: type[Options]) -> dict[str, str]:
     return references | texts
 
 
+def cases(_: str = "") -> str:
+    """Return the cases of the conformance kit as a table."""
+    return "| case | what it holds |\n|---|---|\n" + "\n".join(
+        f"| `{case.name}` | {_cell(case.about)} |" for case in CASES
+    )
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
 
 
 _WRITERS: dict[str, Callable[[str], str]] = {
+    "cases": cases,
     "commands": commands,
     "metrics": metrics,
     "parts": parts,

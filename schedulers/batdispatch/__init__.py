@@ -1,53 +1,104 @@
 """HPC job dispatchers as event-reactive schedulers for Batsim.
 
-What an author of dispatchers needs can be imported from here; see docs/first-dispatcher.md.
+What an author of dispatchers and parts needs can be imported from here, and stays: a name that stands here is not
+renamed or removed without a release that warns of it. The manual's page "For authors" describes each of them.
+`batdispatch.testing` holds what the tests of a plug-in need.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from batdispatch.core import events, hostset
     from batdispatch.core.allocation import Allocation, Place
     from batdispatch.core.dispatcher import Dispatcher
-    from batdispatch.core.job import Job, Stay
+    from batdispatch.core.filling import fill
+    from batdispatch.core.job import Job, JobState, Stay
     from batdispatch.core.ledger import Ledger
+    from batdispatch.core.machine import Host, Machine
     from batdispatch.core.options import Options
     from batdispatch.core.request import Request
+    from batdispatch.core.reservations import Reservation, Reservations
     from batdispatch.core.scene import Scene
+    from batdispatch.core.space import Space
+    from batdispatch.core.timeline import Timeline
+    from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
     from batdispatch.parts.ordering import Ordering
-    from batdispatch.parts.placement import Placement
+    from batdispatch.parts.placement import HostPlacement, Placement
     from batdispatch.parts.prediction import Prediction
+    from batdispatch.parts.requests import RequestSequence
+    from batdispatch.results.notebook import load
 
 __version__ = "0.1.0"
+
+#: Name -> the module that holds it; a module stands for itself.
+_HOMES = {
+    "Allocation": "core.allocation",
+    "Dispatcher": "core.dispatcher",
+    "Host": "core.machine",
+    "HostPlacement": "parts.placement",
+    "Job": "core.job",
+    "JobState": "core.job",
+    "Ledger": "core.ledger",
+    "Machine": "core.machine",
+    "Options": "core.options",
+    "Ordering": "parts.ordering",
+    "Place": "core.allocation",
+    "Placement": "parts.placement",
+    "Prediction": "parts.prediction",
+    "QueueDispatcher": "dispatchers.backfilling.queue",
+    "QueueOptions": "dispatchers.backfilling.queue",
+    "Request": "core.request",
+    "RequestSequence": "parts.requests",
+    "Reservation": "core.reservations",
+    "Reservations": "core.reservations",
+    "Scene": "core.scene",
+    "Space": "core.space",
+    "Stay": "core.job",
+    "Timeline": "core.timeline",
+    "events": "core",
+    "fill": "core.filling",
+    "hostset": "core",
+    "load": "results.notebook",
+}
 
 __all__ = [
     "Allocation",
     "Dispatcher",
+    "Host",
+    "HostPlacement",
     "Job",
+    "JobState",
     "Ledger",
+    "Machine",
     "Options",
     "Ordering",
     "Place",
     "Placement",
     "Prediction",
+    "QueueDispatcher",
+    "QueueOptions",
     "Request",
+    "RequestSequence",
+    "Reservation",
+    "Reservations",
     "Scene",
+    "Space",
     "Stay",
+    "Timeline",
     "__version__",
+    "events",
+    "fill",
+    "hostset",
+    "load",
 ]
-
-#: Where names stand that do not stand in a module of their own name.
-_ELSEWHERE = {
-    "Ordering": "parts.ordering",
-    "Place": "core.allocation",
-    "Placement": "parts.placement",
-    "Prediction": "parts.prediction",
-    "Stay": "core.job",
-}
 
 
 def __getattr__(name: str) -> Any:
     # Imported when asked for: `batdispatch --help` and shell completion need none of it.
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, f'core.{name.lower()}')}"), name)
+    home = f"{__name__}.{_HOMES[name]}"
+    if _HOMES[name] == "core":
+        return import_module(f"{home}.{name}")
+    return getattr(import_module(home), name)

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import simulating
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.machine import Machine
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import run
 from batdispatch.runs.run import RunSpec, execute
+from batdispatch.testing import simulation
 from late import LateEngine
 from simulating import Task
 
@@ -84,9 +84,9 @@ def stochastic(count: int) -> list[Task]:
 @pytest.mark.parametrize("requests", ["toptimal", "factor"])
 def test_same_schedule_of_stochastic_jobs(monkeypatch: pytest.MonkeyPatch, dispatcher: str, requests: str) -> None:
     machine, tasks = Machine.flat(12), stochastic(80)
-    prompt = simulating.simulate(machine, tasks, dispatcher, options={"requests": requests})
-    monkeypatch.setattr(simulating, "EmbeddedEngine", LateEngine)
-    late = simulating.simulate(machine, tasks, dispatcher, options={"requests": requests})
+    prompt = simulation.simulate(machine, tasks, dispatcher, options={"requests": requests})
+    monkeypatch.setattr(simulation, "EmbeddedEngine", LateEngine)
+    late = simulation.simulate(machine, tasks, dispatcher, options={"requests": requests})
     assert late.starts().keys() == prompt.starts().keys()
     assert max(abs(late.starts()[name] - start) for name, start in prompt.starts().items()) < ADDED_UP
 

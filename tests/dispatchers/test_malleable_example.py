@@ -22,7 +22,7 @@ from batdispatch.engines.records import EngineOptions
 from simulating import Task, simulate
 
 ROOT = Path(__file__).parents[2]
-HALVING = f"{ROOT / 'docs' / 'examples' / 'halving.py'}:Halving"
+HALVING = f"{ROOT / 'schedulers/batdispatch/examples/halving.py'}:Halving"
 TASKS = [
     Task("a", 0.0, 8, 100.0, 1000.0),
     Task("b", 10.0, 4, 20.0, 50.0),

@@ -11,7 +11,7 @@ from batdispatch.core import hostset
 from batdispatch.core.machine import Machine
 from simulating import Task, audit, simulate
 
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "schedulers/batdispatch/examples"
 STRIDED = f"{EXAMPLES / 'strided.py'}:Strided[step=3]"
 FAIR = f"{EXAMPLES / 'fair_share.py'}:FairShare[half_life=1000]"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from simulating import Result, Task, simulate
 from stochastic import KILLED, attempts_of, check, quick, stochastic_workloads
 from strategies import machines
 
-STRANGER = f"{Path(__file__).parents[2] / 'docs' / 'examples' / 'smallest_first.py'}:SmallestFirst"
+STRANGER = "batdispatch.examples.smallest_first:SmallestFirst"
 #: The layer itself and what is made of it cannot stand inside it.
 LAYERED = {"attempts", "stochastic-batch", "stochastic-conservative", "stochastic-easy"}
 #: Its dispatchers solve a model at each decision.

@@ -36,6 +36,7 @@ class Commands(LazyGroup):
             ("requests", "requests", "Print how long a stochastic job should ask for."),
             ("list", "list_parts", "List dispatchers and the parts they are made of."),
             ("explain", "explain", "Explain a dispatcher or a part of one."),
+            ("plugin", "plugin", "Write a package for a dispatcher or part of your own."),
         )
     }
 

@@ -23,12 +23,17 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from procset import ProcSet
 
+from batdispatch.results.lineage import ran
+
 Floats = NDArray[np.float64]
 
 #: Most jobs of a Gantt chart that evalys draws: about a second, and what people can still tell apart.
 GANTT_JOBS = 500
 #: Most jobs of a Gantt chart that are labelled with their ids.
 LABELLED_JOBS = 40
+
+#: Columns of a frame that hold times, by which evalys draws and counts.
+_TIMES = ("submission_time", "starting_time", "finish_time", "waiting_time", "turnaround_time")
 
 
 @contextmanager
@@ -64,6 +69,33 @@ def load_curve(begin: Floats, end: Floats, weight: Floats) -> tuple[Floats, Floa
     return rounded.index.to_numpy(dtype=np.float64), rounded.to_numpy(dtype=np.float64)
 
 
+def jobset(frame: pd.DataFrame, hosts: int, *, seconds: float = 1.0) -> Any:
+    """Return the rows of a frame that ran as an evalys JobSet.
+
+    Args:
+        frame: of a run.
+        hosts: of the machine.
+        seconds: of the unit of its times.
+    """
+    started = frame[ran(frame)].reset_index(drop=True)
+    columns = started.drop(columns=["allocated_resources"])
+    for name in (
+        "submission_time",
+        "starting_time",
+        "execution_time",
+        "finish_time",
+        "waiting_time",
+        "turnaround_time",
+    ):
+        columns[name] = started[name] / seconds
+    columns["execution_time"] = columns["finish_time"] - columns["starting_time"]
+    columns["allocated_resources"] = [ProcSet.from_str(text) for text in started["allocated_resources"]]
+    with _quiet():
+        from evalys.jobset import JobSet
+
+        return JobSet(columns, resource_bounds=(0, max(hosts - 1, 0)))
+
+
 def draw_gantt(figure: Figure, frame: pd.DataFrame, hosts: int, seconds: float, colour: Callable[[int], str]) -> Axes:
     """Draw a Gantt chart of a frame's started jobs with evalys into a figure of its own and return its axes.
 
@@ -75,20 +107,8 @@ def draw_gantt(figure: Figure, frame: pd.DataFrame, hosts: int, seconds: float, 
         colour: of a row of the frame, by position.
     """
     with _quiet():
-        from evalys.jobset import JobSet
         from evalys.visu.gantt import NOLABEL, GanttVisualization
 
-        columns = pd.DataFrame(
-            {
-                "job_id": frame["job_id"].to_numpy(),
-                "submission_time": frame["submission_time"].to_numpy() / seconds,
-                "starting_time": frame["starting_time"].to_numpy() / seconds,
-                "execution_time": (frame["finish_time"] - frame["starting_time"]).to_numpy() / seconds,
-                "finish_time": frame["finish_time"].to_numpy() / seconds,
-            }
-        )
-        columns["allocated_resources"] = [ProcSet.from_str(text) for text in frame["allocated_resources"]]
-        jobs = JobSet(columns, resource_bounds=(0, hosts - 1))
         # evalys' layouts open a pyplot window; a visualisation only needs a figure and a place in it.
         place = SimpleNamespace(fig=figure, spec=figure.add_gridspec(1, 1)[0])
         chart: Any = GanttVisualization(place, title="")
@@ -98,7 +118,7 @@ def draw_gantt(figure: Figure, frame: pd.DataFrame, hosts: int, seconds: float, 
             chart.labeler = NOLABEL
             # evalys places an empty text on each rectangle, which takes half of its time.
             chart._annotate = lambda rectangle, label: None
-        chart.build(jobs)
+        chart.build(jobset(frame, hosts, seconds=seconds))
     axes: Axes = chart._ax
     axes.grid(False)
     for box in axes.patches:

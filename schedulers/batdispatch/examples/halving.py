@@ -1,7 +1,8 @@
 """A malleable dispatcher: when a job waits, the largest running job goes on with half of its hosts."""
 
-from batdispatch import Allocation, Dispatcher, Job, Ledger, Request
-from batdispatch.core.events import JobsKilled
+from msgspec.structs import replace
+
+from batdispatch import Allocation, Dispatcher, Job, Ledger, events
 
 
 class Halving(Dispatcher):
@@ -22,12 +23,12 @@ class Halving(Dispatcher):
             ledger.hold(stay.job, Allocation.of(*zip(*kept, strict=True)))
             ledger.kill([stay.job])
 
-    def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
+    def on_killed(self, ledger: Ledger, event: events.JobsKilled) -> None:
         for job_id in ledger.holds.keys() & set(event.job_ids):  # A job that ended by itself holds nothing any more.
             hold, workload = ledger.holds[job_id], job_id.partition("!")[0]
             work = ledger.profiles[workload][hold.job.profile]["delay"] * (1 - event.progress[job_id]["progress"])
             rest = {"type": "delay", "delay": max(work * hold.job.units / hold.own.units, 1e-3)}
             ledger.register_profile(workload, f"rest of {job_id}", rest)
-            request = Request(units=hold.own.units, per_unit=hold.job.request.per_unit)
+            request = replace(hold.job.request, units=hold.own.units)
             name, profile = f"{job_id}-rest", f"rest of {job_id}"
             ledger.register_job(Job(id=name, request=request, submission=ledger.now, profile=profile, parent=job_id))

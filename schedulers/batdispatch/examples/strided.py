@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from batdispatch import Allocation, Job, Options, Scene
-from batdispatch.core import hostset
-from batdispatch.core.filling import fill
-from batdispatch.parts.placement import HostPlacement
+from batdispatch import Allocation, HostPlacement, Job, Options, Scene, fill, hostset
 
 
 class StridedOptions(Options, frozen=True, kw_only=True):

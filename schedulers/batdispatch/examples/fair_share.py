@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from batdispatch import Job, Options, Ordering, Stay
+from batdispatch import Job, Ledger, Options, Ordering, Stay
 
 
 class FairShareOptions(Options, frozen=True, kw_only=True):
@@ -23,13 +23,13 @@ class FairShare(Ordering):
     options_type = FairShareOptions
     dynamic = True
 
-    def begin(self, ledger) -> None:
+    def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         self._used: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
 
     def key(self, job: Job, now: float, expected: float) -> float:
         used, at = self._used[job.user]
-        return used * 0.5 ** ((now - at) / self.options.half_life)
+        return used * float(0.5 ** ((now - at) / self.options.half_life))
 
     def ended(self, stay: Stay, now: float) -> None:
         work = stay.job.units * (now - stay.start)
