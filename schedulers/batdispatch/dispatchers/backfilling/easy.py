@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Literal
 from batdispatch.core.dispatcher import Gap
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import overdue
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.core.timeline import end_of
+from batdispatch.dispatchers.backfilling.lanes import Longest
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
 from batdispatch.parts.prediction.predictions import LEAST
 
@@ -44,7 +45,8 @@ class Easy(PlanningQueue):
         job outlives its expected end. Jobs without a walltime are expected to run for ever unless `default_walltime`
         says otherwise; where all do, there is no shadow time, whatever fits starts as with filler, and the head may
         starve.
-    Time: O(q + r) for q waiting and r running jobs when capacity was freed; otherwise only new jobs are considered.
+    Time: O(r) for r running jobs and that of `Lanes` when capacity was freed (with an ordering that changes over time,
+        O(q + r) for q waiting jobs); otherwise only new jobs are considered.
     Deviations: on shared nodes the reservation is per node and resource, where the literature counts processors.
     References: [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995. [2] Mu'alem, Feitelson: "Utilization,
         predictability, workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling", TPDS 2001,
@@ -52,6 +54,7 @@ class Easy(PlanningQueue):
     """
 
     options_type: ClassVar[type[Options]] = EasyOptions
+    searches: ClassVar[bool] = True
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
@@ -81,30 +84,42 @@ class Easy(PlanningQueue):
     def decide(self, ledger: Ledger) -> None:
         if not self.waiting:
             return
-        candidates = self.fresh_in_order(ledger)
         late = self._shadow <= ledger.now and not self.predictions.exact_requests
-        if late or self.ordering.dynamic or (ledger.epoch, self.waiting[0].id) != self._basis:
+        fresh = not (late or self.ordering.dynamic or (ledger.epoch, self.waiting[0].id) != self._basis)
+        if not fresh:
             self.start_from_head(ledger)
-            candidates = self.waiting
-            if len(candidates) < 2:
+            if len(self.waiting) < 2:
                 self._basis = (-1, "")
                 self.fresh = []
                 return
-            self._reserve(ledger, candidates[0])
-            self._basis = (ledger.epoch, candidates[0].id)
+            self._reserve(ledger, self.waiting[0])
+            self._basis = (ledger.epoch, self.waiting[0].id)
         head = self.waiting[0]
-        candidates = ledger.space.plausible(ledger.free, candidates)
-        if self._pooled:
-            # A number suffices to see who would delay the head, before hosts are chosen.
-            spare, now, shadow, booked = self._at_shadow - head.units, ledger.now, self._shadow, self.booked
-            candidates = [job for job in candidates if job.request.units <= spare or end_of(now, booked(job)) <= shadow]
+        candidates = self.candidates(ledger, self._longest(ledger, head), fresh=fresh)
         self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
+
+    def _longest(self, ledger: Ledger, head: Job) -> Longest:
+        """Return how long a job may run at most to start now: for who does not fit what the head leaves spare.
+
+        Only where hosts are counted; elsewhere it takes a place to see who would delay the head.
+        """
+        if not self._pooled:
+            space = ledger.space
+            return lambda job: math.inf if space.fits(ledger.free, job) else -1.0
+        # A tick more than exactly, since ends are rounded; `_backfill` decides.
+        until_shadow = self._shadow - ledger.now - self.lateness.delay + TICK
+
+        def longest(job: Job) -> float:
+            units = job.request.units
+            if units > ledger.free.bit_count():
+                return -1.0
+            return math.inf if units <= self._at_shadow - head.units else until_shadow
+
+        return longest
 
     def _backfill(self, ledger: Ledger, job: Job, head: Job) -> bool:
         """Start a job if it does not delay the head."""
         free = ledger.free
-        if not ledger.space.fits(free, job):
-            return False
         outlives = end_of(ledger.now, self.booked(job)) > self._shadow
         if outlives and not self._counts:
             free = ledger.space.meet(free, self._at_shadow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from collections.abc import Iterator
+from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, ClassVar
 
@@ -17,6 +18,7 @@ from batdispatch.core.lateness import Lateness, overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
+from batdispatch.dispatchers.backfilling.lanes import Lanes, Longest
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
@@ -57,6 +59,8 @@ class QueueDispatcher(Dispatcher):
     """
 
     options_type: ClassVar[type[Options]] = QueueOptions
+    #: Whether jobs are looked for behind the first one that does not fit, see `candidates`.
+    searches: ClassVar[bool] = False
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
@@ -66,6 +70,8 @@ class QueueDispatcher(Dispatcher):
         self.waiting: list[Job] = []
         self.fresh: list[Job] = []
         self._keys: dict[str, tuple[Any, int]] = {}
+        #: The waiting jobs again, where they are searched and their order is fixed.
+        self._lanes = Lanes() if self.searches and not self.ordering.dynamic else None
 
     def begin(self, ledger: Ledger) -> None:
         self.ledger = ledger
@@ -91,8 +97,15 @@ class QueueDispatcher(Dispatcher):
         if self.ordering.dynamic:
             self.waiting.append(job)
         else:
-            self._keys[job.id] = (self.ordering.key(job, ledger.now, self.expected(job)), ledger.rank(job))
-            insort(self.waiting, job, key=self._key)
+            expected = self.expected(job)
+            key = self._keys[job.id] = (self.ordering.key(job, ledger.now, expected), ledger.rank(job))
+            waiting = self.waiting
+            if not waiting or self._keys[waiting[-1].id] < key:
+                waiting.append(job)
+            else:
+                insort(waiting, job, key=self._key)
+            if self._lanes is not None:
+                self._lanes.add(job, key, expected)
 
     def choose_on_idle(self, job: Job) -> Place | None:
         """Return where a job would go if nothing ran and all hosts were there, or None."""
@@ -124,6 +137,20 @@ class QueueDispatcher(Dispatcher):
             self._sort(self.fresh, ledger.now)
         return self.fresh
 
+    def candidates(self, ledger: Ledger, longest: Longest, *, fresh: bool) -> Iterator[Job]:
+        """Yield the waiting jobs that may start now, in order; they stay in the queue until `forget_started`.
+
+        Args:
+            ledger: the cluster.
+            longest: says which may start, by how long they are expected to run; what it says of a job never grows.
+            fresh: only the jobs submitted since the last decision.
+        """
+        if not fresh and self._lanes is not None:
+            return self._lanes.candidates(partial(ledger.space.plausible, ledger.free), longest)
+        jobs = self.fresh_in_order(ledger) if fresh else self.in_order(ledger)
+        expected = self.expected
+        return (job for job in ledger.space.plausible(ledger.free, jobs) if expected(job) <= longest(job))
+
     def _sort(self, jobs: list[Job], now: float) -> None:
         if not self.ordering.dynamic:
             jobs.sort(key=self._key)
@@ -136,13 +163,21 @@ class QueueDispatcher(Dispatcher):
         # Jobs are compared by identity: one that was amended stands in the list as it was before.
         self.waiting = [other for other in self.waiting if other.id != job.id]
         self.fresh = [other for other in self.fresh if other.id != job.id]
-        self._keys.pop(job.id, None)
+        self._forget_key(job)
+
+    def _forget_key(self, job: Job) -> None:
+        key = self._keys.pop(job.id, None)
+        if key is not None and self._lanes is not None:
+            self._lanes.remove(job, key)
 
     def forget_started(self, started: list[Job]) -> None:
         """Drop jobs that were started from `waiting`, and all from `fresh`: the end of a decision."""
         for job in started:
-            self.waiting.remove(job)
-            self._keys.pop(job.id, None)
+            if self.ordering.dynamic:
+                self.waiting.remove(job)
+            else:
+                del self.waiting[bisect_left(self.waiting, self._keys[job.id], key=self._key)]
+                self._forget_key(job)
         self.fresh = []
 
     def start_from_head(self, ledger: Ledger) -> int:
@@ -153,7 +188,7 @@ class QueueDispatcher(Dispatcher):
             if place is None:
                 break
             ledger.start(job, place)
-            self._keys.pop(job.id, None)
+            self._forget_key(job)
             started += 1
         if started:
             del self.waiting[:started]
