@@ -11,6 +11,11 @@ from procset import ProcSet
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.decisions import Execute
 from batdispatch.core.errors import InputError
+from batdispatch.core.filling import first_fit
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request
+from batdispatch.core.space import HostSpace, PoolSpace
 
 HOST_UNITS = st.dictionaries(st.integers(0, 60), st.integers(1, 4), min_size=1)
 
@@ -77,3 +82,27 @@ def test_the_mapping_given_to_batsim_puts_each_unit_on_its_host(units: dict[int,
 
 def test_a_mapping_that_was_asked_for_is_kept() -> None:
     assert Execute(0.0, "w0!1", Allocation.of([0, 1]), {0: 1, 1: 0}).executors() == {0: 1, 1: 0}
+
+
+class _Uncounted(int):
+    """A mask whose bits must not be counted."""
+
+    def bit_count(self) -> int:
+        raise AssertionError("the size was known")
+
+
+def test_a_known_size_is_not_counted_again() -> None:
+    held = Allocation(_Uncounted(0b1011), size=3)
+    job = Job(id="w!1", request=Request(units=3))
+    assert (held.size, held.units) == (3, 3)
+    pool = PoolSpace(Machine.flat(8))
+    assert pool.give(2, job, held) == 5
+    assert pool.take(5, job, held) == 2
+    assert pool.lacking(2, job, held) == (-1, "host", 2, 3)
+
+
+@given(st.integers(min_value=1, max_value=2**70 - 1), st.integers(min_value=1, max_value=70))
+def test_first_fit_knows_the_size_of_what_it_gives(free: int, units: int) -> None:
+    found = first_fit(HostSpace(Machine.flat(70)), free, Job(id="w!1", request=Request(units=units)))
+    assert (found is None) == (free.bit_count() < units)
+    assert found is None or found.size == found.mask.bit_count() == units

@@ -21,11 +21,20 @@ class Allocation:
         counts: units on each host, in ascending order of host id; None when each host carries one unit.
     """
 
-    __slots__ = ("_ids", "counts", "mask", "share")
+    __slots__ = ("_ids", "_size", "_text", "counts", "mask", "share")
 
-    def __init__(self, mask: int, counts: tuple[int, ...] | None = None) -> None:
+    def __init__(self, mask: int, counts: tuple[int, ...] | None = None, size: int | None = None) -> None:
+        """Take the hosts.
+
+        Args:
+            mask: the host ids.
+            counts: units on each host; None: one each.
+            size: number of hosts, where it is known: to count the bits of a large machine takes microseconds.
+        """
         self.mask = mask
         self.counts = counts
+        self._size = size
+        self._text: str | None = None
         self._ids: list[int] | None = None
         #: What a node space worked out for this allocation: (request, space, hosts, used); planning asks often.
         self.share: Any = None
@@ -74,20 +83,25 @@ class Allocation:
 
     @property
     def size(self) -> int:
-        """Number of distinct hosts."""
-        return self.mask.bit_count()
+        """Number of distinct hosts; counted once."""
+        if self._size is None:
+            self._size = self.mask.bit_count()
+        return self._size
 
     @property
     def units(self) -> int:
         """Number of units placed."""
-        return self.mask.bit_count() if self.counts is None else sum(self.counts)
+        return self.size if self.counts is None else sum(self.counts)
 
     def per_host(self) -> list[tuple[int, int]]:
         """Return ``(host id, units on it)`` in ascending order of host id."""
         return list(zip(self.ids, repeat(1) if self.counts is None else self.counts, strict=False))
 
     def __str__(self) -> str:
-        return hostset.to_text(self.mask)
+        # The exchange and the files write it several times.
+        if self._text is None:
+            self._text = hostset.to_text(self.mask)
+        return self._text
 
     def __repr__(self) -> str:
         return f"Allocation({str(self)!r})" if self.counts is None else f"Allocation({str(self)!r}, {self.counts})"

@@ -23,7 +23,8 @@ def first_fit(space: Space[Any], free: Any, job: Job) -> Allocation | None:
         return fill(space.room(free, job), space.need(job))
     nodes = space.nodes(free)
     if request.plain:
-        return Allocation(hostset.lowest(nodes, request.units)) if nodes.bit_count() >= request.units else None
+        units = request.units
+        return Allocation(hostset.lowest(nodes, units), size=units) if nodes.bit_count() >= units else None
     if not space.fits(free, job):
         return None
     nodes &= space.need(job).hosts

@@ -367,7 +367,7 @@ class Ledger:
         allocation = place.allocation
         if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot start: it is {self._state_of(job.id)}")
-        if allocation.mask & ~self.machine.compute or not allocation.mask:
+        if not allocation.mask or allocation.mask & self.machine.compute != allocation.mask:
             raise self._wrong_hosts(job, allocation)
         if allocation.mask & self.unavailable:
             host = hostset.ids(allocation.mask & self.unavailable)[0]

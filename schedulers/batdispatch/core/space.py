@@ -209,12 +209,18 @@ class HostSpace(Space[int]):
         return np.ones((allocation.size, 1), dtype=np.int64)
 
     def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
-        busy = allocation.mask & ~free
-        return None if not busy else ((busy & -busy).bit_length() - 1, self.machine.resources[0], 0, 1)
+        mask = allocation.mask
+        # A comparison costs a tenth of an operation that makes a number.
+        if mask & free == mask:
+            return None
+        busy = mask & ~free
+        return (busy & -busy).bit_length() - 1, self.machine.resources[0], 0, 1
 
     def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
+        if not jobs or not free:
+            return []
         count = free.bit_count()
-        return [job for job in jobs if job.request.units <= count] if count else []
+        return [job for job in jobs if job.request.units <= count]
 
     def take(self, free: int, job: Job, allocation: Allocation) -> int:
         return free & ~allocation.mask
@@ -396,17 +402,17 @@ class PoolSpace(Space[int]):
         return np.ones((allocation.size, 1), dtype=np.int64)
 
     def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
-        needed = allocation.mask.bit_count()
+        needed = allocation.size
         return None if needed <= free else (-1, self.machine.resources[0], free, needed)
 
     def plausible(self, free: int, jobs: Sequence[Job]) -> list[Job]:
         return [job for job in jobs if job.request.units <= free]
 
     def take(self, free: int, job: Job, allocation: Allocation) -> int:
-        return free - allocation.mask.bit_count()
+        return free - allocation.size
 
     def give(self, free: int, job: Job, allocation: Allocation) -> int:
-        return free + allocation.mask.bit_count()
+        return free + allocation.size
 
     def meet(self, a: int, b: int) -> int:
         return min(a, b)

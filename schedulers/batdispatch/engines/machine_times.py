@@ -30,9 +30,10 @@ class MachineTimes:
             hosts: mask of them.
         """
         self._hosts = hosts
+        self._size = hosts.bit_count()
         self._since = 0
         #: Hosts that are idle, compute, and are away.
-        self._counts = (hosts.bit_count(), 0, 0)
+        self._counts = (self._size, 0, 0)
         self._sums = [0, 0, 0]
         #: int64 [host], ns: last change of each host, without those in `_recent`.
         self._last = np.zeros(hosts.bit_length(), dtype=np.int64)
@@ -49,21 +50,26 @@ class MachineTimes:
         """
         time = _nanoseconds(now)
         self._count_until(time)
-        self._counts = (self._hosts.bit_count() - computing - away, computing, away)
+        self._counts = (self._size - computing - away, computing, away)
         self._recent.append((time, changed))
         if len(self._recent) >= _BLOCK:
             self._enter()
 
     def _count_until(self, time: int) -> None:
-        for state, count in enumerate(self._counts):
-            self._sums[state] += count * (time - self._since)
-        self._since = time
+        passed = time - self._since
+        if passed:
+            for state, count in enumerate(self._counts):
+                self._sums[state] += count * passed
+            self._since = time
 
     def _enter(self) -> None:
         later = 0
         for time, mask in reversed(self._recent):
-            self._last[hostset.ids(mask & ~later)] = time
+            for first, last in hostset.runs(mask & ~later):
+                self._last[first : last + 1] = time
             later |= mask
+            if later == self._hosts:
+                break
         self._recent.clear()
 
     def totals(self, away: int) -> tuple[float, float, float]:

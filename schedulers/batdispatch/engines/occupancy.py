@@ -31,11 +31,13 @@ class Occupancy:
 
     def occupy(self, allocation: Allocation) -> int:
         """Add a job; return the mask of the hosts that began to compute."""
+        if not self.sharing:
+            # No host of it was busy.
+            self.busy |= allocation.mask
+            self.computing += allocation.size
+            return allocation.mask
         began = allocation.mask & ~self.busy
         self.busy |= allocation.mask
-        if not self.sharing:
-            self.computing += allocation.size
-            return began
         for host in allocation.ids:
             self._jobs_on[host] = self._jobs_on.get(host, 0) + 1
         self.computing = len(self._jobs_on)
@@ -45,7 +47,7 @@ class Occupancy:
         """Remove a job; return the mask of the hosts that no longer compute."""
         busy = self.busy
         if not self.sharing:
-            self.busy &= ~allocation.mask
+            self.busy ^= allocation.mask
             self.computing -= allocation.size
             return allocation.mask
         for host in allocation.ids:

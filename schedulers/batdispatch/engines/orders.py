@@ -135,9 +135,9 @@ class Orders:
 
     def _check_hosts(self, record: Record, allocation: Allocation) -> None:
         world = self._world
-        wrong = allocation.mask & ~world.machine.compute
-        if wrong or not allocation.mask:
-            host = hostset.ids(wrong)[0] if wrong else None
+        mask, compute = allocation.mask, world.machine.compute
+        if not mask or mask & compute != mask:
+            host = hostset.ids(mask & ~compute)[0] if mask else None
             raise self._refusal(
                 f"EXECUTE_JOB: job {record.id}: allocation {str(allocation)!r} "
                 + ("is empty" if host is None else f"names host {host}, which is no compute host of the platform")

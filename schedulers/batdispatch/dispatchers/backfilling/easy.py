@@ -65,6 +65,8 @@ class Easy(PlanningQueue):
         self._space: Space[Any] = PoolSpace(ledger.machine) if self._pooled else ledger.space
         self._basis: tuple[int, str] = (-1, "")
         self._shadow = math.inf
+        #: Number of free hosts, where hosts are counted.
+        self._free = 0
         #: Free at the shadow time: all of it for `count`, without the head's own hosts for `hosts`.
         self._at_shadow: Any = None
 
@@ -94,6 +96,10 @@ class Easy(PlanningQueue):
                 return
             self._reserve(ledger, self.waiting[0])
             self._basis = (ledger.epoch, self.waiting[0].id)
+        if self._pooled and fresh:
+            if not self.fresh:
+                return
+            self._free = ledger.free.bit_count()
         head = self.waiting[0]
         candidates = self.candidates(ledger, self._longest(ledger, head), fresh=fresh)
         self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
@@ -111,7 +117,7 @@ class Easy(PlanningQueue):
 
         def longest(job: Job) -> float:
             units = job.request.units
-            if units > ledger.free.bit_count():
+            if units > self._free:
                 return -1.0
             return math.inf if units <= self._at_shadow - head.units else until_shadow
 
@@ -131,19 +137,23 @@ class Easy(PlanningQueue):
             if self._counts and not self._head_fits(left, head):
                 return False
             self._at_shadow = left
+        self._free -= place.allocation.size
         ledger.start(job, place)
         return True
 
     def _reserve(self, ledger: Ledger, head: Job) -> None:
         """Find the head's shadow time and what is free then."""
         space = self._space
-        free: Any = ledger.free.bit_count() if self._pooled else ledger.free
+        free: Any = ledger.free
+        if self._pooled:
+            free = self._free = ledger.free.bit_count()
         self._shadow = math.inf
         for end, stay in self._soonest_first(ledger):
             if end > self._shadow:
                 break
             if self._pooled:
-                free += (stay.allocation.mask & ~ledger.unavailable).bit_count()
+                held = stay.allocation
+                free += (held.mask & ~ledger.unavailable).bit_count() if ledger.unavailable else held.size
             else:
                 free = space.give(free, stay.job, stay.allocation)
                 if ledger.unavailable:
