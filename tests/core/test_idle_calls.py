@@ -29,15 +29,15 @@ class Polling(Dispatcher):
             ledger.wake_at(ledger.now + self.every)
 
 
-def test_calls_every_microsecond_end_in_an_error_that_says_so() -> None:
+def test_calls_as_soon_as_can_be_end_in_an_error_that_says_so() -> None:
     dispatcher = Polling()
     with pytest.raises(SimulationError) as caught:
         simulate(Machine.flat(2), [Task("1", 3.0, 1, 3600.0)], dispatcher)
     assert dispatcher.calls == MOST + 1
     text = str(caught.value)
-    assert text.startswith("dispatcher Polling does not get on at 3.010000 s: it has been called 10,000 times in a row")
-    assert "since 3.000001 s" in text
-    assert "the next one at 3.010001 s" in text
+    assert text.startswith("dispatcher Polling does not get on at 13.000000 s: it has been called 10,000 times in a ")
+    assert "since 3.001000 s" in text
+    assert "the next one at 13.001000 s" in text
     assert "wake_at(that moment)" in text
 
 
@@ -46,7 +46,7 @@ def test_who_polls_once_in_a_while_is_left_alone(monkeypatch: pytest.MonkeyPatch
     dispatcher = Polling()
     # Fifty calls take a little longer than the span.
     dispatcher.every = WITHIN / 48
-    result = simulate(Machine.flat(2), [Task("1", 0.0, 1, 100.0)], dispatcher)
+    result = simulate(Machine.flat(2), [Task("1", 0.0, 1, 2000.0)], dispatcher)
     assert dispatcher.calls > 4000
     assert result.starts() == {"1": 0.0}
 

@@ -87,6 +87,24 @@ def test_a_kill_takes_time_and_may_come_too_late(lasts: float, state: str, ended
     assert bool(killed[0].progress) == (state == "COMPLETED_KILLED")
 
 
+class Hasty(Dispatcher):
+    """Starts what it can, and asks to be called 10 us later."""
+
+    def decide(self, ledger: Ledger) -> None:
+        for job in list(ledger.queue.values()):
+            place = ledger.place(job)
+            if place is not None:
+                ledger.start(job, place)
+                ledger.wake_at(ledger.now + 1e-5)
+
+
+def test_a_call_asked_for_in_good_time_is_still_to_come_when_the_request_arrives() -> None:
+    # Each request arrives after a start's and other requests, 0.2 ms later. Batsim aborts at a call in the past.
+    tasks = [Task(name, 1, 1, 5) for name in "abc"]
+    result = simulate(Machine.flat(3), tasks, Hasty(), delays=lambda _: Delay(1e-4, 1e-9))
+    assert len([event for m, _ in result.exchanges for event in m.events if isinstance(event, e.RequestedCall)]) == 3
+
+
 def test_a_year_into_a_log_doubles_no_longer_tell_nanoseconds() -> None:
     # The next double after 3e7 s is 4 ns later: adding the time of a byte changes nothing.
     tasks = [Task("a", 3e7, 1, 5), Task("b", 3e7, 1, 5), Task("c", 3e7 + 1, 2, 5)]

@@ -42,6 +42,9 @@ from batdispatch.core.storages import Storages
 
 #: Resolution of a simulator's clock, in seconds.
 TICK = 1e-6
+#: Seconds from now to the soonest call that can be asked for. Decisions reach a simulator by messages, which take up to
+#: this long on its links, and Batsim aborts when a call's time has passed before the request for it has come.
+SOONEST = 1e-3
 #: Seconds before its walltime at which a job may be reported to have reached it; printing with microseconds explains a
 #: thousandth of this. There is no bound on the other side: a job may start later than it was decided.
 EARLY = 1e-3
@@ -549,10 +552,10 @@ class Ledger:
 
     # ------------------------------------------------------------------ calls, registrations, messages
     def wake_at(self, time: float) -> None:
-        """Ask to be called at `time`, in seconds, later than now; simulators count microseconds."""
+        """Ask to be called at `time`, in seconds, later than now, and at the soonest in a millisecond (`SOONEST`)."""
         if not self.now < time < math.inf:
             raise self._refusal(f"a call at {time:.6f} s was asked for, which is not later than now")
-        self._decisions.append(d.CallMeLater(self.now, max(time, self.now + TICK)))
+        self._decisions.append(d.CallMeLater(self.now, max(time, self.now + SOONEST)))
 
     def register_profile(self, workload: str, name: str, profile: dict[str, Any]) -> None:
         """Add a profile to a workload."""

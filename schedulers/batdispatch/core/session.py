@@ -43,7 +43,7 @@ from batdispatch.core.errors import BatdispatchError, InputError, SimulationErro
 from batdispatch.core.idle_calls import IdleCalls
 from batdispatch.core.job import Job
 from batdispatch.core.lacking import check_features
-from batdispatch.core.ledger import TICK, Ledger
+from batdispatch.core.ledger import SOONEST, TICK, Ledger
 from batdispatch.core.messages import Message, Reply
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
@@ -254,7 +254,7 @@ class Session:
         for decision in decisions:
             if isinstance(decision, d.CallMeLater) and decision.at <= at + TICK / 2:
                 # The asked-for moment passed while deciding; Batsim accepts only calls in the future.
-                decision = msgspec.structs.replace(decision, at=at + 1e-3)
+                decision = msgspec.structs.replace(decision, at=at + SOONEST)
             elif isinstance(decision, d.Execute):
                 ledger.running[decision.job_id].start = at
             moved.append(msgspec.structs.replace(decision, time=at))
