@@ -42,6 +42,7 @@ class Space(ABC, Generic[F]):
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._needs: dict[Request, Need] = {}
+        self._sums_needed: dict[Request, list[int]] = {}
 
     def need(self, job: Job) -> Need:
         """Return what a job needs, along the machine's axes.
@@ -171,6 +172,20 @@ class Space(ABC, Generic[F]):
     def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
         """Return what a job takes from the sums, int64 [pooled resource]."""
 
+    def sums_needed(self, job: Job) -> Sequence[int]:
+        """Return `pooled_need` as Python numbers."""
+        known = self._sums_needed.get(job.request)
+        if known is None:
+            if len(self._sums_needed) >= REMEMBERED:
+                self._sums_needed.clear()
+            known = self._sums_needed[job.request] = self.pooled_need(job).tolist()
+        return known
+
+    def sums_used(self, job: Job, allocation: Allocation) -> Sequence[int]:
+        """Return `pooled_use` as Python numbers."""
+        used: list[int] = self.pooled_use(job, allocation).tolist()
+        return used
+
 
 class HostSpace(Space[int]):
     """Whole hosts as a bit mask: bit i is set when host i is free."""
@@ -245,6 +260,12 @@ class HostSpace(Space[int]):
 
     def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
         return np.array([allocation.size])
+
+    def sums_needed(self, job: Job) -> Sequence[int]:
+        return (job.request.units,)
+
+    def sums_used(self, job: Job, allocation: Allocation) -> Sequence[int]:
+        return (allocation.size,)
 
 
 class NodeSpace(Space[NDArray[np.int64]]):
@@ -431,6 +452,12 @@ class PoolSpace(Space[int]):
 
     def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
         return np.array([allocation.size])
+
+    def sums_needed(self, job: Job) -> Sequence[int]:
+        return (job.request.units,)
+
+    def sums_used(self, job: Job, allocation: Allocation) -> Sequence[int]:
+        return (allocation.size,)
 
 
 def present(space: Space[F], hosts_away: int) -> F:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.job import Job
-from batdispatch.core.space import Space
-from batdispatch.core.steps import Block, Steps, Values
+from batdispatch.core.space import HostSpace, Space
+from batdispatch.core.steps import Block, Masks, Steps, Values
+from batdispatch.core.sums import Sums
 
 F = TypeVar("F")
 
@@ -51,9 +51,7 @@ class Timeline(Generic[F]):
         self.space = space
         self.times: list[float] = [now]
         self._steps: Steps[F] = steps_of(space, free)
-        #: float64 [step] and int64 [step, pooled resource], longer than `times`; after the last step stands infinity.
-        self._starts: NDArray[np.float64] = np.array([now] + 15 * [math.inf])
-        self._sums: NDArray[np.int64] = np.tile(space.pooled(free), (16, 1))
+        self._sums = Sums(space.pooled(free).tolist())
 
     @classmethod
     def rising(cls, space: Space[F], now: float, free: F, ends: Iterable[tuple[float, Job, Allocation]]) -> Timeline[F]:
@@ -73,14 +71,14 @@ class Timeline(Generic[F]):
                 break
             last = timeline._cut(time)
             timeline._steps.shift(last, last + 1, job, allocation, 1)
-            timeline._sums[last] += space.pooled_use(job, allocation)
+            timeline._sums.shift(last, last + 1, space.sums_used(job, allocation), 1)
         return timeline
 
     def copy(self) -> Timeline[F]:
         """Return a timeline of its own that is like this one. Linear in the number of steps."""
         timeline: Timeline[F] = Timeline.__new__(Timeline)
         timeline.space, timeline.times, timeline._steps = self.space, self.times.copy(), self._steps.copy()
-        timeline._starts, timeline._sums = self._starts.copy(), self._sums.copy()
+        timeline._sums = self._sums.copy()
         return timeline
 
     @property
@@ -99,7 +97,7 @@ class Timeline(Generic[F]):
         index = bisect_right(self.times, now) - 1
         if index > 0:
             self._delete(0, index)
-        self.times[0] = self._starts[0] = max(self.times[0], now)
+        self.times[0] = max(self.times[0], now)
 
     def reserve(self, job: Job, allocation: Allocation, start: float, end: float) -> None:
         """Take what a job uses out of ``[start, end)``.
@@ -117,7 +115,7 @@ class Timeline(Generic[F]):
         """Leave nothing free outside the mask `hosts`, at any time."""
         self._steps.restrict(hosts)
         for index, free in enumerate(self._steps.values()):
-            self._sums[index] = self.space.pooled(free)
+            self._sums.put(index, self.space.pooled(free).tolist())
         for time in self.times[1:]:
             self._join(time)
 
@@ -140,38 +138,25 @@ class Timeline(Generic[F]):
                     f"{free} {resource} free in that time, the job needs {needed} there"
                 )
         self._steps.shift(first, last, job, allocation, sign)
-        if sign > 0:
-            self._sums[first:last] += self.space.pooled_use(job, allocation)
-        else:
-            self._sums[first:last] -= self.space.pooled_use(job, allocation)
+        self._sums.shift(first, last, self.space.sums_used(job, allocation), sign)
         self._join(end)
         self._join(start)
 
     def _cut(self, time: float) -> int:
         """Make `time` the beginning of a step and return its index."""
         index = bisect_left(self.times, time)
-        count = len(self.times)
-        if index < count and self.times[index] == time:
+        if index < len(self.times) and self.times[index] == time:
             return index
-        if count + 1 == len(self._starts):
-            self._starts = np.concatenate((self._starts, self._starts))
-            self._sums = np.concatenate((self._sums, self._sums))
-        self._starts[index + 1 : count + 2] = self._starts[index : count + 1]
-        self._sums[index + 1 : count + 1] = self._sums[index:count]
-        self._starts[index] = time
-        self._sums[index] = self._sums[index - 1]
         self.times.insert(index, time)
         self._steps.repeat(index)
+        self._sums.repeat(index)
         return index
 
     def _delete(self, first: int, last: int) -> None:
         """Remove the steps ``first..last - 1``."""
-        count = len(self.times)
-        kept = count - last
-        self._starts[first : first + kept + 1] = self._starts[last : count + 1]
-        self._sums[first : first + kept] = self._sums[last:count]
         del self.times[first:last]
         self._steps.remove(first, last)
+        self._sums.remove(first, last)
 
     def _join(self, time: float) -> None:
         """Remove the step boundary at `time` if nothing changes there."""
@@ -189,11 +174,22 @@ class Timeline(Generic[F]):
         None happens only when walltime-less jobs hold capacity for ever, or when `choose` never finds a place.
         Nearly linear in the number of steps; quadratic at worst.
         """
-        sums = self._sums[: len(self.times)]
-        for first, last in self._gaps(sums, self.space.pooled_need(job), duration, after):
-            found = self._within(first, last, job, duration, choose, after)
-            if found is not None:
-                return found
+        sums = self._sums.against(self.space.sums_needed(job))
+        # From `index` on the sums suffice up to step `known`, and `search` looks from there on.
+        index = known = max(bisect_right(self.times, after) - 1, 0)
+        search = None
+        while (window := self._window(*sums, index, known, duration, after)) is not None:
+            begin, later, start, end = window
+            if search is None or begin != index:
+                search = self._steps.search(job, begin)
+            index, known = begin, later
+            begin = search.begin(index, later)
+            if begin == index:
+                place = choose(search.free(index, later), job, start, end)
+                if place is not None:
+                    return start, place
+                begin += 1
+            index, known = begin, max(begin, known)
         return None
 
     def free_until(self, job: Job, allocation: Allocation, start: float, end: float) -> float:
@@ -215,60 +211,49 @@ class Timeline(Generic[F]):
             end: of the reservation, s.
             after: earliest start looked for, s.
         """
-        sums = self._sums[: len(self.times)].copy()
-        first = bisect_left(self.times, start)
-        sums[first : bisect_left(self.times, end)] += self.space.pooled_use(job, allocation)
-        for index, _ in self._gaps(sums, self.space.pooled_need(job), end - start, after):
-            return max(self.times[index], after) < start
-        return False
-
-    def _gaps(
-        self, sums: NDArray[np.int64], need: NDArray[np.int64], duration: float, after: float
-    ) -> Iterator[tuple[int, int]]:
-        """Yield the step ranges that the sums allow a job of `duration` seconds to lie in."""
-        count = len(self.times)
+        sums = self._sums.copy()
+        first, last = bisect_left(self.times, start), bisect_left(self.times, end)
+        sums.shift(first, last, self.space.sums_used(job, allocation), 1)
         origin = max(bisect_right(self.times, after) - 1, 0)
-        below = sums[origin:] < need
-        short: NDArray[np.bool_] = below[:, 0] if below.shape[1] == 1 else np.logical_or.reduce(below, axis=1)
-        blocked = short.nonzero()[0] + origin
-        # Between two blocked steps lies a gap; where they are neighbours it has no length.
-        walls = np.empty(len(blocked) + 2, dtype=np.intp)
-        walls[0], walls[1:-1], walls[-1] = origin - 1, blocked, count
-        firsts, lasts = walls[:-1] + 1, walls[1:]
-        begins = np.maximum(self._starts[firsts], after)
-        wide = (firsts < lasts) & ((begins + duration).round(6) <= self._starts[lasts])
-        for index in wide.nonzero()[0].tolist():
-            yield int(firsts[index]), int(lasts[index])
+        window = self._window(*sums.against(self.space.sums_needed(job)), origin, origin, end - start, after)
+        return window is not None and window[2] < start
 
-    def _within(
-        self, first: int, last: int, job: Job, duration: float, choose: Chooser[F], after: float
-    ) -> tuple[float, Place] | None:
-        """Return the earliest start and place within the steps ``first..last - 1``."""
+    def _window(
+        self, sums: list[int], least: int, index: int, known: int, duration: float, after: float
+    ) -> tuple[int, int, float, float] | None:
+        """Return the first window that the sums allow, or None.
+
+        It is (first step, step behind the last one, start in s, end in s).
+
+        Args:
+            sums: one number for each step.
+            least: how large the number must be in each step of the window.
+            index: the step at which the earliest window begins.
+            known: step up to which the numbers from `index` on are known to suffice.
+            duration: s.
+            after: earliest start, s.
+        """
         times = self.times
-        limit = times[last] if last < len(times) else math.inf
-        search = self._steps.search(job, first)
-        index = first
-        while index < last:
-            start = max(times[index], after)
+        count = len(times)
+        while index < count:
+            start = times[index]
+            start = max(start, after)
             end = end_of(start, duration)
-            if end > limit:
-                return None
-            # The job would cover the steps ``index..later - 1``.
-            later = bisect_left(times, end, index + 1, last)
-            begin = search.begin(index, later)
-            if begin > index:
-                index = begin
-                continue
-            place = choose(search.free(index, later), job, start, end)
-            if place is not None:
-                return start, place
-            index += 1
+            while known < count and (times[known] < end or known == index):
+                if sums[known] < least:
+                    break
+                known += 1
+            else:
+                return index, known, start, end
+            index = known = known + 1
         return None
 
 
 def steps_of(space: Space[Any], free: Any) -> Steps[Any]:
-    """Return a single step in which `free` is free: a block if it is an array, else a list of values."""
-    return Block(space, free) if isinstance(free, np.ndarray) else Values(space, [free])
+    """Return a single step in which `free` is free: a block if it is an array, else a list of masks or of values."""
+    if isinstance(free, np.ndarray):
+        return Block(space, free)
+    return Masks(space, [free]) if isinstance(space, HostSpace) else Values(space, [free])
 
 
 def gaps_from_now(
