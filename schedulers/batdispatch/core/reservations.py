@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.returns import Returns
 from batdispatch.core.scene import Choose, Scene
 from batdispatch.core.space import Space, present
 from batdispatch.core.timeline import Chooser, Timeline, end_of
@@ -46,8 +47,8 @@ class Reservation(NamedTuple):
 class Reservations:
     """Who is to hold what and until when: jobs that run, and jobs that wait and have a planned start.
 
-    Commands (`reserve`, `withdraw`, `begin`, `hold`, `end`, `settle`, `renew`) change the plan; everything else only
-    looks.
+    Commands (`reserve`, `replan`, `withdraw`, `begin`, `hold`, `end`, `settle`, `renew`) change the plan; everything
+    else only looks.
 
     Ends that are told a moment late would otherwise break a plan in which one job follows another: the next one starts
     late, so that it no longer fits before the one after it, and would go to the end of the plan. Therefore a job may
@@ -79,6 +80,7 @@ class Reservations:
         self.held: dict[str, Reservation] = {}
         #: Reservations of jobs that are tried before them.
         self._aside: dict[str, Reservation] = {}
+        self._returns = Returns()
         self._ledger = ledger
         self.timeline = self._empty(away=True)
 
@@ -128,12 +130,52 @@ class Reservations:
         self._unsettled |= kept.cut > 0
         return kept
 
+    def replan(self, key: str, job: Job, duration: float, *, keep: bool) -> Reservation | None:
+        """Reserve and return a job's earliest start; None, and no longer any, if there is none.
+
+        Args:
+            key: of the job, which may have a reservation.
+            job: the job.
+            duration: s.
+            keep: whether a job that cannot start earlier keeps the reservation that it has.
+        """
+        before = self.planned.pop(key, None)
+        if before is not None:
+            self.timeline.release(before.job, before.place.allocation, before.start, before.end)
+        found = self.earliest(job, duration)
+        if found is not None and before is not None and keep and found.start >= before.start:
+            found = before
+        if before is not None:
+            back = before.start
+            if found is not None and found.start <= back and found.place.allocation == before.place.allocation:
+                back = max(back, found.end)
+            self._returns.add(before.place.allocation, back, before.end)
+        if found is None:
+            return None
+        self._returns.placed(key, found)
+        return self.put(key, found)
+
     def withdraw(self, key: str) -> Reservation | None:
         """Give a waiting job's reservation back and return it; None: it has none."""
         kept = self.planned.pop(key, None)
         if kept is not None:
-            self.timeline.release(kept.job, kept.place.allocation, kept.start, kept.end)
+            self._release(kept, kept.start)
         return kept
+
+    def _release(self, kept: Reservation, start: float) -> None:
+        """Give back what a reservation holds from `start` on, in seconds."""
+        self.timeline.release(kept.job, kept.place.allocation, start, kept.end)
+        self._returns.add(kept.place.allocation, start, kept.end)
+
+    def may_gain(self, key: str, job: Job) -> bool:
+        """Return whether `replan` might give a planned job another reservation: False only if it surely cannot.
+
+        Where a placement decides otherwise for other reasons than a wider choice, this says nothing about places.
+        """
+        kept = self.planned[key]
+        if kept.job is not job or kept.start <= self._ledger.now:
+            return True
+        return self._returns.may_gain(key, kept, self.timeline, self._slack)
 
     def may_move_up(self, key: str) -> bool:
         """Return whether a planned job might start earlier: False only if it surely cannot."""
@@ -168,7 +210,7 @@ class Reservations:
     def end(self, job_id: str) -> Reservation:
         """Forget a job that ended and return its reservation; what it was to hold from now on is free again."""
         kept = self.held.pop(job_id)
-        self.timeline.release(kept.job, kept.place.allocation, self._ledger.now, kept.end)
+        self._release(kept, self._ledger.now)
         return kept
 
     def lend(self, key: str) -> Reservation | None:
@@ -191,7 +233,7 @@ class Reservations:
         """Give up a reservation that was set aside; return whether there was one."""
         kept = self._aside.pop(key, None)
         if kept is not None:
-            self.timeline.release(kept.job, kept.place.allocation, kept.start, kept.end)
+            self._release(kept, kept.start)
         return kept is not None
 
     # ------------------------------------------------------------------ all
@@ -240,6 +282,7 @@ class Reservations:
         """Make the timeline anew with nothing but what the running jobs hold, up to their expected ends."""
         ledger = self._ledger
         self._unsettled = False
+        self._returns.clear()
         self.timeline = self._empty(away=self._pooled)
         for job_id, kept in self.held.items():
             if kept.cut:

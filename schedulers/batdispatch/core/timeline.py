@@ -218,6 +218,27 @@ class Timeline(Generic[F]):
         window = self._window(*sums.against(self.space.sums_needed(job)), origin, origin, end - start, after)
         return window is not None and window[2] < start
 
+    def around(self, job: Job, start: float, end: float) -> tuple[float, float]:
+        """Return (length of the longest, end of the last) stretch that overlaps ``[start, end)`` and suffices by sums.
+
+        Both in seconds, 0 and minus infinity if there is none. In a stretch no sum is below what the job needs.
+        """
+        sums, least = self._sums.against(self.space.sums_needed(job))
+        times, count = self.times, len(self.times)
+        index = max(bisect_right(times, start) - 1, 0)
+        while index > 0 and sums[index] >= least and sums[index - 1] >= least:
+            index -= 1
+        longest, last = 0.0, -math.inf
+        while index < count and times[index] < end:
+            if sums[index] >= least:
+                begin = times[index]
+                while index < count and sums[index] >= least:
+                    index += 1
+                last = times[index] if index < count else math.inf
+                longest = max(longest, last - begin)
+            index += 1
+        return longest, last
+
     def _window(
         self, sums: list[int], least: int, index: int, known: int, duration: float, after: float
     ) -> tuple[int, int, float, float] | None:
@@ -236,10 +257,15 @@ class Timeline(Generic[F]):
         times = self.times
         count = len(times)
         while index < count:
-            start = times[index]
-            start = max(start, after)
+            if known == index:
+                while sums[index] < least:
+                    index += 1
+                    if index == count:
+                        return None
+                known = index + 1
+            start = max(times[index], after)
             end = end_of(start, duration)
-            while known < count and (times[known] < end or known == index):
+            while known < count and times[known] < end:
                 if sums[known] < least:
                     break
                 known += 1

@@ -10,7 +10,7 @@ from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailabl
 from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.reservations import Reservation, Reservations
+from batdispatch.core.reservations import Reservations
 from batdispatch.core.timeline import end_of, gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 
@@ -19,12 +19,13 @@ class Conservative(PlanningQueue):
     """Every waiting job has a planned start and hosts; nothing that comes later may delay it.
 
     A new job gets the earliest start that the plan allows. When a job ends, each waiting job in turn is taken out of
-    the plan and put back at its earliest start, while the others keep theirs (compression).
+    the plan and put back at its earliest start, while the others keep theirs (compression). Jobs that surely would get
+    what they have are left alone, see `core.returns`.
 
     Guarantee: with the default ordering, start(j) <= the start planned for j at its submission, if no job outlives its
         expected end, no host goes away, and each unit needs something (a plan keeps nothing for who needs nothing).
-    Time: O(s) for the earliest start of one job in a plan of s steps, as a rule; a compression does this for the whole
-        queue.
+    Time: O(s) for the earliest start of one job in a plan of s steps, as a rule; a compression does this for each job
+        that may gain, and takes O(m) for each other one, for m jobs that ended or moved since it was looked at.
     Deviations: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
         processors. On shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a
         walltime are planned to run for ever unless `default_walltime` says otherwise; a job that could only start after
@@ -85,8 +86,8 @@ class Conservative(PlanningQueue):
     def _put(self, ledger: Ledger, job: Job) -> bool:
         """Reserve a waiting job's earliest start, and start it if that is now and its hosts are free."""
         kept = self.plan.planned.get(job.id)
-        if kept is None or not self._keeps_place or self.plan.may_move_up(job.id):
-            kept = self._reserve(job)
+        if kept is None or self._may_gain(job):
+            kept = self.plan.replan(job.id, job, self.booked(job), keep=self._keeps_place)
         if kept is None or kept.start > ledger.now:
             return False
         # A job that is expected to end just now may still hold its hosts.
@@ -96,13 +97,13 @@ class Conservative(PlanningQueue):
         ledger.start(job, kept.place)
         return True
 
-    def _reserve(self, job: Job) -> Reservation | None:
-        """Reserve and return a job's earliest start; None, and no longer any, if there is none."""
-        before = self.plan.withdraw(job.id)
-        found = self.plan.earliest(job, self.booked(job))
-        if found is not None and before is not None and self._keeps_place and found.start >= before.start:
-            found = before
-        return None if found is None else self.plan.put(job.id, found)
+    def _may_gain(self, job: Job) -> bool:
+        """Return whether a planned job might be planned otherwise now: False only if it surely cannot."""
+        placement = self.placement
+        if self._keeps_place:
+            known = placement.complete or placement.stable
+            return (not known or self.plan.may_gain(job.id, job)) and self.plan.may_move_up(job.id)
+        return not placement.stable or self.plan.may_gain(job.id, job)
 
     def _extend_overdue(self, ledger: Ledger) -> None:
         """Give running jobs that outlived their expected end a later one, which makes the plan void."""

@@ -29,6 +29,9 @@ class Placement(Part, ABC):
 
     #: Whether a place is found whenever the job fits the free capacity.
     complete: ClassVar[bool] = True
+    #: Whether on whole hosts the answer depends on the job and on what is free alone, and stays the same when other
+    #: hosts than the chosen ones are free no longer. Plans then leave jobs alone that cannot gain.
+    stable: ClassVar[bool] = False
 
     def begin(self, machine: Machine) -> None:
         """Prepare for a machine; called once, before any job."""

@@ -18,6 +18,7 @@ class Contiguous(Placement):
     """
 
     complete = False
+    stable = True
 
     def place(self, scene: Scene, job: Job) -> Place | None:
         space, need = scene.space, scene.space.need(job)

@@ -20,6 +20,8 @@ class LastFit(HostPlacement):
     constraint programming-based job dispatcher for modern HPC systems and applications", 2020, section 5).
     """
 
+    stable = True
+
     def pick(self, free: int, count: int) -> int | None:
         return free ^ hostset.lowest(free, free.bit_count() - count)
 

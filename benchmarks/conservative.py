@@ -1,0 +1,109 @@
+"""CPU time of conservative backfilling, here and in another checkout, and how it grows with jobs, hosts and queue.
+
+Usage: ``python benchmarks/conservative.py [--against FOLDER] [--jobs 1500] [LOG.swf.xz --first 8000]``
+
+FOLDER is another checkout of this repository (``git worktree add FOLDER REVISION``). Each case runs in a process of its
+own, with this checkout's package and then with the other one's. Printed are the CPU seconds from the loaded workload to
+the last output file, their ratio, and whether the two wrote the same jobs.csv; and the exponents with which the time
+grows when jobs, hosts or the queue double. The random workloads are those of ``benchmarks/engine.py``, on as many
+times more hosts per job as the machine is larger; a load above 1 makes the queue grow with the number of jobs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+def run(case: dict[str, Any]) -> dict[str, Any]:
+    """Return CPU seconds and the digest of jobs.csv of one case, with whatever package is imported."""
+    from engine import HOSTS, random_workload
+
+    from batdispatch.core.dispatcher import create
+    from batdispatch.core.machine import Machine
+    from batdispatch.core.request import Request
+    from batdispatch.core.session import Session
+    from batdispatch.engines.embedded import EmbeddedEngine
+    from batdispatch.engines.outputs import Outputs
+    from batdispatch.inputs.workloads.importing import import_log
+
+    if "log" in case:
+        workload, _ = import_log(Path(case["log"]))
+        hosts = workload.nb_res or max(job.units for job in workload.jobs)
+        workload = msgspec.structs.replace(workload, jobs=workload.jobs[: case["jobs"]])
+    else:
+        hosts = case["hosts"]
+        drawn = random_workload(case["jobs"], case["load"])
+        wider = [msgspec.structs.replace(job, request=Request(units=job.units * hosts // HOSTS)) for job in drawn.jobs]
+        workload = msgspec.structs.replace(drawn, nb_res=hosts, jobs=wider)
+    with tempfile.TemporaryDirectory() as folder:
+        engine = EmbeddedEngine(Machine.flat(hosts), workload, Outputs(Path(folder), hosts))
+        began = time.process_time()
+        engine.run(Session(create("conservative")))
+        seconds = time.process_time() - began
+        digest = hashlib.sha256((Path(folder) / "jobs.csv").read_bytes()).hexdigest()
+    return {"seconds": seconds, "digest": digest}
+
+
+def measured(case: dict[str, Any], checkout: Path) -> dict[str, Any]:
+    """Return what `run` says in a process with a checkout's package."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "schedulers")}
+    words = [sys.executable, __file__, "--case", json.dumps(case)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def cases(jobs: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (what doubles twice, case)."""
+    for factor in (1, 2, 4):
+        yield "jobs, load 0.8", {"jobs": jobs * factor, "load": 0.8, "hosts": 128}
+    for factor in (1, 2, 4):
+        yield "hosts, load 0.8", {"jobs": jobs, "load": 0.8, "hosts": 1024 * factor}
+    for factor in (1, 2, 4):
+        yield "queue, load 1.2", {"jobs": jobs * factor, "load": 1.2, "hosts": 1024}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("logs", nargs="*", metavar="LOG")
+    parser.add_argument("--first", type=int, default=8000, help="Jobs of each log.")
+    parser.add_argument("--jobs", type=int, default=1500, help="Jobs of the smallest random workload.")
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="Another checkout.")
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.case:
+        print(json.dumps(run(json.loads(given.case))))
+        return
+    listed = [(Path(log).name, {"log": log, "jobs": given.first}) for log in given.logs] + list(cases(given.jobs))
+    by_group: dict[str, list[float]] = {}
+    for group, case in listed:
+        here = measured(case, HERE)
+        by_group.setdefault(group, []).append(here["seconds"])
+        line = f"{group:24} {case['jobs']:7} jobs {case.get('hosts', ''):>6} hosts {here['seconds']:8.2f} CPU-s"
+        if given.against:
+            there = measured(case, given.against)
+            same = "same schedule" if there["digest"] == here["digest"] else "ANOTHER SCHEDULE"
+            line += f", there {there['seconds']:8.2f}, ratio {there['seconds'] / here['seconds']:5.2f}, {same}"
+        print(line, flush=True)
+    for group, seconds in by_group.items():
+        if len(seconds) > 1:
+            print(f"{group:24} exponent {math.log2(seconds[-1] / seconds[0]) / (len(seconds) - 1):5.2f}")
+
+
+if __name__ == "__main__":
+    main()
