@@ -83,9 +83,9 @@ def test_a_job_far_behind_what_was_freed_is_left_alone() -> None:
 
 
 def test_a_job_that_cannot_start_earlier_moves_to_hosts_that_its_placement_likes_better() -> None:
-    # "0" ends 8 s early, while "3" is planned on hosts 1 and 2 from 4 s on; before that only host 0 is free.
+    # "0" ends 6 s early, while "3" is planned on hosts 1 and 2 from 4 s on; before that only host 0 is free.
     tasks = [
-        Task("0", 0.0, 1, 2.0, 10.0),
+        Task("0", 0.0, 1, 2.0, 8.0),
         Task("1", 0.0, 1, 4.0, 4.0),
         Task("2", 0.0, 1, 4.0, 4.0),
         Task("3", 0.0, 2, 5.0, 5.0),
