@@ -10,9 +10,10 @@ from typing import Any
 import click
 import msgspec
 
-from batdispatch.cli.list_parts import KINDS
+from batdispatch.cli.kinds import find
+from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
-from batdispatch.core import dispatcher, registry
+from batdispatch.core import dispatcher
 from batdispatch.core.options import Options, describe_type
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.testing import CASES
@@ -74,10 +75,9 @@ def metrics(_: str = "") -> str:
 
 def parts(kind: str) -> str:
     """Return what each ordering or placement says of itself as a table."""
-    group, base = KINDS[kind]
     rows = []
-    for name in registry.names(group):
-        text = inspect.cleandoc(registry.find(group, name, base, kind[:-1]).__doc__ or "")
+    for name in announced(kind):
+        text = inspect.cleandoc(find(kind, name).__doc__ or "")
         paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
         rows.append(f"| `{name}` | {'<br>'.join(map(_cell, paragraphs))} |")
     return "| name | |\n|---|---|\n" + "\n".join(rows)

@@ -6,11 +6,13 @@ A protocol is a module whose `wire()` returns a `Wire` for one exchange; `protoc
 from __future__ import annotations
 
 import importlib
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from batdispatch.batsim.features import Features, features_for
 from batdispatch.core.errors import InputError
-from batdispatch.core.messages import Message, Reply
+
+if TYPE_CHECKING:
+    from batdispatch.core.messages import Message, Reply
 
 #: Protocol version -> module whose `wire()` returns a `Wire`.
 PROTOCOLS = {"4": "batdispatch.batsim.v4", "5": "batdispatch.batsim.v5.exchange"}

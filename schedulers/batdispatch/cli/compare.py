@@ -18,8 +18,6 @@ from batdispatch.cli.dispatching import (
     setup_options,
 )
 from batdispatch.cli.inputs import checked_folder, clock_option, explain_option, input_options, warn
-from batdispatch.cli.metrics_table import metrics_table
-from batdispatch.cli.progress import Following
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -89,6 +87,8 @@ def command(
       batdispatch compare --platform P.xml --workload W.json --dispatchers fcfs,easy,conservative
       batdispatch compare --platform P.xml --workload W.json --dispatchers 'easy,easy[ordering=sjf]' --out results
     """
+    from batdispatch.cli.metrics_table import metrics_table
+    from batdispatch.cli.progress import Following
     from batdispatch.results.report.page import write_report
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.compare import compare

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import click
 import msgspec
 
-from batdispatch.cli.list_parts import KINDS
-from batdispatch.core import registry
+from batdispatch.cli.kinds import KINDS, find, names
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named, split_list
 
@@ -44,15 +43,15 @@ def complete_setting(context: click.Context, parameter: click.Parameter, incompl
 
 def complete_part(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of dispatchers and parts that begin so."""
-    names = {name for group, _ in KINDS.values() for name in registry.names(group)}
-    return sorted(name for name in names if name.startswith(incomplete))
+    known = {name for kind in KINDS for name in names(kind)}
+    return sorted(name for name in known if name.startswith(incomplete))
 
 
 def _named(text: str, kind: str) -> Iterator[str]:
     """Yield what ``NAME[key=value,...]``, of which `text` is the beginning, may go on with."""
     name, bracket, inside = text.partition("[")
     if not bracket:
-        yield from (known for known in registry.names(KINDS[kind][0]) if known.startswith(name))
+        yield from (known for known in names(kind) if known.startswith(name))
         return
     last = split_list(inside)[-1]
     begun = text.removesuffix(last)
@@ -61,11 +60,10 @@ def _named(text: str, kind: str) -> Iterator[str]:
 
 def _setting(text: str, owner: str, kind: str) -> Iterator[str]:
     """Yield what ``key=value``, an option of the part or dispatcher `owner`, may go on with."""
-    group, base = KINDS[kind]
     # A class in a file of the user's is not looked up: a press of the tab key would run that file.
-    if owner not in registry.names(group):
+    if owner not in names(kind):
         return
-    options = msgspec.structs.fields(registry.find(group, owner, base, kind.removesuffix("s")).options_type)
+    options = msgspec.structs.fields(find(kind, owner).options_type)
     key, equals, value = text.partition("=")
     if not equals:
         yield from (f"{option.name}=" for option in options if option.name.startswith(key))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from batdispatch.cli.completing import complete_dispatcher, complete_setting
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named
-from batdispatch.core.session import DecisionTime, Session
+
+if TYPE_CHECKING:
+    from batdispatch.core.session import DecisionTime, Session
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,5 +136,8 @@ def build_session(dispatcher: str, settings: Mapping[str, str], seed: int, decis
     Raises:
         InputError: an option is wrong.
     """
+    from batdispatch.core.dispatcher import create
+    from batdispatch.core.session import Session
+
     made = create(dispatcher, settings, seed)
     return Session(made, decision_time=parse_decision_time(decision_time), clock=time.perf_counter)

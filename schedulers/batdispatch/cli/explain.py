@@ -9,8 +9,7 @@ import click
 import msgspec
 
 from batdispatch.cli.completing import complete_part
-from batdispatch.cli.list_parts import KINDS
-from batdispatch.core import registry
+from batdispatch.cli.kinds import KINDS, find, names
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import Part, describe_type, did_you_mean
@@ -27,13 +26,9 @@ def command(name: str) -> None:
       batdispatch explain easy
       batdispatch explain wfp3
     """
-    found = [
-        (kind[:-1], registry.find(group, name, base, kind[:-1]))
-        for kind, (group, base) in KINDS.items()
-        if name in registry.names(group)
-    ]
+    found = [(kind[:-1], find(kind, name)) for kind in KINDS if name in names(kind)]
     if not found:
-        known = [entry for group, _ in KINDS.values() for entry in registry.names(group)]
+        known = [entry for kind in KINDS for entry in names(kind)]
         raise InputError(f"nothing is called {name!r}: {did_you_mean(name, known)}")
     for kind, cls in found:
         click.secho(f"{name} ({kind})", bold=True)

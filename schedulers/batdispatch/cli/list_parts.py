@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-
 import click
 import msgspec
 
-from batdispatch.core import dispatcher, registry
-from batdispatch.parts import ordering, placement, prediction, requests
-
-#: Kind -> entry-point group and base class.
-KINDS: dict[str, tuple[str, type]] = {
-    "dispatchers": (dispatcher.GROUP, dispatcher.Dispatcher),
-    "orderings": (ordering.GROUP, ordering.Ordering),
-    "placements": (placement.GROUP, placement.Placement),
-    "requests": (requests.GROUP, requests.RequestSequence),
-    "predictions": (prediction.GROUP, prediction.Prediction),
-}
-
-
-def summary(found: type) -> str:
-    """Return the first sentence of a class's documentation."""
-    return inspect.cleandoc(found.__doc__ or "").split("\n")[0]
+from batdispatch.cli.kinds import KINDS, summaries
 
 
 @click.command()
@@ -36,11 +19,7 @@ def command(kind: str | None, as_json: bool) -> None:
       batdispatch list
       batdispatch list orderings --json
     """
-    tables = {
-        name: {entry: summary(registry.find(group, entry, base, name[:-1])) for entry in registry.names(group)}
-        for name, (group, base) in KINDS.items()
-        if kind in (None, name)
-    }
+    tables = {name: summaries(name) for name in KINDS if kind in (None, name)}
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(tables), indent=2).decode())
         return

@@ -18,8 +18,6 @@ from batdispatch.cli.dispatching import (
     record_option,
 )
 from batdispatch.cli.inputs import checked_folder, clock_option, input_options, timeout_option, warn
-from batdispatch.cli.metrics_table import metrics_table
-from batdispatch.cli.progress import Following
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock
@@ -74,6 +72,8 @@ def command(
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --set ordering=sjf --decision-time measured
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --engine batsim5
     """
+    from batdispatch.cli.metrics_table import metrics_table
+    from batdispatch.cli.progress import Following
     from batdispatch.core.errors import InputError
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.run import RunSpec, build, execute
