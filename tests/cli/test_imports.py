@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 from batdispatch.cli.kinds import KINDS, find, names, summaries
 from batdispatch.cli.main import cli
 
+RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 #: Libraries that take longer to import than all that the help needs.
 LARGE = {"numpy", "pandas", "scipy", "matplotlib", "evalys", "ortools", "rich", "lxml", "jinja2", "zmq"}
 #: Runs a command line, and prints which modules were imported.
@@ -37,6 +39,13 @@ def test_help_and_list_import_no_large_library(words: str) -> None:
     found = imported(*words.split())
     assert found & LARGE == set()
     assert "batdispatch.dispatchers.backfilling" not in found
+
+
+def test_a_run_imports_nothing_of_reports_solvers_and_sockets(tmp_path: Path) -> None:
+    words = ["--platform", f"{RECORDINGS}/platforms/four.xml", "--workload", f"{RECORDINGS}/workloads/delay.json"]
+    found = imported("run", *words, "--dispatcher", "easy", "--out", str(tmp_path / "out"))
+    assert found & {"scipy", "matplotlib", "evalys", "ortools", "jinja2", "zmq", "batdispatch.results.report"} == set()
+    assert {"numpy", "batdispatch.engines.embedded"} <= found
 
 
 @pytest.mark.parametrize("kind", KINDS)

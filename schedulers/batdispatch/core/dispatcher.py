@@ -47,6 +47,8 @@ class Dispatcher(ABC):
     reuses_profiles: ClassVar[bool] = False
     #: Whether it switches power states or asks for energy, for which Batsim must be started with its energy plug-in.
     needs_energy: ClassVar[bool] = False
+    #: How long its runs take beside those of others: 2 if it calls a solver, 1 if it plans every waiting job, else 0.
+    effort: ClassVar[int] = 0
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         self.options: Any = self.options_type() if options is None else options

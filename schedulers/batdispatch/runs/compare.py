@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing.managers import SyncManager
 from pathlib import Path
-from queue import Empty
-from typing import Any
 
-from batdispatch.core.blame import blame
-from batdispatch.core.errors import BatdispatchError, InputError
+from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import Claim, stamp
-from batdispatch.links.with_parent import end_with_parent
 from batdispatch.results.run_files import RESULT
-from batdispatch.runs.run import RunSpec, build, clear, execute, is_made
+from batdispatch.runs.keeping import others_code
+from batdispatch.runs.run import InputFiles, RunSpec, build, clear, execute, is_made
+from batdispatch.runs.workers import Tell, carry_out, forget_peak
 
 #: Called with (label, jobs ended so far, jobs in all).
 LabelledProgress = Callable[[str, int, int], None]
@@ -39,9 +31,11 @@ def compare(
 ) -> tuple[list[Path], dict[str, str]]:
     """Execute runs, each into ``out/LABEL``, and return the folders of the whole runs and the failures by label.
 
-    Runs that are whole in their folders, made from the same specs and inputs by the same code, are kept. Each other run
-    has a process of its own, so that even a crash of a library loses only that run. Meanwhile the folder `out` is
-    claimed. If this process is killed, or interrupted after a run has ended, `out` says that it is unfinished.
+    Runs that are whole in their folders, made from the same specs and inputs by the same code, are kept. The others
+    are made in worker processes, so that even a crash of a library loses only one run, those first whose dispatchers
+    take longest (see `Dispatcher.effort`). Each worker reads the platform and the workload once. A run of somebody
+    else's code has a process of its own. Meanwhile the folder `out` is claimed. If this process is killed, or
+    interrupted after a run has ended, `out` says that it is unfinished.
 
     Args:
         specs: the runs.
@@ -55,8 +49,7 @@ def compare(
     Raises:
         InputError: a run's input is wrong, or another process is writing into a folder: then none can be compared.
     """
-    for spec in specs:
-        build(spec)
+    efforts = {spec.label: build(spec).innermost().effort for spec in specs}
     labels = [spec.label for spec in specs]
     if len(set(labels)) != len(labels):
         raise InputError(f"two runs would have the same folder: {', '.join(sorted(labels))}")
@@ -65,7 +58,8 @@ def compare(
         kept = [] if fresh else [spec.label for spec in specs if is_made(spec, out / spec.label)]
         if kept and on_kept is not None:
             on_kept(kept)
-        pending = [spec for spec in specs if spec.label not in kept]
+        # Those that take longest first, so that the last ones to end are short; equals as they were named.
+        pending = sorted((spec for spec in specs if spec.label not in kept), key=lambda spec: -efforts[spec.label])
         if pending:
             _make(pending, claim, processes, progress, failures)
         folders = [out / label for label in labels if label not in failures]
@@ -83,80 +77,58 @@ def _make(
 ) -> None:
     """Execute runs, so many at a time, and enter why some failed."""
     out = claim.folder
-    context = multiprocessing.get_context("spawn")
-    bound = partial(end_with_parent, os.getpid())
-    manager = SyncManager(ctx=context)
-    manager.start(bound)
-    with manager:
-        queue = manager.Queue() if progress is not None else None
-        while pending:
-            batch, pending = pending[:processes], pending[processes:]
-            # A pool of its own for each batch: a broken pool refuses all further work.
-            with ProcessPoolExecutor(max_workers=len(batch), mp_context=context, initializer=bound) as pool:
-                others = set(multiprocessing.active_children())
-                fresh = {spec.label for spec in batch if not (out / spec.label).exists()}
-                before = {spec.label: stamp(out / spec.label / RESULT) for spec in batch}
-                # Blocked signals are inherited: an interrupt at the terminal is for this process, which stops those.
-                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-                futures = {pool.submit(_execute, spec, out / spec.label, queue): spec for spec in batch}
-                try:
-                    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-                    _follow(futures, queue, progress)
-                except KeyboardInterrupt:
-                    for worker in set(multiprocessing.active_children()) - others:
-                        worker.terminate()
-                        worker.join()
-                    for spec in batch:
-                        clear(out / spec.label, recording=True, folder=spec.label in fresh)
-                    if any(stamp(out / spec.label / RESULT) != before[spec.label] for spec in batch):
-                        claim.changing()
-                    raise
-                if any(future.exception() is None for future in futures):
-                    claim.changing()
-                for future, spec in futures.items():
-                    problem = _problem(future)
-                    if problem is not None:
-                        failures[spec.label] = problem
-                        clear(out / spec.label, recording=False, folder=False)
+    #: Label of each run that is being made -> whether its folder is new, and what stands for its earlier result.json.
+    begun: dict[str, tuple[bool, tuple[int, int] | None]] = {}
 
+    def began(spec: RunSpec) -> None:
+        folder = out / spec.label
+        begun[spec.label] = not folder.exists(), stamp(folder / RESULT)
 
-def _execute(spec: RunSpec, out: Path, queue: Any) -> None:
-    if queue is None:
-        execute(spec, out)
-        return
+    def told(spec: RunSpec, what: tuple[int, int]) -> None:
+        if progress is not None:
+            progress(spec.label, *what)
 
-    def tell(done: int, total: int) -> None:
-        if done == total or done % max(total // 200, 1) == 0:
-            queue.put((spec.label, done, total))
+    def ended(spec: RunSpec, problem: str | None) -> None:
+        del begun[spec.label]
+        if problem is None:
+            claim.changing()
+        else:
+            failures[spec.label] = problem
+            clear(out / spec.label, recording=False, folder=False)
 
-    execute(spec, out, progress=tell)
-
-
-def _follow(futures: dict[Future[None], RunSpec], queue: Any, progress: LabelledProgress | None) -> None:
-    """Pass progress on until all runs of a batch have ended."""
-    while True:
-        _, waiting = wait(futures, timeout=0.2 if queue is not None else None)
-        if queue is not None and progress is not None:
-            try:
-                while True:
-                    progress(*queue.get_nowait())
-            except Empty:
-                pass
-        if not waiting:
-            return
-
-
-def _problem(future: Future[None]) -> str | None:
-    """Return why a run failed, or None. Wrong input is raised: it is wrong for every run."""
     try:
-        future.result()
-    except InputError:
+        carry_out(
+            partial(_execute, out),
+            pending,
+            processes=processes,
+            began=began,
+            told=told,
+            ended=ended,
+            alone=_is_others,
+        )
+    except KeyboardInterrupt:
+        for label, (fresh, _) in begun.items():
+            clear(out / label, recording=True, folder=fresh)
+        if any(stamp(out / label / RESULT) != before for label, (_, before) in begun.items()):
+            claim.changing()
         raise
-    except BatdispatchError as problem:
-        return str(problem)
-    except BrokenProcessPool:
-        return "its process died (out of memory, or a crash in a library)"
-    except Exception as problem:
-        # The traceback of the other process is this one's cause.
-        return f"this is a bug: {blame(problem)}"
-    return None
+
+
+def _is_others(spec: RunSpec) -> bool:
+    """Return whether a run uses code of somebody else, which may leave something behind in its process."""
+    return others_code(spec.dispatcher, *spec.options.values()) is not None
+
+
+#: What a worker has read.
+_FILES = InputFiles()
+
+
+def _execute(out: Path, spec: RunSpec, tell: Tell) -> None:
+    """Be a worker's task."""
+    forget_peak()
+
+    def progress(done: int, total: int) -> None:
+        if done == total or done % max(total // 200, 1) == 0:
+            tell((done, total))
+
+    execute(spec, out / spec.label, progress=progress, files=_FILES)

@@ -21,7 +21,7 @@ from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import read_result
 from batdispatch.runs.compare import compare
-from batdispatch.runs.run import RunSpec, execute, is_made
+from batdispatch.runs.run import InputFiles, RunSpec, execute, is_made
 
 #: Called with what is being done.
 Say = Callable[[str], None]
@@ -101,21 +101,21 @@ def run_grid(
         SimulationError: a run failed.
     """
     rows = [Row(cell=cell, refused=refusal(cell, machine), folders=[], slowdowns=[], waits=[]) for cell in cells]
-    auditor = Auditor()
+    auditor, files = Auditor(), InputFiles()
     for workload in workloads:
         for name in dict.fromkeys(row.cell.folder for row in rows):
             root = out / workload.stem / name
             mine = [(row, row.cell.spec(platform, workload)) for row in rows if row.cell.folder == name]
             mine = [(row, spec) for row, spec in mine if not row.refused]
             missing = [spec for _, spec in mine if not is_made(spec, root / spec.label)]
-            # In small batches, so that a campaign that is interrupted loses little.
-            for start in range(0, len(missing), processes):
-                batch = missing[start : start + processes]
-                say(f"{workload.stem}, {name}: {' '.join(spec.label for spec in batch)}")
-                if processes == 1:
-                    execute(batch[0], root / batch[0].label)
-                    continue
-                _, failures = compare(batch, root, processes=processes)
+            # Each run that has ended is whole, so that a campaign that is interrupted loses little.
+            if processes == 1:
+                for spec in missing:
+                    say(f"{workload.stem}, {name}: {spec.label}")
+                    execute(spec, root / spec.label, files=files)
+            elif missing:
+                say(f"{workload.stem}, {name}: {' '.join(spec.label for spec in missing)}")
+                _, failures = compare(missing, root, processes=processes)
                 for label, problem in failures.items():
                     raise SimulationError(f"{label} failed: {problem}")
             for row, spec in mine:

@@ -30,8 +30,8 @@ from batdispatch.engines.records import Clock, EngineOptions
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, settling
-from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import read_workload
+from batdispatch.inputs.platforms import Platform, read_platform
+from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.results.frame import read_jobs
 from batdispatch.results.lineage import FILE as LINEAGE
@@ -93,21 +93,57 @@ def build(spec: RunSpec) -> Dispatcher:
     return create(spec.dispatcher, spec.options, spec.seed)
 
 
+class InputFiles:
+    """The platform and the workload that were read last, for the runs of a comparison, which all read the same ones."""
+
+    def __init__(self) -> None:
+        self._platform: tuple[tuple[object, ...], Platform] | None = None
+        self._workload: tuple[str, Workload] | None = None
+
+    def platform(self, spec: RunSpec) -> Platform:
+        """Return the platform of a run.
+
+        Raises:
+            InputError: as `read_platform`.
+        """
+        batsim: Literal[4, 5] = 5 if spec.engine == "batsim5" else 4
+        key = (spec.platform, spec.master_host, batsim)
+        if self._platform is None or self._platform[0] != key:
+            self._platform = key, read_platform(Path(spec.platform), master=spec.master_host, batsim=batsim)
+        return self._platform[1]
+
+    def workload(self, spec: RunSpec) -> Workload:
+        """Return the workload of a run, with a list and a table of its own: a simulation adds what is registered.
+
+        Raises:
+            InputError: as `read_workload`.
+        """
+        if self._workload is None or self._workload[0] != spec.workload:
+            self._workload = spec.workload, read_workload(Path(spec.workload))
+        read = self._workload[1]
+        return msgspec.structs.replace(read, jobs=list(read.jobs), profiles=dict(read.profiles))
+
+
 def execute(
-    spec: RunSpec, out: Path, *, progress: Progress | None = None, notice: Callable[[str], None] = lambda text: None
+    spec: RunSpec,
+    out: Path,
+    *,
+    progress: Progress | None = None,
+    notice: Callable[[str], None] = lambda text: None,
+    files: InputFiles | None = None,
 ) -> dict[str, Any]:
     """Simulate a run into the folder `out` and return its result.json.
 
     The files of an earlier run there are replaced once this run is whole. A run that needs SimGrid is simulated in a
     process of its own. `notice` is called with what is remarkable about a run and does not end it, such as a fault of a
-    real Batsim that touches jobs of the workload.
+    real Batsim that touches jobs of the workload. What `files` has read before is not read again.
 
     Raises:
         InputError: the spec or a file it names is wrong, SimGrid is needed and not installed, or another process is
             writing into the folder; nothing is written.
         ImpossibleDecision, SimulationError: the run failed; nothing is written but its recording.
     """
-    inputs = _Inputs(spec)
+    inputs = _Inputs(spec, InputFiles() if files is None else files)
     embedded = spec.engine == "embedded"
     in_simgrid = embedded and needs_simgrid(inputs.platform, inputs.workload, spec.simgrid, spec.clock)
     with Claim(out) as claim:
@@ -167,20 +203,19 @@ def execute_with_simgrid(spec: dict[str, Any], out: str, progress: Progress) -> 
     """Simulate a run with SimGrid in this process, once, and return its result.json; raises as `execute`."""
     from batdispatch.engines.simgrid_timer import SimGridTimer
 
-    inputs = _Inputs(msgspec.convert(spec, RunSpec))
+    inputs = _Inputs(msgspec.convert(spec, RunSpec), InputFiles())
     return _simulate(inputs, Path(out), progress, SimGridTimer(inputs.platform))
 
 
 class _Inputs:
     """What a run reads, and when it began to."""
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: RunSpec, files: InputFiles) -> None:
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.spec = spec
         self.dispatcher = build(spec)
-        batsim: Literal[4, 5] = 5 if spec.engine == "batsim5" else 4
-        self.platform = read_platform(Path(spec.platform), master=spec.master_host, batsim=batsim)
-        self.workload = read_workload(Path(spec.workload))
+        self.platform = files.platform(spec)
+        self.workload = files.workload(spec)
         self.events: list[Event] = []
         if spec.external_events is not None:
             self.events = read_external_events(Path(spec.external_events), len(self.platform.machine.hosts))

@@ -38,6 +38,8 @@ class Conservative(PlanningQueue):
         using system-generated predictions rather than user runtime estimates", TPDS 2007.
     """
 
+    effort = 1
+
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         self.plan = Reservations(ledger, self.placement.place, slack=self.lateness.slack)

@@ -67,6 +67,7 @@ class PlanningDispatcher(Dispatcher):
     """Plans the waiting jobs together and starts those planned for now; the rest is planned anew next time."""
 
     options_type: ClassVar[type[Options]] = PlanningOptions
+    effort = 1
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
@@ -251,6 +252,7 @@ class SolverDispatcher(PlanningDispatcher):
     """
 
     options_type: ClassVar[type[Options]] = SolverOptions
+    effort = 2
 
     def first(self, instance: Instance, after: Sequence[float] | None = None) -> Plan:
         """Return the first solution of the search rule; `after` are the jobs' earliest starts, s from now."""

@@ -1,0 +1,169 @@
+"""Worker processes: none waits for another, and one that dies or fails loses only its own task."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import stat
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from batdispatch.core.errors import InputError
+from batdispatch.runs import compare as comparing
+from batdispatch.runs.compare import compare
+from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.workers import DIED, carry_out, forget_peak
+from working import work
+
+RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
+PLATFORM = str(RECORDINGS / "platforms" / "four.xml")
+WORKLOAD = str(RECORDINGS / "workloads" / "delay.json")
+
+
+class Log:
+    """What `carry_out` said."""
+
+    def __init__(self) -> None:
+        self.began: list[str] = []
+        self.ended: dict[str, str | None] = {}
+        #: Task -> process, tasks that it had done before, whether it leaves interrupts to its parent.
+        self.told: dict[str, tuple[int, int, bool]] = {}
+
+    def run(self, tasks: list[str], processes: int, **options: Any) -> Log:
+        carry_out(
+            work,
+            tasks,
+            processes=processes,
+            began=self.began.append,
+            told=self.told.__setitem__,
+            ended=self.ended.__setitem__,
+            **options,
+        )
+        return self
+
+
+def test_a_worker_that_is_free_takes_the_next_task(tmp_path: Path) -> None:
+    # With a barrier between the first two and the third, the first would never end.
+    tasks = [f"await {tmp_path / 'c'}", f"touch {tmp_path / 'b'}", f"touch {tmp_path / 'c'}"]
+    log = Log().run(tasks, 2)
+    assert log.began == tasks
+    assert log.ended == dict.fromkeys([*tasks[1:], tasks[0]])
+    assert list(log.ended)[-1] == tasks[0]
+    assert log.told[tasks[1]][0] == log.told[tasks[2]][0] != os.getpid()
+    assert [before for _, before, _ in log.told.values()].count(1) == 1
+    assert all(blocked for _, _, blocked in log.told.values())
+
+
+def test_a_worker_that_dies_loses_only_its_own_task(tmp_path: Path) -> None:
+    tasks = [f"await {tmp_path / 'c'}", "die", f"touch {tmp_path / 'c'}"]
+    assert Log().run(tasks, 2).ended == {"die": DIED, tasks[2]: None, tasks[0]: None}
+
+
+def test_a_task_that_fails_says_why() -> None:
+    log = Log().run(["fail it is so", "break it", "rest"], 1)
+    assert log.ended["fail it is so"] == "it is so"
+    assert str(log.ended["break it"]).startswith("this is a bug: ZeroDivisionError: it (")
+    assert log.ended["rest"] is None
+
+
+def test_wrong_input_begins_nothing_more_and_is_raised_when_the_others_have_ended(tmp_path: Path) -> None:
+    ended: list[str] = []
+
+    def end(task: str, problem: str | None) -> None:
+        ended.append(task)
+        (tmp_path / "c").touch()
+
+    began: list[str] = []
+    tasks = ["wrong it is wrong", f"await {tmp_path / 'c'}", "never"]
+    with pytest.raises(InputError, match="it is wrong"):
+        carry_out(work, tasks, processes=2, began=began.append, told=lambda *_: None, ended=end)
+    assert began == ended == tasks[:2]
+
+
+def test_a_task_alone_has_a_new_process_that_ends_with_it() -> None:
+    log = Log().run(["one", "alone", "two", "three"], 1, alone="alone".__eq__)
+    processes = {task: process for task, (process, _, _) in log.told.items()}
+    assert list(processes.values()).count(processes["alone"]) == 1
+    assert log.told["alone"][1] == 0
+
+
+def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
+    processes: list[int] = []
+
+    def told(task: str, what: tuple[int, int, bool]) -> None:
+        processes.append(what[0])
+        raise KeyboardInterrupt
+
+    tasks = [f"await {tmp_path / 'nothing'}"] * 2
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(work, tasks, processes=2, began=lambda _: None, told=told, ended=lambda *_: pytest.fail("it ended"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(processes[0], signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux's way to forget it")
+def test_the_peak_memory_of_one_task_is_not_told_of_the_next() -> None:
+    def peak() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    bytearray(200 * 2**20)
+    before = peak()
+    forget_peak()
+    assert peak() <= before - 100 * 2**10
+
+
+def spec(dispatcher: str, **other: Any) -> RunSpec:
+    return RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher=dispatcher, **other)
+
+
+def test_dispatchers_that_take_long_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(comparing, "carry_out", lambda _, specs, **__: order.extend(spec.label for spec in specs))
+    names = ["fcfs", "conservative", "easy", "pcp20", "best-list", "stochastic-conservative"]
+    folders, _ = compare([spec(name) for name in names], tmp_path / "out")
+    assert order == ["pcp20", "conservative", "best-list", "stochastic-conservative", "fcfs", "easy"]
+    assert [folder.name for folder in folders] == names
+
+
+def test_a_worker_reads_the_workload_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "delay.json"
+    os.mkfifo(pipe)
+    # A pipe gives its content once.
+    writer = threading.Thread(target=lambda: pipe.write_bytes(Path(WORKLOAD).read_bytes()), daemon=True)
+    writer.start()
+    specs = [msgspec.structs.replace(spec(name), workload=str(pipe)) for name in ("easy", "fcfs", "stochastic-easy")]
+    folders, failures = compare(specs, tmp_path / "out")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert failures == {}
+    for folder in folders:
+        execute(spec(folder.name), tmp_path / "alone" / folder.name)
+        for name in ("jobs.csv", "decisions.jsonl", "machine_states.csv"):
+            found, expected = ((root / name).read_bytes() for root in (folder, tmp_path / "alone" / folder.name))
+            assert found.replace(str(pipe).encode(), WORKLOAD.encode()) == expected
+
+
+COUNTING = """
+from batdispatch.dispatchers.backfilling.fcfs import Fcfs
+import os, decimal
+decimal.used = getattr(decimal, "used", 0)
+class Counting(Fcfs):
+    def report(self):
+        decimal.used += 1
+        return {"used": decimal.used}
+"""
+
+
+def test_code_of_others_leaves_nothing_behind_in_a_worker(tmp_path: Path) -> None:
+    (tmp_path / "counting.py").write_text(COUNTING)
+    name = f"{tmp_path / 'counting.py'}:Counting"
+    specs = [spec(name, options={"ordering": ordering}) for ordering in ("fcfs", "sjf", "ljf")]
+    folders, failures = compare(specs, tmp_path / "out")
+    assert failures == {}
+    reports = [msgspec.json.decode((folder / "result.json").read_bytes())["report"] for folder in folders]
+    assert reports[0] == reports[1] == reports[2]

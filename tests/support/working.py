@@ -1,0 +1,33 @@
+"""Tasks for worker processes: a task is a word that says what to do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from batdispatch.core.errors import InputError, SimulationError
+
+#: How many tasks this process has done.
+DONE: list[str] = []
+
+
+def work(task: str, tell: Callable[[Any], None]) -> None:
+    """Do what the first word of a task says with the second, and tell the process and how many tasks it did before."""
+    verb, _, rest = task.partition(" ")
+    tell((os.getpid(), len(DONE), signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())))
+    DONE.append(task)
+    if verb == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if verb == "await":
+        deadline = time.monotonic() + 60
+        while not Path(rest).exists():
+            assert time.monotonic() < deadline, "it does not come about"
+            time.sleep(0.01)
+    if verb == "touch":
+        Path(rest).touch()
+    if verb in ("wrong", "fail", "break"):
+        raise {"wrong": InputError, "fail": SimulationError, "break": ZeroDivisionError}[verb](rest)
