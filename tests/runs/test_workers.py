@@ -8,6 +8,7 @@ import signal
 import stat
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from batdispatch.core.errors import InputError
 from batdispatch.runs import compare as comparing
 from batdispatch.runs.compare import compare
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import InputFiles, RunSpec, execute
 from batdispatch.runs.workers import DIED, carry_out, forget_peak
 from working import work
 
@@ -134,9 +135,15 @@ def test_dispatchers_that_take_long_go_first(tmp_path: Path, monkeypatch: pytest
 def test_a_worker_reads_the_workload_once(tmp_path: Path) -> None:
     pipe = tmp_path / "delay.json"
     os.mkfifo(pipe)
-    # A pipe gives its content once.
-    writer = threading.Thread(target=lambda: pipe.write_bytes(Path(WORKLOAD).read_bytes()), daemon=True)
-    writer.start()
+
+    def write() -> None:
+        # A pipe gives its content once; whoever reads it again finds nothing.
+        pipe.write_bytes(Path(WORKLOAD).read_bytes())
+        while pipe.exists():
+            time.sleep(0.1)
+            pipe.write_bytes(b"")
+
+    threading.Thread(target=write, daemon=True).start()
     specs = [msgspec.structs.replace(spec(name), workload=str(pipe)) for name in ("easy", "fcfs", "stochastic-easy")]
     folders, failures = compare(specs, tmp_path / "out")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -146,6 +153,18 @@ def test_a_worker_reads_the_workload_once(tmp_path: Path) -> None:
         for name in ("jobs.csv", "decisions.jsonl", "machine_states.csv"):
             found, expected = ((root / name).read_bytes() for root in (folder, tmp_path / "alone" / folder.name))
             assert found.replace(str(pipe).encode(), WORKLOAD.encode()) == expected
+
+
+def test_what_a_run_registers_is_not_there_for_the_next() -> None:
+    files = InputFiles()
+    one = files.workload(spec("easy"))
+    one.profiles["made_by_a_run"] = {"type": "delay", "delay": 1.0}
+    one.jobs.pop()
+    other = files.workload(spec("fcfs"))
+    assert "made_by_a_run" not in other.profiles
+    assert len(other.jobs) == len(one.jobs) + 1
+    assert other.jobs[0] is one.jobs[0]
+    assert files.platform(spec("easy")) is files.platform(spec("fcfs"))
 
 
 COUNTING = """
