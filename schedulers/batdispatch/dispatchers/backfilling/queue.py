@@ -47,7 +47,7 @@ class PlanOptions(QueueOptions, frozen=True, kw_only=True):
         manager may take to end a job. Batsim's reference schedulers add 5.
     """
 
-    rjms_delay: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    rjms_delay: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
 
 
 class QueueDispatcher(Dispatcher):

@@ -57,7 +57,7 @@ class PlanningOptions(Options, frozen=True, kw_only=True):
     placement: str = "best-fit"
     prediction: str = "requested"
     default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
-    rjms_delay: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    rjms_delay: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
     window: Positive = 100
     ahead: NotNegative = 0
     reserve: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
