@@ -5,7 +5,7 @@ Usage: ``python benchmarks/compare.py --platform P.xml --workload W.json [--proc
 The time is that of the whole command, from its start to its end, with all processes that it starts: reading,
 simulating, writing, the metrics, and the report. With ``--before`` (a folder that holds ``schedulers/batdispatch``,
 such as an older checkout), that version runs as well, in turn with this one, and the files of all runs are compared
-byte for byte (result.json and schedule.csv without the times that were measured).
+byte for byte (result.json, solver.jsonl and schedule.csv without the times that were measured).
 """
 
 from __future__ import annotations
@@ -52,10 +52,12 @@ def content(path: Path) -> Any:
     if path.name == "schedule.csv":
         (row,) = csv.DictReader(path.open())
         return {name: value for name, value in row.items() if name not in ("scheduling_time", "simulation_time")}
+    if path.name == "solver.jsonl":
+        return [json.loads(line) | {"solve_seconds": 0} for line in path.read_bytes().splitlines()]
     if path.name == "result.json":
         result = json.loads(path.read_bytes())
         metrics = {name: value for name, value in result["metrics"].items() if not name.startswith("decisions_seconds")}
-        return {"metrics": metrics, "report": result["report"], "rejected": result["rejected"]}
+        return {"metrics": metrics, "report": result["report"] | {"means": {}}, "rejected": result["rejected"]}
     return path.read_bytes()
 
 
