@@ -252,7 +252,7 @@ def test_bug_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     def fail(*_: object) -> None:
         raise KeyError("lost")
 
-    monkeypatch.setattr("batdispatch.core.registry.names", fail)
+    monkeypatch.setattr("batdispatch.cli.list_parts.summaries", fail)
     assert status_of(["list"], monkeypatch) == 1
     said = capsys.readouterr().err
     assert said.startswith("batdispatch: error: this is a bug: KeyError: 'lost'")
