@@ -26,8 +26,14 @@ def test_an_interrupt_while_importing_shows_no_traceback() -> None:
     assert done.stderr == ""
 
 
-def test_interrupts_are_pythons_again_afterwards() -> None:
-    program = "import signal, sys; sys.argv = ['x', '--version']\nfrom batdispatch.cli.entry import main\ntry: main()\n"
-    program += "finally: print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+def test_interrupts_are_pythons_again_while_the_command_runs_and_ignored_after_it() -> None:
+    program = """
+import signal, sys
+import batdispatch.cli.main as command
+from batdispatch.cli.entry import main
+command.main = lambda: print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+main()
+print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)
+"""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines()[-1] == "True"
+    assert done.stdout.split() == ["True", "True"]

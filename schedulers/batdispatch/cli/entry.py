@@ -1,4 +1,4 @@
-"""The console script: an interrupt while the command is still being imported ends it without a traceback."""
+"""The console script: no traceback if an interrupt comes while the command is imported, or when its work is done."""
 
 from __future__ import annotations
 
@@ -11,4 +11,8 @@ def main() -> None:
     from batdispatch.cli.main import main as run
 
     signal.signal(signal.SIGINT, handler)
-    run()
+    try:
+        run()
+    finally:
+        # Python still has to take itself down.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
