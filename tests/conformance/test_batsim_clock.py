@@ -24,7 +24,7 @@ from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs.isolation import isolated
 from batdispatch.runs.run import RunSpec, execute
-from recorded import RECORDINGS, four, play, recorded_frames
+from recorded import PLAYED, RECORDINGS, four, play, recorded_frames
 from with_simgrid import frames_with_simgrid, needs_simgrid
 
 #: Seconds within which every start is the recorded one.
@@ -130,20 +130,7 @@ def test_every_start_where_messages_take_long(
     assert_recorded(tmp_path, RECORDINGS / "scheduling" / f"{workload}.{reference}")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "delay",
-        "delay_mini_meta",
-        "dyn_ack",
-        "dyn_batsched_noack",
-        "dyn_batsched_submitter",
-        "events",
-        "msg",
-        "reject",
-        "reject_batsched_conservative",
-    ],
-)
+@pytest.mark.parametrize("name", PLAYED)
 def test_every_message_of_an_exchange_at_its_microsecond(tmp_path: Path, name: str) -> None:
     script = play(name, tmp_path, delays=four)
     heard = [json.loads(v4.encode_message(message)) for message in script.heard]

@@ -12,7 +12,7 @@ import pytest
 import recorded
 from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.results.frame import read_jobs
-from recorded import RECORDINGS, SLACK, Script
+from recorded import PLAYED, RECORDINGS, SLACK, Script
 
 
 def play(name: str, out: Path, workload: str | None = None) -> tuple[Script, pd.DataFrame]:
@@ -20,20 +20,7 @@ def play(name: str, out: Path, workload: str | None = None) -> tuple[Script, pd.
     return script, read_jobs(out / "jobs.csv")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "delay",
-        "delay_mini_meta",
-        "dyn_ack",
-        "dyn_batsched_noack",
-        "dyn_batsched_submitter",
-        "events",
-        "msg",
-        "reject",
-        "reject_batsched_conservative",
-    ],
-)
+@pytest.mark.parametrize("name", PLAYED)
 def test_recorded_decisions_give_the_recorded_jobs_file(tmp_path: Path, name: str) -> None:
     script, ours = play(name, tmp_path)
     theirs = read_jobs(RECORDINGS / "batsim4" / name / "jobs.csv")

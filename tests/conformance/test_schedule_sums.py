@@ -8,7 +8,7 @@ import pytest
 
 from batdispatch.results.schedule import read_schedule
 from batdispatch.runs.run import RunSpec, execute
-from recorded import RECORDINGS, four, play
+from recorded import PLAYED, RECORDINGS, four, play
 from with_simgrid import frames_with_simgrid, needs_simgrid
 
 #: What is not simulated, but measured or named.
@@ -28,20 +28,7 @@ def assert_sums(ours: Path, recorded: Path) -> None:
     assert not wrong, "ours and Batsim's"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "delay",
-        "delay_mini_meta",
-        "dyn_ack",
-        "dyn_batsched_noack",
-        "dyn_batsched_submitter",
-        "events",
-        "msg",
-        "reject",
-        "reject_batsched_conservative",
-    ],
-)
+@pytest.mark.parametrize("name", PLAYED)
 def test_every_column_as_recorded(tmp_path: Path, name: str) -> None:
     play(name, tmp_path, delays=four)
     assert_sums(tmp_path, RECORDINGS / "batsim4" / name)

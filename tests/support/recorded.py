@@ -22,6 +22,18 @@ from batdispatch.inputs.workloads import read_workload
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 #: Seconds by which the costs of Batsim's messages move its clock.
 SLACK = 0.02
+#: Exchanges of delays whose jobs file is Batsim's own, and that a script can take again decision by decision.
+PLAYED = (
+    "delay",
+    "delay_mini_meta",
+    "dyn_ack",
+    "dyn_batsched_noack",
+    "dyn_batsched_submitter",
+    "events",
+    "msg",
+    "reject",
+    "reject_batsched_conservative",
+)
 
 
 def four(host: int | None) -> Delay:
