@@ -29,6 +29,8 @@ def test_an_interrupt_while_importing_shows_no_traceback() -> None:
 def test_interrupts_are_pythons_again_while_the_command_runs_and_ignored_after_it() -> None:
     program = """
 import signal, sys
+# Python ignores interrupts where the shell that started the tests does.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import batdispatch.cli.main as command
 from batdispatch.cli.entry import main
 command.main = lambda: print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
