@@ -44,6 +44,7 @@ def key(
     [
         ("fcfs", 0),  # All are equal: ties go by arrival.
         ("lcfs", -7),
+        ("basic", -(4294901760 - 7)),
         ("sjf", 50),
         ("ljf", -50),
         ("smallest-first", 4),

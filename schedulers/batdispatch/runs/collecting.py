@@ -12,10 +12,10 @@ from batdispatch.core.pooled import PooledSpace
 from batdispatch.dispatchers.constraint.improving import improve
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution
-from batdispatch.dispatchers.constraint.window import in_order
 from batdispatch.inputs.instances import encode
 from batdispatch.links.retrace import Retraced
 from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.solving import Found, Limits, settled

@@ -22,8 +22,8 @@ from batdispatch.dispatchers.constraint.hcp19 import Hcp19, Hcp19Options
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.pcp20 import Pcp20, Pcp20Options
-from batdispatch.dispatchers.constraint.window import Window
 from batdispatch.engines.records import EngineOptions
+from batdispatch.parts.ordering.window import Window
 from batdispatch.parts.solving import Found
 from simulating import Result, Task, audit, simulate
 from strategies import machines, workloads

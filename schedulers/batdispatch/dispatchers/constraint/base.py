@@ -24,8 +24,8 @@ from batdispatch.dispatchers.constraint.improving import improve
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, first_solution
 from batdispatch.dispatchers.constraint.reserve import Reserve
-from batdispatch.dispatchers.constraint.window import Window, in_order
 from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.ordering.window import Window, in_order
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.solving import Account, Found, Limits, settled

@@ -7,7 +7,7 @@ from typing import Any
 
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
-from batdispatch.parts.ordering import Ordering
+from batdispatch.parts.ordering.base import Ordering
 
 
 class Window:

@@ -1,0 +1,130 @@
+"""What the dispatchers have in common that start the best jobs of a window together: window, period, decisions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.events import Event
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.lateness import TOLERANCE
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+from batdispatch.dispatchers.auction.problem import Problem
+from batdispatch.parts.ordering.priority import make_priority
+from batdispatch.parts.ordering.window import Window
+from batdispatch.parts.solving import Account, Found, Limits
+
+#: For each job of a problem, where it starts now, or None.
+Choice = Sequence[Allocation | None]
+
+
+class AuctionOptions(Options, frozen=True, kw_only=True):
+    """Options of every dispatcher that starts the best jobs of a window together.
+
+    priorities: an ordering that knows priorities (`batdispatch explain basic`).
+    window: decide about at most so many of the waiting jobs together, those of the highest priorities.
+    period: decide at most once in so many seconds of simulated time.
+    work: stop the solver after so much of its deterministic time at each decision. 0: do not call it.
+    wall: stop the solver after so many seconds of wall-clock time at each decision. This safety net makes a run depend
+        on the machine, so that each such stop is counted as a fallback.
+    """
+
+    priorities: str = "basic"
+    window: Annotated[int, msgspec.Meta(ge=1)] = 200
+    period: Annotated[float, msgspec.Meta(ge=0)] = 4.0
+    work: Annotated[float, msgspec.Meta(ge=0)] = 3.0
+    wall: Annotated[float, msgspec.Meta(gt=0)] = 30.0
+
+
+class AuctionDispatcher(Dispatcher):
+    """Starts the jobs of a window that an integer program chooses; the others wait for the next one.
+
+    Attributes:
+        priorities: the ordering.
+        window: how many jobs are decided about.
+        account: facts about each decision.
+    """
+
+    options_type: ClassVar[type[Options]] = AuctionOptions
+    effort = 2
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        self.seed = seed
+        self.priorities = make_priority(self.options.priorities)
+        self.window = Window(self.options.window)
+        self.account = Account()
+
+    def begin(self, ledger: Ledger) -> None:
+        self.priorities.begin(ledger)
+        #: Soonest time of the next decision, and the time for which a call was asked, s.
+        self._next = 0.0
+        self._called = -1.0
+        #: Whether jobs or capacity came since the last decision, so that another one may start something.
+        self._changed = False
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        self._changed = True
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        self.priorities.ended(stay, ledger.now)
+        self._changed = True
+
+    def on_event(self, ledger: Ledger, event: Event) -> None:
+        self._changed = True
+
+    @property
+    def limits(self) -> Limits:
+        """When the solver stops."""
+        return Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
+
+    def decide(self, ledger: Ledger) -> None:
+        if not ledger.queue or not self._changed:
+            return
+        if ledger.now < self._next - TOLERANCE:
+            if self._called != self._next:
+                self._called = self._next
+                ledger.wake_at(self._next)
+            return
+        self._changed = False
+        self._next = ledger.now + self.options.period
+        problem = Problem(ledger, self._window(ledger))
+        counters: dict[str, int] = {}
+        found = self.choose(problem, counters)
+        started = 0
+        for asking, allocation in zip(problem.askings, found.solution, strict=True):
+            if allocation is not None:
+                ledger.start(asking.job, allocation)
+                started += 1
+        facts = {"jobs": len(problem.askings), "running": len(ledger.running), "started": started}
+        self.account.add(ledger.now, found, facts, counters)
+        # The next window holds other jobs than this one.
+        if ledger.queue and (not found.solved or (started and len(ledger.queue) + started > len(problem.askings))):
+            self._changed = True
+            self._called = self._next
+            ledger.wake_at(self._next)
+
+    def _window(self, ledger: Ledger) -> list[tuple[Job, int]]:
+        """Return the waiting jobs of the highest priorities, the highest first."""
+        value, rank, now = self.priorities.value, ledger.rank, ledger.now
+        queued = sorted(((-value(job, now), rank(job), job) for job in ledger.queue.values()), key=lambda one: one[:2])
+        return [(job, -negated) for negated, _, job in queued[: self.window.size]]
+
+    @abstractmethod
+    def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
+        """Return where each job of a problem starts now, if it does, and how this was found.
+
+        Costs are minus the value that is to be maximised. Counts for the account go into `counters`.
+        """
+
+    def report(self) -> dict[str, Any]:
+        return {**self.account.report(), "window_halved": self.window.halved}
+
+    def notes(self) -> list[bytes]:
+        return self.account.lines

@@ -1,0 +1,133 @@
+"""A co-allocation problem: which jobs of a window start now, and with how many units on which node.
+
+The programs of this family are written in its terms. Axis 0 of every array is the node: the hosts that run jobs, in
+ascending order of id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core import hostset
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import first_fit
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
+
+
+class Asking(msgspec.Struct, frozen=True, eq=False):
+    """A job of the window as the programs see it.
+
+    On node i, x units of the job use ``x * amounts + once[i]``, if x > 0.
+
+    Attributes:
+        job: the job.
+        priority: p_j, at least 1.
+        units: r_j, placed all or none.
+        amounts: what a unit takes on its node, int64 [resource].
+        once: what the job takes of each node that it uses, beside its units; int64 [node, resource].
+        least: fewest nodes that may be used.
+        most: most nodes that may be used.
+        each: exact number of units on every node used; 0: any number.
+        room: how many units each node could take if no other job of the window were there, int64 [node]; at most
+            `units`, 0 where the job may not go.
+        licences: what the job takes of what exists once for the whole machine, int64 [licence].
+    """
+
+    job: Job
+    priority: int
+    units: int
+    amounts: NDArray[np.int64]
+    once: NDArray[np.int64]
+    least: int
+    most: int
+    each: int
+    room: NDArray[np.int64]
+    licences: NDArray[np.int64]
+
+
+class Problem:
+    """The jobs of a window and the nodes at one moment. A problem never changes.
+
+    Attributes:
+        ledger: the cluster.
+        hosts: host id of each node, int64 [node].
+        free: what each node has left, int64 [node, resource].
+        licences: what the machine has left, int64 [licence].
+        askings: the jobs, the most urgent first.
+    """
+
+    def __init__(self, ledger: Ledger, window: Sequence[tuple[Job, int]]) -> None:
+        """Look at the cluster as it is now.
+
+        Args:
+            ledger: the cluster.
+            window: (job, priority), the most urgent first.
+        """
+        self.ledger = ledger
+        machine, space = ledger.machine, ledger.space
+        self.hosts: NDArray[np.int64] = np.array(hostset.ids(machine.compute), dtype=np.int64)
+        nodes = space.nodes(ledger.free)
+        if machine.exclusive:
+            self.free = np.zeros((len(self.hosts), 1), dtype=np.int64)
+            self.free[np.isin(self.hosts, hostset.ids(nodes))] = 1
+        else:
+            self.free = nodes[self.hosts]
+        self.licences: NDArray[np.int64] = space.pooled(ledger.free)[len(machine.resources) :]
+        self._rooms: dict[Any, NDArray[np.int64]] = {}
+        self.askings = tuple(self._asking(job, priority) for job, priority in window)
+
+    def _asking(self, job: Job, priority: int) -> Asking:
+        machine = self.ledger.machine
+        need = self.ledger.space.need(job)
+        if machine.exclusive:
+            amounts, once = np.ones(1, dtype=np.int64), np.zeros_like(self.free)
+        elif need.whole:
+            # Each node used is taken wholly, however many units it carries.
+            amounts, once = np.zeros(len(machine.resources), dtype=np.int64), machine.capacity[self.hosts]
+        else:
+            amounts = np.array(need.amounts, dtype=np.int64)
+            once = np.broadcast_to(np.array(need.once or (0,) * len(amounts), dtype=np.int64), self.free.shape)
+        return Asking(
+            job=job,
+            priority=priority,
+            units=need.units,
+            amounts=amounts,
+            once=once,
+            least=need.least,
+            most=min(need.most, len(self.hosts)),
+            each=need.each,
+            room=self._room(job),
+            licences=np.array(need.licences, dtype=np.int64),
+        )
+
+    def _room(self, job: Job) -> NDArray[np.int64]:
+        known = self._rooms.get(job.request)
+        if known is None:
+            room = self.ledger.space.room(self.ledger.free, job)[self.hosts]
+            known = self._rooms[job.request] = np.minimum(room, job.units)
+        return known
+
+    def allocation(self, units: NDArray[np.int64]) -> Allocation:
+        """Return the allocation of a job with so many units on each node, int64 [node]."""
+        used = units.nonzero()[0]
+        return Allocation.of(self.hosts[used].tolist(), units[used].tolist())
+
+    def greedy(self) -> list[Allocation | None]:
+        """Return an allocation for each job that finds room on the lowest nodes, taking jobs as they come.
+
+        This is what a backfilling scheduler without reservations starts. Time: O(w n) for w jobs and n nodes.
+        """
+        space, free = self.ledger.space, self.ledger.free
+        found: list[Allocation | None] = []
+        for asking in self.askings:
+            allocation = first_fit(space, free, asking.job)
+            found.append(allocation)
+            if allocation is not None:
+                free = space.take(free, asking.job, allocation)
+        return found
