@@ -29,7 +29,7 @@ from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.runs.run import parse_dispatchers
@@ -104,9 +104,9 @@ def simulate(machine: Machine, workload: Workload, name: str, options: dict[str,
     with tempfile.TemporaryDirectory() as folder:
         asked = EngineOptions(dynamic_jobs=session.dispatcher.registers_jobs)
         EmbeddedEngine(machine, workload, Outputs(Path(folder), machine.size), options=asked).run(session)
-        frame = read_jobs(Path(folder) / "jobs.csv")
+        columns = read_columns(Path(folder) / "jobs.csv")
     assert session.ledger is not None
-    sample = sample_of(frame, lineage=lineage_of(frame, session.ledger.parents))
+    sample = sample_of(columns, lineage=lineage_of(columns, session.ledger.parents))
     spent = 1000 * np.array(session.decision_seconds)
     busy = spent[np.array(session.waited)]
     return Run(sample.slowdown, sample.wait, spent, busy, session.dispatcher.report())

@@ -60,8 +60,8 @@ def draw(folder: Path) -> NDArray[np.uint8]:
     runs = read_runs([folder / name for name in DISPATCHERS])
     curves = curve_figures(runs, {})
     figures = [(title, make()) for title, _, make in curves[:3]]
-    end = max(float(run.frame["finish_time"].max()) for run in runs)
-    figures += [(run.label, gantt(run.frame, run.hosts or 0, begin=0.0, end=end)) for run in runs]
+    end = max(float(np.nanmax(run.columns.finish_time)) for run in runs)
+    figures += [(run.label, gantt(run.columns, run.hosts or 0, begin=0.0, end=end)) for run in runs]
     tiles = [_pixels(title, figure) for title, figure in figures]
     columns = [np.concatenate(tiles[start : start + 3]) for start in (0, 3)]
     height = max(len(column) for column in columns)

@@ -26,7 +26,7 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.stochastic import scenario
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.metrics.attempts import attempt_metrics
 
@@ -51,10 +51,10 @@ def simulate(workload: Workload, options: Options) -> dict[str, float]:
         session = Session(create(options.get("dispatcher", "stochastic-batch"), told))
         engine.run(session)
         spent = time.process_time() - began
-        frame = read_jobs(folder / "jobs.csv")
+        columns = read_columns(folder / "jobs.csv")
     assert session.ledger is not None
-    everything = attempt_metrics(frame, machine.size, lineage_of(frame, session.ledger.parents))
-    large = frame[~frame["job_id"].str.startswith("small-")]
+    everything = attempt_metrics(columns, machine.size, lineage_of(columns, session.ledger.parents))
+    large = columns.take(np.array([not name.startswith("small-") for name in columns.job_id]))
     long = attempt_metrics(large, lineage=lineage_of(large, session.ledger.parents))
     if not everything["jobs"] == everything["jobs_succeeded"] == len(workload.jobs):
         raise AssertionError("a job was lost")

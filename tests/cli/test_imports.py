@@ -41,10 +41,11 @@ def test_help_and_list_import_no_large_library(words: str) -> None:
     assert "batdispatch.dispatchers.backfilling" not in found
 
 
-def test_a_run_imports_nothing_of_reports_solvers_and_sockets(tmp_path: Path) -> None:
+def test_a_run_imports_nothing_of_frames_reports_solvers_and_sockets(tmp_path: Path) -> None:
     words = ["--platform", f"{RECORDINGS}/platforms/four.xml", "--workload", f"{RECORDINGS}/workloads/delay.json"]
     found = imported("run", *words, "--dispatcher", "easy", "--out", str(tmp_path / "out"))
-    assert found & {"scipy", "matplotlib", "evalys", "ortools", "jinja2", "zmq", "batdispatch.results.report"} == set()
+    unused = {"pandas", "scipy", "matplotlib", "evalys", "ortools", "jinja2", "zmq"}
+    assert found & (unused | {"batdispatch.results.frame", "batdispatch.results.report"}) == set()
     assert {"numpy", "batdispatch.engines.embedded"} <= found
 
 

@@ -8,33 +8,36 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage, read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
+from columns import columns_of
 
 
-def rows(*listed: tuple[str, str, float, int, str, float, float]) -> pd.DataFrame:
+def rows(*listed: tuple[str, str, float, int, str, float, float]) -> RunColumns:
     names = ["job_id", "profile", "submission_time", "requested_number_of_resources", "final_state"]
-    return pd.DataFrame(listed, columns=[*names, "starting_time", "finish_time"]).assign(workload_name="w0")
+    frame = pd.DataFrame(listed, columns=[*names, "starting_time", "finish_time"])
+    return columns_of(frame.assign(workload_name="w0"))
 
 
-def joined(frame: pd.DataFrame, parents: Mapping[str, str], folder: Path) -> Lineage:
+def joined(columns: RunColumns, parents: Mapping[str, str], folder: Path) -> Lineage:
     write_lineage(parents, folder / "lineage.csv")
-    return read_lineage(folder / "lineage.csv", frame)
+    return read_lineage(folder / "lineage.csv", columns)
 
 
 DONE, KILLED, LATE = "COMPLETED_SUCCESSFULLY", "COMPLETED_KILLED", "COMPLETED_WALLTIME_REACHED"
 
 
 def test_attempts_are_joined(tmp_path: Path) -> None:
-    frame = rows(
+    columns = rows(
         ("7", "a", 5.0, 2, KILLED, 10.0, 14.0),
         ("8", "b", 0.0, 1, DONE, 0.0, 9.0),
         ("7~2", "a", 14.0, 2, LATE, 20.0, 29.0),
         ("7~3", "a", 29.0, 2, DONE, 30.0, 42.0),
         ("9", "b", 1.0, 1, "REJECTED", float("nan"), float("nan")),
     )
-    lineage = joined(frame, {"w0!7~2": "w0!7", "w0!7~3": "w0!7~2"}, tmp_path)
-    assert attempt_metrics(frame, hosts=4, lineage=lineage) == {
+    lineage = joined(columns, {"w0!7~2": "w0!7", "w0!7~3": "w0!7~2"}, tmp_path)
+    assert attempt_metrics(columns, hosts=4, lineage=lineage) == {
         "jobs": 2,
         "jobs_succeeded": 2,
         "useful_work": pytest.approx(2 * 12 + 9),
@@ -46,13 +49,13 @@ def test_attempts_are_joined(tmp_path: Path) -> None:
 
 
 def test_an_id_that_only_looks_like_an_attempt_is_a_job(tmp_path: Path) -> None:
-    frame = rows(
+    columns = rows(
         ("7", "a", 0.0, 1, DONE, 0.0, 1.0),
         ("7~2", "a", 0.0, 1, DONE, 0.0, 1.0),
         ("5~2", "a", 0.0, 1, DONE, 0.0, 1.0),
     )
-    assert attempt_metrics(frame)["jobs"] == 3
-    assert joined(frame, {}, tmp_path).root.tolist() == [0, 1, 2]
+    assert attempt_metrics(columns)["jobs"] == 3
+    assert joined(columns, {}, tmp_path).root.tolist() == [0, 1, 2]
 
 
 def test_a_run_without_a_job_that_ran() -> None:

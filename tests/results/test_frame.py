@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.frame import COLUMNS, read_jobs
+from batdispatch.results.columns import COLUMNS
+from batdispatch.results.frame import read_jobs
 
 HEADER = ",".join(COLUMNS)
 LINE = 'a,w0,p,0.0,1,-1,1,COMPLETED_SUCCESSFULLY,1.0,2.0,3.0,1.0,3.0,1.5,0,-1,""'

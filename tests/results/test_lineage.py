@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.results.audit.run import Auditor
+from batdispatch.results.columns import FINAL_STATES, RunColumns
 from batdispatch.results.explain.waiting import explain
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE, Lineage, logical, read_lineage, unjoined, waits, write_lineage
 from batdispatch.results.lineage import lineage_of as lineage_of_parents
 from batdispatch.results.metrics.compute import compute
@@ -24,6 +25,7 @@ from batdispatch.results.report.losses import losers
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import Run, read_run, read_runs
 from batdispatch.runs.run import RunSpec, execute
+from columns import columns_of
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = ROOT / "platforms" / "flat8.xml"
@@ -44,40 +46,37 @@ def record(folder: Path, *lines: str) -> Path:
     return folder
 
 
-def lineage_of(folder: Path) -> tuple[pd.DataFrame, Lineage]:
-    frame = read_jobs(folder / "jobs.csv")
-    return frame, read_lineage(folder / FILE, frame)
+def lineage_of(folder: Path) -> tuple[RunColumns, Lineage]:
+    columns = read_columns(folder / "jobs.csv")
+    return columns, read_lineage(folder / FILE, columns)
 
 
 # --- reading and writing ---------------------------------------------------------------------------------------------
 
 
 def test_segments_become_one_row(write_jobs: WriteJobs) -> None:
-    frame, lineage = lineage_of(record(write_jobs(SEGMENTS), "7~2,w0,7"))
+    columns, lineage = lineage_of(record(write_jobs(SEGMENTS), "7~2,w0,7"))
     assert (lineage.parent.tolist(), lineage.root.tolist(), lineage.depth.tolist()) == (
         [2, -1, -1],
         [2, 1, 2],
         [1, 0, 0],
     )
-    jobs = logical(frame, lineage)
-    assert jobs["job_id"].tolist() == ["b", "7"]
-    job = jobs.iloc[1]
+    jobs = logical(columns, lineage)
+    assert jobs.job_id.tolist() == ["b", "7"]
     names = ["submission_time", "starting_time", "finish_time", "execution_time", "waiting_time", "turnaround_time"]
-    assert job[names].tolist() == [0, 2, 19, 14, 5, 19]
-    assert (job["requested_number_of_resources"], job["segments"], job["final_state"]) == (
-        2,
-        2,
-        "COMPLETED_SUCCESSFULLY",
-    )
-    assert job["success"]
-    begin, end = waits(frame, lineage)
+    assert [getattr(jobs, name)[1] for name in names] == [0, 2, 19, 14, 5, 19]
+    assert (jobs.requested_number_of_resources[1], lineage.segments.tolist()) == (2, [1, 2])
+    assert FINAL_STATES[jobs.final_state[1]] == "COMPLETED_SUCCESSFULLY"
+    assert jobs.success[1]
+    begin, end = waits(columns, lineage)
     assert sorted(zip(begin.tolist(), end.tolist(), strict=True)) == [(0, 2), (1, 1), (6, 9)]
 
 
 def test_without_the_file_nothing_is_joined(write_jobs: WriteJobs) -> None:
-    frame, lineage = lineage_of(write_jobs(SEGMENTS))
+    columns, lineage = lineage_of(write_jobs(SEGMENTS))
     assert not lineage.joined
-    assert logical(frame, lineage).drop(columns="segments").equals(frame)
+    assert logical(columns, lineage) is columns
+    assert set(lineage.segments.tolist()) == {1}
 
 
 def test_what_was_written_is_read(write_jobs: WriteJobs) -> None:
@@ -87,7 +86,7 @@ def test_what_was_written_is_read(write_jobs: WriteJobs) -> None:
     assert (folder / FILE).read_text() == "job_id,workload_name,parent\nb,w0,a\nc,w1,w0!b\n"
     _, lineage = lineage_of(folder)
     assert lineage.root.tolist() == [0, 0, 0]
-    at_hand = lineage_of_parents(read_jobs(folder / "jobs.csv"), {"w0!b": "w0!a", "w1!c": "w0!b"})
+    at_hand = lineage_of_parents(read_columns(folder / "jobs.csv"), {"w0!b": "w0!a", "w1!c": "w0!b"})
     assert at_hand.parent.tolist() == lineage.parent.tolist() == [-1, 0, 1]
     # A later run in the same folder in which no job continues another.
     write_lineage({}, folder / FILE)
@@ -95,11 +94,12 @@ def test_what_was_written_is_read(write_jobs: WriteJobs) -> None:
 
 
 def test_a_segment_that_was_rejected_ends_nothing(write_jobs: WriteJobs) -> None:
-    frame, lineage = lineage_of(
+    columns, lineage = lineage_of(
         record(write_jobs({"a": KILLED, "a~2": {"state": "REJECTED", "submission": 10.0}}), "a~2,w0,a")
     )
-    (job,) = logical(frame, lineage).to_dict("records")
-    assert (job["final_state"], job["finish_time"], job["segments"]) == ("COMPLETED_WALLTIME_REACHED", 10, 2)
+    job = logical(columns, lineage)
+    assert [FINAL_STATES[state] for state in job.final_state] == ["COMPLETED_WALLTIME_REACHED"]
+    assert (job.finish_time.tolist(), lineage.segments.tolist()) == ([10], [2])
 
 
 @pytest.mark.parametrize(
@@ -152,18 +152,19 @@ def test_a_long_chain_is_followed(write_jobs: WriteJobs) -> None:
     count = 3000
     jobs = {str(i): {"submission": float(i), "start": float(i), "finish": i + 0.5} for i in range(count)}
     folder = record(write_jobs(jobs), *(f"{i},w0,{i - 1}" for i in range(count - 1, 0, -1)))
-    frame, lineage = lineage_of(folder)
+    columns, lineage = lineage_of(folder)
     assert set(lineage.root.tolist()) == {0}
-    (job,) = logical(frame, lineage).to_dict("records")
-    assert (job["segments"], job["execution_time"], job["waiting_time"]) == (count, count / 2, (count - 1) / 2)
+    job = logical(columns, lineage)
+    assert (len(job), lineage.segments.tolist()) == (1, [count])
+    assert (job.execution_time[0], job.waiting_time[0]) == (count / 2, (count - 1) / 2)
 
 
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 
 def test_metrics_are_of_logical_jobs_and_the_machine_of_segments(write_jobs: WriteJobs) -> None:
-    frame, lineage = lineage_of(record(write_jobs(SEGMENTS), "7~2,w0,7"))
-    values = compute(frame, lineage=lineage, hosts=8)
+    columns, lineage = lineage_of(record(write_jobs(SEGMENTS), "7~2,w0,7"))
+    values = compute(columns, lineage=lineage, hosts=8)
     assert values["nb_jobs"] == values["nb_jobs_success"] == 2
     assert values["nb_jobs_killed"] == 0
     assert values["mean_waiting_time"] == (5 + 0) / 2
@@ -205,7 +206,7 @@ def test_metrics_against_jobs_joined_by_hand(jobs: list[list[tuple[int, int]]], 
             root[at[name]], depth[at[name]] = at[names[0]], index
             if index:
                 parent[at[name]] = at[names[index - 1]]
-    values = compute(frame, lineage=Lineage(parent, root, depth, np.zeros(len(rows)), np.zeros(len(rows))))
+    values = compute(columns_of(frame), lineage=Lineage(parent, root, depth, np.zeros(len(rows)), np.zeros(len(rows))))
     waited = [sum(gap for gap, _ in segments) for segments in jobs]
     ran = [sum(length for _, length in segments) for segments in jobs]
     assert values["mean_waiting_time"] == pytest.approx(np.mean(waited))
@@ -218,8 +219,8 @@ def test_metrics_against_jobs_joined_by_hand(jobs: list[list[tuple[int, int]]], 
 
 def test_jobs_that_are_not_joined_have_the_numbers_they_had(recordings: Path) -> None:
     for path in sorted(recordings.glob("scheduling/*/jobs.csv"))[:6]:
-        frame = read_jobs(path)
-        assert compute(frame, hosts=128) == compute(frame, hosts=128, lineage=unjoined(len(frame)))
+        columns = read_columns(path)
+        assert compute(columns, hosts=128) == compute(columns, hosts=128, lineage=unjoined(len(columns)))
 
 
 # --- a log whose names look like attempts ----------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 import statistics
 from pathlib import Path
@@ -13,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.frame import COLUMNS, read_jobs
+from batdispatch.results.columns import COLUMNS
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.metrics.compute import METRICS, compute, describe
+from columns import columns_of
 
 #: Multiples of 1/8 s are exact, so that comparisons with brute force need no tolerance for ties.
 times = st.integers(0, 800).map(lambda eighths: eighths / 8)
@@ -44,10 +45,14 @@ def frame_of(rows, rejected=0):
     return frame.reindex(columns=list(COLUMNS))
 
 
+def columns_of_rows(*args, **options):
+    return columns_of(frame_of(*args, **options))
+
+
 @given(jobs, st.integers(0, 2))
 def test_every_metric_against_brute_force(rows, rejected):
     users = np.array([user for *_, user in rows] + [""] * rejected, dtype=object)
-    values = compute(frame_of(rows, rejected), hosts=11, users=users)
+    values = compute(columns_of_rows(rows, rejected), hosts=11, users=users)
     waits = [w for _, w, *_ in rows]
     turnarounds = [w + p for _, w, p, *_ in rows]
     bounded = [max(1.0, (w + p) / max(p, 10.0)) for _, w, p, *_ in rows]
@@ -106,8 +111,8 @@ def test_the_same_numbers_as_batsim(recordings):
             theirs = next(csv.DictReader(file))
         if theirs["nb_jobs_finished"] == "0" or theirs["nb_jobs_rejected"] != "0":
             continue
-        frame = read_jobs(path.parent / "jobs.csv")
-        ours = compute(frame, hosts=int(theirs["nb_computing_machines"]))
+        columns = read_columns(path.parent / "jobs.csv")
+        ours = compute(columns, hosts=int(theirs["nb_computing_machines"]))
         for name in (
             "mean_waiting_time",
             "max_waiting_time",
@@ -117,7 +122,7 @@ def test_the_same_numbers_as_batsim(recordings):
             "max_slowdown",
         ):
             assert ours[name] == pytest.approx(float(theirs[name]), rel=2e-5, abs=2e-6), (path, name)
-        assert ours["makespan"] + frame["submission_time"].min() == pytest.approx(float(theirs["makespan"]), abs=2e-6)
+        assert ours["makespan"] + columns.submission_time.min() == pytest.approx(float(theirs["makespan"]), abs=2e-6)
         assert ours["nb_jobs_success"] == int(theirs["nb_jobs_success"])
         assert ours["nb_jobs_killed"] + ours["nb_jobs_failed"] == int(theirs["nb_jobs_killed"])
         busy = ours["utilisation"] * int(theirs["nb_computing_machines"]) * ours["makespan"]
@@ -129,15 +134,15 @@ def test_the_same_numbers_as_batsim(recordings):
 
 
 def test_threshold_of_the_bounded_slowdown():
-    frame = frame_of([(0.0, 90.0, 10.0, 0, 1, "")])
-    assert compute(frame, threshold=100.0)["mean_bounded_slowdown"] == 1.0
-    assert compute(frame, threshold=10.0)["mean_bounded_slowdown"] == 10.0
+    columns = columns_of_rows([(0.0, 90.0, 10.0, 0, 1, "")])
+    assert compute(columns, threshold=100.0)["mean_bounded_slowdown"] == 1.0
+    assert compute(columns, threshold=10.0)["mean_bounded_slowdown"] == 10.0
 
 
 def test_each_resource_has_its_utilisation():
-    frame = frame_of([(0.0, 0.0, 10.0, 0, 1, ""), (0.0, 10.0, 10.0, 0, 1, "")])
+    columns = columns_of_rows([(0.0, 0.0, 10.0, 0, 1, ""), (0.0, 10.0, 10.0, 0, 1, "")])
     amounts = {"core": np.array([4.0, 2.0]), "gpu": np.array([0.0, 1.0])}
-    values = compute(frame, hosts=2, totals={"core": 8, "gpu": 1, "mic": 2}, amounts=amounts)
+    values = compute(columns, hosts=2, totals={"core": 8, "gpu": 1, "mic": 2}, amounts=amounts)
     assert values["utilisation_core"] == pytest.approx((40 + 20) / (8 * 20))
     assert values["utilisation_gpu"] == pytest.approx(10 / 20)
     assert values["utilisation_mic"] is None
@@ -145,13 +150,13 @@ def test_each_resource_has_its_utilisation():
 
 
 def test_nothing_ran():
-    values = compute(frame_of([], rejected=2), hosts=4)
+    values = compute(columns_of_rows([], rejected=2), hosts=4)
     assert values["nb_jobs_rejected"] == 2
     assert values["throughput"] is values["mean_waiting_time"] is values["max_queue_length"] is None
 
 
 def test_decision_times_come_from_the_run():
-    values = compute(frame_of([(0.0, 0.0, 1.0, 0, 1, "")]), decisions={"count": 3, "seconds_p99": 0.5})
+    values = compute(columns_of_rows([(0.0, 0.0, 1.0, 0, 1, "")]), decisions={"count": 3, "seconds_p99": 0.5})
     assert values["decisions_count"] == 3
     assert values["decisions_seconds_p99"] == 0.5
     assert values["decisions_seconds_max"] is None
@@ -161,7 +166,7 @@ def test_a_malformed_allocation_names_the_job():
     frame = frame_of([(0.0, 0.0, 1.0, 0, 1, "")] * 3)
     frame.loc[1, "allocated_resources"] = "7-3"
     with pytest.raises(InputError, match=r"job '1'.*7-3"):
-        compute(frame)
+        compute(columns_of(frame))
 
 
 @pytest.mark.parametrize("name", [*METRICS, "utilisation_gpu"])
@@ -180,10 +185,8 @@ def test_an_unknown_metric_has_no_description():
 
 def test_values_do_not_depend_on_the_order_of_the_file(recordings: Path):
     path = recordings / "scheduling" / "burst.easy_bf" / "jobs.csv"
-    frame = read_jobs(path)
-    shuffled = frame.sample(frac=1.0, random_state=1).reset_index(drop=True)
-    buffer = io.StringIO()
-    shuffled.to_csv(buffer)
-    one, other = compute(frame, hosts=128), compute(shuffled, hosts=128)
+    columns = read_columns(path)
+    shuffled = columns.take(np.random.default_rng(1).permutation(len(columns)))
+    one, other = compute(columns, hosts=128), compute(shuffled, hosts=128)
     for name, value in one.items():
         assert other[name] == (value if value is None else pytest.approx(value, rel=1e-12)), name

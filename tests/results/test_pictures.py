@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from batdispatch.results.frame import read_jobs
 from batdispatch.results.hostsets import parse_many
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.report import evalys_bridge, style
 from batdispatch.results.report.curves import POINTS, STEPS, distribution_figure, load_figure, step_curve, stretch
 from batdispatch.results.report.evalys_bridge import load_curve
@@ -113,12 +113,12 @@ def svg_of(figure, prefix="x"):
     return etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, huge_tree=True))
 
 
-def jobs_frame(recordings, name="scheduling/burst.easy_bf"):
-    return read_jobs(recordings / name / "jobs.csv")
+def jobs_of(recordings, name="scheduling/burst.easy_bf"):
+    return read_columns(recordings / name / "jobs.csv")
 
 
 def test_each_size_has_its_gantt_chart(recordings, write_jobs):
-    small = read_jobs(write_jobs({f"j{i}": {"hosts": str(i)} for i in range(5)}) / "jobs.csv")
+    small = read_columns(write_jobs({f"j{i}": {"hosts": str(i)} for i in range(5)}) / "jobs.csv")
     figure = gantt(small, 6)
     [axes] = figure.axes
     assert len(axes.patches) == 5
@@ -126,14 +126,14 @@ def test_each_size_has_its_gantt_chart(recordings, write_jobs):
     assert axes.get_ylim() == (0, 6)
 
     jobs = {f"j{i}": {"hosts": str(i % 128)} for i in range(evalys_bridge.GANTT_JOBS + 1)}
-    middle = read_jobs(write_jobs(jobs, "middle") / "jobs.csv")
+    middle = read_columns(write_jobs(jobs, "middle") / "jobs.csv")
     [axes] = gantt(middle, 128).axes
-    rectangles = len(parse_many(middle["allocated_resources"].tolist()).first)
+    rectangles = len(middle.hosts.first)
     assert rectangles <= VECTOR_RECTANGLES
     assert len(axes.collections[0].get_paths()) == rectangles
 
-    large = jobs_frame(recordings, "scheduling/crowded.easy_bf")
-    assert len(parse_many(large["allocated_resources"].tolist()).first) > VECTOR_RECTANGLES
+    large = jobs_of(recordings, "scheduling/crowded.easy_bf")
+    assert len(large.hosts.first) > VECTOR_RECTANGLES
     [axes] = gantt(large, 128).axes
     assert len(axes.images) == 1
 
@@ -141,7 +141,7 @@ def test_each_size_has_its_gantt_chart(recordings, write_jobs):
 def test_a_colour_says_how_long_a_job_waited(write_jobs):
     waits = [0.0, 60.0, 599.0, 7200.0, 86400.0]
     jobs = {f"j{i}": {"start": w, "finish": w + 10, "hosts": str(i)} for i, w in enumerate(waits)}
-    [axes] = gantt(read_jobs(write_jobs(jobs) / "jobs.csv"), 5).axes
+    [axes] = gantt(read_columns(write_jobs(jobs) / "jobs.csv"), 5).axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["waited < 1 min", "< 10 min", "< 6 h", "1 day +"]
     assert len(WAITS) == 6
@@ -149,8 +149,8 @@ def test_a_colour_says_how_long_a_job_waited(write_jobs):
 
 @pytest.mark.parametrize("jobs", [{}, {"r": {"state": "REJECTED"}}])
 def test_nothing_ran_and_still_a_picture(write_jobs, jobs):
-    frame = read_jobs(write_jobs(jobs) / "jobs.csv")
-    svg_of(gantt(frame, 4, begin=0.0, end=0.0))
+    columns = read_columns(write_jobs(jobs) / "jobs.csv")
+    svg_of(gantt(columns, 4, begin=0.0, end=0.0))
     empty = np.zeros(0)
     svg_of(load_figure({"a": (empty, empty, empty)}, label="x", total=None, begin=0, end=0))
     svg_of(distribution_figure({"a": empty}, label="x", durations=True))
@@ -159,7 +159,7 @@ def test_nothing_ran_and_still_a_picture(write_jobs, jobs):
 
 
 def test_pictures_are_the_same_every_time_and_take_the_pages_ink(recordings):
-    one, other = (style.to_svg(gantt(jobs_frame(recordings), 128), "g", "t") for _ in range(2))
+    one, other = (style.to_svg(gantt(jobs_of(recordings), 128), "g", "t") for _ in range(2))
     assert one == other
     assert "currentColor" in one
     assert style.INK not in one

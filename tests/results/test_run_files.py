@@ -9,13 +9,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import MARK
 from batdispatch.results import runs
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.columns import RunColumns
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.run_files import NAMES, digests
 from batdispatch.results.runs import read_result, read_run
 from batdispatch.runs.instances import save_instances
@@ -125,7 +125,7 @@ def test_a_packed_file_counts_as_what_is_inside(pack: object, run: Path) -> None
     (run / "jobs.csv").unlink()
     packed = run / f"jobs.csv{ending}"
     packed.write_bytes(pack.compress(content))
-    assert len(read_run(run).frame) == content.count(b"\n") - 1
+    assert len(read_run(run).columns) == content.count(b"\n") - 1
     packed.write_bytes(pack.compress(content + b"\n"))
     with pytest.raises(InputError, match=f"jobs.csv{ending}: is not the file"):
         read_run(run)
@@ -135,15 +135,15 @@ def test_a_packed_file_counts_as_what_is_inside(pack: object, run: Path) -> None
 def test_a_run_that_is_replaced_while_it_is_read_is_not_read(
     going_on: bool, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def replaced(path: Path) -> pd.DataFrame:
+    def replaced(path: Path) -> RunColumns:
         if going_on:
             (run / MARK).mkdir()
         else:
             for file in (run.parent / "fcfs").iterdir():
                 file.replace(run / file.name)
-        return read_jobs(path)
+        return read_columns(path)
 
-    monkeypatch.setattr(runs, "read_jobs", replaced)
+    monkeypatch.setattr(runs, "read_columns", replaced)
     with pytest.raises(InputError, match="is unfinished" if going_on else "easy: was made anew while it was read"):
         read_run(run)
 

@@ -7,8 +7,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.core.request import Request, amounts
-from batdispatch.results.frame import read_jobs
-from batdispatch.results.hostsets import parse_many
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import metrics_of
 from batdispatch.results.usage import held_by_row, job_facts, read_units, slots_of
 
@@ -20,8 +19,8 @@ def run(write_jobs):
     folder = write_jobs(
         {"a": {"hosts": "0-1", "units": 3}, "b": {"hosts": "2"}, "r": {"state": "REJECTED"}, "u": {"hosts": "1"}}
     )
-    frame = read_jobs(folder / "jobs.csv")
-    return folder, frame, parse_many(frame["allocated_resources"].tolist())
+    columns = read_columns(folder / "jobs.csv")
+    return folder, columns, columns.hosts
 
 
 def units_file(folder, *lines):
@@ -37,26 +36,26 @@ JOBS = [
 
 
 def test_units_times_demand_or_the_whole_node(run):
-    folder, frame, intervals = run
-    units = read_units(units_file(folder, "a,0-1,2 1"), frame, intervals)
+    folder, columns, intervals = run
+    units = read_units(units_file(folder, "a,0-1,2 1"), columns, intervals)
     assert units.tolist() == [2, 1, 1, 1]
-    facts = job_facts(frame, JOBS)
+    facts = job_facts(columns, JOBS)
     assert [job.id if job else None for job in facts.jobs] == ["a", "w0!b", "r", None]
     assert facts.users.tolist() == ["ann", "", "", ""]
     slots = slots_of(intervals, units, MACHINE, facts.jobs)
     assert slots.host.tolist() == [0, 1, 2, 1]
     assert slots.amount.tolist() == [[4, 0], [2, 0], [8, 2], [8, 2]]
-    held = held_by_row(slots, len(frame), MACHINE.resources)
+    held = held_by_row(slots, len(columns), MACHINE.resources)
     assert held["core"].tolist() == [6, 8, 0, 8]
-    values = metrics_of(frame, {}, machine=MACHINE, jobs=JOBS, folder=folder)
+    values = metrics_of(columns, {}, machine=MACHINE, jobs=JOBS, folder=folder)
     assert values["utilisation_core"] == pytest.approx(22 * 10 / (24 * 10))
     assert values["utilisation_gpu"] == pytest.approx(4 / 6)
     assert values["nb_users"] == 1
 
 
 def test_without_a_units_file_each_host_carries_one(run):
-    folder, frame, intervals = run
-    assert read_units(folder / "units.csv", frame, intervals).tolist() == [1, 1, 1, 1]
+    folder, columns, intervals = run
+    assert read_units(folder / "units.csv", columns, intervals).tolist() == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -71,20 +70,20 @@ def test_without_a_units_file_each_host_carries_one(run):
     ],
 )
 def test_wrong_units_are_refused(run, line, message):
-    folder, frame, intervals = run
+    folder, columns, intervals = run
     with pytest.raises(InputError, match=message):
-        read_units(units_file(folder, line), frame, intervals)
+        read_units(units_file(folder, line), columns, intervals)
 
 
 def test_a_units_file_with_other_columns(run):
-    folder, frame, intervals = run
+    folder, columns, intervals = run
     (folder / "units.csv").write_text("a,b\n")
     with pytest.raises(InputError, match="expected job_id"):
-        read_units(folder / "units.csv", frame, intervals)
+        read_units(folder / "units.csv", columns, intervals)
 
 
 def test_a_resource_that_the_machine_lacks(run):
-    _, frame, intervals = run
-    facts = job_facts(frame, [Job(id="a", request=Request(units=3, per_unit=amounts({"tpu": 1})))])
+    _, columns, intervals = run
+    facts = job_facts(columns, [Job(id="a", request=Request(units=3, per_unit=amounts({"tpu": 1})))])
     with pytest.raises(InputError, match=r"job 'a'.*'tpu'"):
         slots_of(intervals, np.ones(4, dtype=np.int64), MACHINE, facts.jobs)

@@ -18,7 +18,7 @@ from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import metrics_of
 
 
@@ -189,5 +189,7 @@ class Forged:
         (self.folder / "machine_states.csv").write_text("\n".join([states[0], *ordered]) + "\n")
         shutil.rmtree(scratch)
         jobs = read_workload(Path(self.result["workload"]["path"])).jobs
-        frame = read_jobs(self.folder / "jobs.csv")
-        self.result["metrics"] = metrics_of(frame, self.result, machine=platform.machine, jobs=jobs, folder=self.folder)
+        columns = read_columns(self.folder / "jobs.csv")
+        self.result["metrics"] = metrics_of(
+            columns, self.result, machine=platform.machine, jobs=jobs, folder=self.folder
+        )

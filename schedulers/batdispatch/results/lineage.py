@@ -13,17 +13,17 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState, Resumed
+from batdispatch.core.job import Resumed
 from batdispatch.inputs.files import write_whole
+from batdispatch.results.columns import RunColumns
 
 #: Name of the record in a run's folder.
 FILE = "lineage.csv"
@@ -39,7 +39,7 @@ NOT_RESUMED: Mapping[str, Resumed] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Lineage:
-    """How the rows of a frame belong together.
+    """How the rows of a run belong together.
 
     Attributes:
         parent: row of the job that each row continues, int64 [row]; -1: none.
@@ -70,9 +70,14 @@ class Lineage:
         """Position of each row's logical job in the order of `logical`, int64 [row]."""
         return np.searchsorted(self.first, self.root).astype(np.int64)
 
+    @property
+    def segments(self) -> NDArray[np.int64]:
+        """Number of segments of each logical job, int64 [logical job]."""
+        return np.bincount(self.job, minlength=len(self.first)).astype(np.int64)
+
 
 def unjoined(rows: int) -> Lineage:
-    """Return the lineage of a frame in which every row is a job of its own."""
+    """Return the lineage of a run in which every row is a job of its own."""
     nobody, alone = np.full(rows, -1, dtype=np.int64), np.arange(rows, dtype=np.int64)
     return Lineage(nobody, alone, np.zeros(rows, dtype=np.int64), np.zeros(rows), np.zeros(rows))
 
@@ -97,19 +102,19 @@ def write_lineage(parents: Mapping[str, str], path: Path, resumed: Mapping[str, 
 
 
 def lineage_of(
-    frame: pd.DataFrame, parents: Mapping[str, str], resumed: Mapping[str, Resumed] = NOT_RESUMED
+    columns: RunColumns, parents: Mapping[str, str], resumed: Mapping[str, Resumed] = NOT_RESUMED
 ) -> Lineage:
     """Return the lineage of a run that is at hand.
 
     Args:
-        frame: the run's jobs, from `frame.read_jobs`.
+        columns: the run's jobs, from `jobs_file.read_columns`.
         parents: as for `write_lineage`.
         resumed: as for `write_lineage`.
 
     Raises:
         InputError: as for `read_lineage`.
     """
-    return _joined(frame, _rows_of(parents, resumed), FILE)
+    return _joined(columns, _rows_of(parents, resumed), FILE)
 
 
 def _rows_of(parents: Mapping[str, str], resumed: Mapping[str, Resumed]) -> list[tuple[int, list[str]]]:
@@ -125,26 +130,26 @@ def _rows_of(parents: Mapping[str, str], resumed: Mapping[str, Resumed]) -> list
     return listed
 
 
-def read_lineage(path: Path, frame: pd.DataFrame) -> Lineage:
+def read_lineage(path: Path, columns: RunColumns) -> Lineage:
     """Read the record of a run; if there is no such file, nothing is joined.
 
     Args:
         path: of the record.
-        frame: the run's jobs, from `frame.read_jobs`.
+        columns: the run's jobs, from `jobs_file.read_columns`.
 
     Raises:
-        InputError: the file is malformed, names a job that is not in the frame, names a job twice, or has a circle.
+        InputError: the file is malformed, names a job that is not in the run, names a job twice, or has a circle.
     """
-    return _joined(frame, _read_rows(path), str(path)) if path.exists() else unjoined(len(frame))
+    return _joined(columns, _read_rows(path), str(path)) if path.exists() else unjoined(len(columns))
 
 
-def _joined(frame: pd.DataFrame, listed: Sequence[tuple[int, Sequence[str]]], source: str) -> Lineage:
-    """Join the rows of a frame by the rows of a record, each with its line."""
+def _joined(columns: RunColumns, listed: Sequence[tuple[int, Sequence[str]]], source: str) -> Lineage:
+    """Join the rows of a run by the rows of a record, each with its line."""
     rows: dict[tuple[str, str], int] = {}
-    for row, (workload, name) in enumerate(zip(frame["workload_name"], frame["job_id"], strict=True)):
+    for row, (workload, name) in enumerate(zip(columns.workload_name, columns.job_id, strict=True)):
         rows.setdefault((workload, name.removeprefix(f"{workload}!")), row)
-    parent = np.full(len(frame), -1, dtype=np.int64)
-    times = np.zeros((2, len(frame)))
+    parent = np.full(len(columns), -1, dtype=np.int64)
+    times = np.zeros((2, len(columns)))
     lines: dict[int, int] = {}
     for line, (name, workload, other, *resumed) in listed:
         place = f"line {line}"
@@ -170,7 +175,7 @@ def _joined(frame: pd.DataFrame, listed: Sequence[tuple[int, Sequence[str]]], so
         lines[found] = line
         parent[found] = continued
         times[: len(resumed), found] = [_seconds(told, name, source, place) for told in resumed]
-    return _resolved(parent, times, frame, lines, source)
+    return _resolved(parent, times, columns, lines, source)
 
 
 def _seconds(text: str, name: str, source: str, place: str) -> float:
@@ -212,7 +217,7 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
 def _resolved(
     parent: NDArray[np.int64],
     times: NDArray[np.float64],
-    frame: pd.DataFrame,
+    columns: RunColumns,
     lines: Mapping[int, int],
     source: str,
 ) -> Lineage:
@@ -229,7 +234,7 @@ def _resolved(
         at = row
         while root[at] < 0:
             if at in on_way:
-                names = [str(frame["job_id"].iloc[each]) for each in way[way.index(at) :]]
+                names = [str(columns.job_id[each]) for each in way[way.index(at) :]]
                 shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
                 raise InputError(
                     f"jobs {shown} continue each other in a circle"
@@ -247,70 +252,62 @@ def _resolved(
     return Lineage(parent, root, depth, *times)
 
 
-def ran(frame: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which rows are of jobs that were not rejected."""
-    return np.asarray((frame["final_state"] != JobState.REJECTED.value).to_numpy(), dtype=np.bool_)
-
-
-def logical(frame: pd.DataFrame, lineage: Lineage) -> pd.DataFrame:
-    """Return one row for each logical job, in the order of their first segments.
+def logical(columns: RunColumns, lineage: Lineage) -> RunColumns:
+    """Return one row for each logical job, in the order of their first segments (`Lineage.segments` counts them).
 
     Submission, user and what was requested are those of the first segment. The start is the first one and the end the
     last one of the segments that ran. The execution time is the sum of theirs, and the waiting time is the rest of the
     turnaround time. State, success and hosts are those of the segment that ended last; the job counts as rejected if
-    none of them ran. The column ``segments`` counts them.
+    none of them ran.
 
     Raises:
         InputError: a segment starts before the one that it continues has ended.
     """
     if not lineage.joined:
-        return frame.assign(segments=1)
-    _check_order(frame, lineage)
-    first, job, started = lineage.first, lineage.job, ran(frame)
+        return columns
+    _check_order(columns, lineage)
+    first, job, segments = lineage.first, lineage.job, lineage.segments
     count = len(first)
-    start = frame["starting_time"].to_numpy(dtype=np.float64)
-    finish = frame["finish_time"].to_numpy(dtype=np.float64)
-    rows = np.flatnonzero(started)
+    start, finish = columns.starting_time, columns.finish_time
+    rows = np.flatnonzero(columns.ran)
     order = rows[np.lexsort((lineage.depth[rows], start[rows], finish[rows], job[rows]))]
     last = first.copy()
     last[job[order]] = order
     begin, end = np.full(count, np.nan), finish[last]
     np.fmin.at(begin, job[rows], start[rows])
-    execution = np.bincount(job[rows], weights=(finish - start)[rows], minlength=count)
-    segments = np.bincount(job, minlength=count)
+    execution = np.bincount(job[rows], weights=(finish - start)[rows], minlength=count).astype(np.float64)
     none_ran = np.isnan(begin)
     execution[none_ran] = np.nan
-    made = frame.iloc[first].reset_index(drop=True)
-    submission = made["submission_time"].to_numpy(dtype=np.float64)
+    submission = columns.submission_time[first]
     # A job of one segment has exactly the numbers that it has without a lineage.
     waiting = np.where(segments == 1, begin - submission, end - submission - execution)
     with np.errstate(invalid="ignore", divide="ignore"):
         stretch = (end - submission) / execution
-    energy = frame["consumed_energy"].to_numpy(dtype=np.float64)
-    return made.assign(
-        success=frame["success"].to_numpy()[last],
-        final_state=frame["final_state"].iloc[last].reset_index(drop=True),
+    energy = columns.consumed_energy
+    return replace(
+        columns.take(first),
+        success=columns.success[last],
+        final_state=columns.final_state[last],
         starting_time=begin,
         execution_time=execution,
         finish_time=np.where(none_ran, np.nan, end),
         waiting_time=waiting,
         turnaround_time=end - submission,
         stretch=stretch,
-        allocated_resources=frame["allocated_resources"].iloc[last].reset_index(drop=True),
+        allocated_resources=columns.allocated_resources[last],
         consumed_energy=np.where(segments == 1, energy[first], np.bincount(job, weights=energy, minlength=count)),
-        segments=segments,
     )
 
 
-def _check_order(frame: pd.DataFrame, lineage: Lineage) -> None:
-    rows = np.flatnonzero((lineage.parent >= 0) & ran(frame))
-    start = frame["starting_time"].to_numpy(dtype=np.float64)[rows]
-    ended = frame["finish_time"].to_numpy(dtype=np.float64)[lineage.parent[rows]]
+def _check_order(columns: RunColumns, lineage: Lineage) -> None:
+    rows = np.flatnonzero((lineage.parent >= 0) & columns.ran)
+    start = columns.starting_time[rows]
+    ended = columns.finish_time[lineage.parent[rows]]
     early = np.flatnonzero(start < ended - TOLERANCE)
     if len(early):
         at = int(early[0])
         row = int(rows[at])
-        name, other = frame["job_id"].iloc[row], frame["job_id"].iloc[int(lineage.parent[row])]
+        name, other = columns.job_id[row], columns.job_id[int(lineage.parent[row])]
         raise InputError(
             f"job {str(name)[:80]!r} starts at {start[at]:.6f} s, before job {str(other)[:80]!r}, which it continues, "
             f"ends at {ended[at]:.6f} s",
@@ -318,17 +315,16 @@ def _check_order(frame: pd.DataFrame, lineage: Lineage) -> None:
         )
 
 
-def waits(frame: pd.DataFrame, lineage: Lineage) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def waits(columns: RunColumns, lineage: Lineage) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return when logical jobs began and stopped to wait, float64 [stretch of waiting], in seconds.
 
     A job waits from its submission to its first start, and from the end of each segment to the start of the next one.
     """
-    rows = np.flatnonzero(ran(frame))
-    submission = frame["submission_time"].to_numpy(dtype=np.float64)
-    start = frame["starting_time"].to_numpy(dtype=np.float64)
+    rows = np.flatnonzero(columns.ran)
+    submission, start = columns.submission_time, columns.starting_time
     if not lineage.joined:
         return submission[rows], start[rows]
-    finish = frame["finish_time"].to_numpy(dtype=np.float64)
+    finish = columns.finish_time
     order = rows[np.lexsort((lineage.depth[rows], start[rows], lineage.root[rows]))]
     root = lineage.root[order]
     begin = submission[root]

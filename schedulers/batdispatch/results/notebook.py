@@ -103,4 +103,4 @@ class LoadedRun:
         """Return a Gantt chart, whatever the number of jobs; a job's colour says how long it waited."""
         from batdispatch.results.report.gantt import gantt
 
-        return gantt(self.segments, self._run.hosts or 0, lineage=self._run.lineage)
+        return gantt(self._run.columns, self._run.hosts or 0, lineage=self._run.lineage)

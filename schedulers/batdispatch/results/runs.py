@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-import pandas as pd
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.inputs.folders import check_finished, stamp
-from batdispatch.results.frame import read_jobs
-from batdispatch.results.hostsets import parse_many
+from batdispatch.results.columns import Floats, RunColumns
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
 from batdispatch.results.metrics.compute import Value, compute
-from batdispatch.results.metrics.sample import Floats
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.usage import held_by_row, job_facts, licences_of, read_units, slots_in_blocks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Largest result.json read, in bytes.
 MAX_BYTES = 1 << 28
@@ -107,9 +109,8 @@ class Run:
     Attributes:
         folder: where it is.
         label: a name that tells it from the other runs of a comparison.
-        frame: its jobs file, see `frame.read_jobs`.
+        columns: its jobs file.
         lineage: which rows of it are one job.
-        jobs: its logical jobs, one row each, see `lineage.logical`.
         result: its result.json; empty when there is none, as in a folder that Batsim wrote.
         hosts: compute hosts of the machine, None when nothing says it.
         metrics: name -> value.
@@ -117,12 +118,30 @@ class Run:
 
     folder: Path
     label: str
-    frame: pd.DataFrame
+    columns: RunColumns
     lineage: Lineage
-    jobs: pd.DataFrame
     result: Result
     hosts: int | None
     metrics: Mapping[str, Value]
+
+    @cached_property
+    def logical(self) -> RunColumns:
+        """Its logical jobs, one row each, see `lineage.logical`."""
+        return logical(self.columns, self.lineage)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Its jobs file as a frame, made when it is asked for."""
+        from batdispatch.results.frame import frame_of
+
+        return frame_of(self.columns)
+
+    @cached_property
+    def jobs(self) -> pd.DataFrame:
+        """Its logical jobs as a frame, made when it is asked for; the last column, `segments`, counts their rows."""
+        from batdispatch.results.frame import frame_of
+
+        return frame_of(self.logical).assign(segments=self.lineage.segments)
 
 
 def jobs_file(folder: Path) -> Path | None:
@@ -204,18 +223,19 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     path = jobs_file(folder)
     if path is None:
         raise InputError("holds no jobs.csv", source=str(folder))
-    frame = read_jobs(path)
-    lineage = read_lineage(folder / LINEAGE, frame)
+    columns = read_columns(path)
+    lineage = read_lineage(folder / LINEAGE, columns)
     hosts = result.platform.hosts or _hosts_of_schedule(folder)
-    values = compute(frame, lineage=lineage, hosts=hosts, totals=result.platform.resources, decisions=result.decisions)
+    values = compute(
+        columns, lineage=lineage, hosts=hosts, totals=result.platform.resources, decisions=result.decisions
+    )
     known = {name: value for name, value in result.metrics.items() if value is not None}
     metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
     metrics |= {name: value for name, value in known.items() if name.startswith("utilisation_") and name not in metrics}
-    jobs = logical(frame, lineage)
     check_finished(folder)
     if stamp(folder / RESULT) != written:
         raise InputError("was made anew while it was read: read it again", source=str(folder))
-    return Run(folder, label or result.label or folder.name, frame, lineage, jobs, result, hosts, metrics)
+    return Run(folder, label or result.label or folder.name, columns, lineage, result, hosts, metrics)
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
@@ -236,7 +256,7 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def metrics_of(
-    frame: pd.DataFrame,
+    columns: RunColumns,
     result: Mapping[str, Any],
     *,
     machine: Machine | None = None,
@@ -246,7 +266,7 @@ def metrics_of(
     """Compute every metric of a run when its machine and workload are at hand.
 
     Args:
-        frame: the run's jobs.
+        columns: the run's jobs.
         result: what result.json will hold; of it, "decisions" is read.
         machine: of the run, for utilisation.
         jobs: of the workload, for users and for what they ask for.
@@ -255,8 +275,8 @@ def metrics_of(
     Raises:
         InputError: an allocation, units.csv or lineage.csv is malformed.
     """
-    lineage = unjoined(len(frame)) if folder is None else read_lineage(folder / LINEAGE, frame)
-    facts = job_facts(frame, jobs, lineage) if jobs is not None else None
+    lineage = unjoined(len(columns)) if folder is None else read_lineage(folder / LINEAGE, columns)
+    facts = job_facts(columns, jobs, lineage) if jobs is not None else None
     totals: dict[str, float] = {}
     licences = {} if machine is None else dict(machine.licences)
     amounts: dict[str, Floats] = {}
@@ -265,19 +285,19 @@ def metrics_of(
     if machine is not None and not machine.exclusive:
         totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
         if facts is not None:
-            intervals = parse_many(frame["allocated_resources"].tolist())
+            intervals = columns.hosts
             units = (
-                read_units(folder / "units.csv", frame, intervals)
+                read_units(folder / "units.csv", columns, intervals)
                 if folder is not None
                 else np.ones(int(intervals.sizes.sum()), dtype=np.int64)
             )
-            held = {name: np.zeros(len(frame)) for name in machine.resources}
+            held = {name: np.zeros(len(columns)) for name in machine.resources}
             for slots in slots_in_blocks(intervals, units, machine, facts.asking):
-                for name, part in held_by_row(slots, len(frame), machine.resources).items():
+                for name, part in held_by_row(slots, len(columns), machine.resources).items():
                     held[name] += part
             amounts |= held
     return compute(
-        frame,
+        columns,
         lineage=lineage,
         hosts=machine.size if machine is not None else None,
         totals=totals,

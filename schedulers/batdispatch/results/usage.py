@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.results.columns import RunColumns
 from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage
 
@@ -28,7 +28,7 @@ BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class JobFacts:
-    """What the workload knows about the job of each row of a frame.
+    """What the workload knows about the job of each row of a run.
 
     Attributes:
         jobs: the workload's job, None where it has none of that id (jobs registered while the simulation ran).
@@ -42,18 +42,18 @@ class JobFacts:
     users: NDArray[np.object_]
 
 
-def job_facts(frame: pd.DataFrame, jobs: Iterable[Job], lineage: Lineage | None = None) -> JobFacts:
+def job_facts(columns: RunColumns, jobs: Iterable[Job], lineage: Lineage | None = None) -> JobFacts:
     """Look up each row's job by ``workload!id``, or by its id alone when the workload's jobs carry no prefix.
 
     Args:
-        frame: from `frame.read_jobs`.
+        columns: of the run, from `jobs_file.read_columns`.
         jobs: of the workload.
         lineage: which rows are one job; None: each row is a job.
     """
     by_id = {job.id: job for job in jobs}
     found = [
         by_id.get(job_id) or by_id.get(f"{workload}!{job_id}")
-        for job_id, workload in zip(frame["job_id"], frame["workload_name"], strict=True)
+        for job_id, workload in zip(columns.job_id.tolist(), columns.workload_name.tolist(), strict=True)
     ]
     asking = found
     if lineage is not None and lineage.joined:
@@ -62,13 +62,13 @@ def job_facts(frame: pd.DataFrame, jobs: Iterable[Job], lineage: Lineage | None 
     return JobFacts(found, asking, users)
 
 
-def read_units(path: Path, frame: pd.DataFrame, intervals: Intervals) -> NDArray[np.int64]:
+def read_units(path: Path, columns: RunColumns, intervals: Intervals) -> NDArray[np.int64]:
     """Read units.csv: how many units of its job each host slot carries, int64 [slot] along ``intervals.hosts()``.
 
     A job that is not in the file, and every job when there is no such file, has one unit on each host.
 
     Raises:
-        InputError: the file is malformed, names a job that is not in the frame, or gives a job another number of
+        InputError: the file is malformed, names a job that is not in the run, or gives a job another number of
             hosts than its allocation has.
     """
     sizes = intervals.sizes
@@ -79,7 +79,7 @@ def read_units(path: Path, frame: pd.DataFrame, intervals: Intervals) -> NDArray
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"larger than {MAX_BYTES} bytes", source=str(path))
     offsets = np.concatenate(([0], np.cumsum(sizes)))
-    rows = {job_id: row for row, job_id in enumerate(frame["job_id"])}
+    rows = {job_id: row for row, job_id in enumerate(columns.job_id.tolist())}
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.reader(file)
@@ -123,7 +123,7 @@ class Slots:
 
     Attributes:
         host: int64 [slot].
-        row: row of the frame, int64 [slot].
+        row: row of the run's columns, int64 [slot].
         units: units of the job on the host, int64 [slot].
         amount: int64 [slot, resource] along the machine's resource axis.
     """

@@ -15,7 +15,7 @@ from batdispatch.core.machine import Machine
 from batdispatch.core.session import DecisionTime
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.audit.run import Auditor
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.sample import sample_of
@@ -134,13 +134,13 @@ def refusal(cell: Cell, machine: Machine) -> str:
 
 
 def _enter(row: Row, folder: Path, auditor: Auditor) -> None:
-    result, frame = read_result(folder), read_jobs(folder / "jobs.csv")
+    result, columns = read_result(folder), read_columns(folder / "jobs.csv")
     calls = int(result.decisions.get("count") or 0)
     spent = row.decision_ms * row.calls + 1000 * float(result.decisions.get("seconds_total") or 0)
     row.calls += calls
     row.decision_ms = spent / max(row.calls, 1)
     row.cpu_seconds += float(result.performance.get("cpu_seconds") or 0)
-    sample = sample_of(frame, lineage=read_lineage(folder / LINEAGE, frame))
+    sample = sample_of(columns, lineage=read_lineage(folder / LINEAGE, columns))
     row.waits += sample.wait.tolist()
     row.slowdowns += sample.slowdown.tolist()
     row.killed += int(result.metrics.get("nb_jobs_killed") or 0)

@@ -33,7 +33,7 @@ from batdispatch.inputs.folders import Claim, settling
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.links.recorder import RecordedPeer, Recorder
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
@@ -316,11 +316,11 @@ def _finish(
     }
     parents = {} if session.ledger is None else session.ledger.parents
     write_lineage(parents, out / LINEAGE, dispatcher.resumed())
-    frame = read_jobs(out / "jobs.csv")
-    result["metrics"] = metrics_of(frame, result, machine=platform.machine, jobs=workload.jobs, folder=out)
+    columns = read_columns(out / "jobs.csv")
+    result["metrics"] = metrics_of(columns, result, machine=platform.machine, jobs=workload.jobs, folder=out)
     if "failed_attempts" in dispatcher.report():
-        lineage = read_lineage(out / LINEAGE, frame)
-        result["attempts"] = attempt_metrics(frame, platform.machine.size, lineage)
+        lineage = read_lineage(out / LINEAGE, columns)
+        result["attempts"] = attempt_metrics(columns, platform.machine.size, lineage)
     result["performance"] = {
         "load_seconds": loaded - inputs.began,
         "simulation_seconds": simulated - loaded,

@@ -18,7 +18,7 @@ from batdispatch.inputs.workloads.fitting import Fit, with_laws
 from batdispatch.inputs.workloads.importing import import_log
 from batdispatch.inputs.workloads.logs import LogOptions
 from batdispatch.inputs.workloads.lublin import lublin
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.metrics.attempts import attempt_metrics
 
@@ -122,13 +122,13 @@ def test_stochastic_dispatchers_over_a_log(tmp_path: Path) -> None:
         options = EngineOptions(dynamic_jobs=True)
         session = Session(dispatcher)
         EmbeddedEngine(machine, made, outputs, options=options).run(session)
-        frame = read_jobs(tmp_path / name / "jobs.csv")
+        columns = read_columns(tmp_path / name / "jobs.csv")
         assert session.ledger is not None
-        found = attempt_metrics(frame, machine.size, lineage_of(frame, session.ledger.parents))
+        found = attempt_metrics(columns, machine.size, lineage_of(columns, session.ledger.parents))
         assert found["jobs"] == 600
         too_short = sum(job.walltime <= made.profiles[job.profile]["delay"] for job in small)
         assert found["jobs_succeeded"] == 600 - too_short
-        end = float(frame["finish_time"].max())
+        end = float(np.nanmax(columns.finish_time))
         work = sum(job.units * lasted[job.id] for job in small)
         true = work / (machine.size * (end - made.jobs[0].submission))
         assert dispatcher.rate.at(end) == pytest.approx(true, rel=1e-6)  # type: ignore[attr-defined]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.core.job import JobState
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.columns import FINAL_STATES, RunColumns
 from batdispatch.results.hostsets import Intervals
 
 #: Seconds within which two times of a jobs file count as equal.
@@ -21,29 +21,29 @@ Mask = NDArray[np.bool_]
 
 
 class Rows:
-    """The columns of a frame as arrays, and a way to report the rows that break a rule."""
+    """The columns of a run, and a way to report the rows that break a rule."""
 
-    def __init__(self, frame: pd.DataFrame, findings: Findings) -> None:
+    def __init__(self, columns: RunColumns, findings: Findings) -> None:
         self.findings = findings
-        self.ids: list[str] = frame["job_id"].tolist()
-        self.workloads: list[str] = frame["workload_name"].tolist()
-        self.profiles: list[str] = frame["profile"].tolist()
-        self.hosts: list[str] = frame["allocated_resources"].tolist()
-        self.metadata: list[str] = frame["metadata"].tolist()
-        self.submission = frame["submission_time"].to_numpy(dtype=np.float64)
-        self.start = frame["starting_time"].to_numpy(dtype=np.float64)
-        self.finish = frame["finish_time"].to_numpy(dtype=np.float64)
+        self.ids: list[str] = columns.job_id.tolist()
+        self.workloads: list[str] = columns.workload_name.tolist()
+        self.profiles: list[str] = columns.profile.tolist()
+        self.hosts: list[str] = columns.allocated_resources.tolist()
+        self.metadata: list[str] = columns.metadata.tolist()
+        self.submission = columns.submission_time
+        self.start = columns.starting_time
+        self.finish = columns.finish_time
         #: When the job's hosts are free: Batsim writes a job that took no time as if it had taken a little.
         self.left = np.where(np.abs(self.finish - self.start - NO_TIME) < 5e-7, self.start, self.finish)
-        self.execution = frame["execution_time"].to_numpy(dtype=np.float64)
-        self.waiting = frame["waiting_time"].to_numpy(dtype=np.float64)
-        self.turnaround = frame["turnaround_time"].to_numpy(dtype=np.float64)
-        self.stretch = frame["stretch"].to_numpy(dtype=np.float64)
-        self.energy = frame["consumed_energy"].to_numpy(dtype=np.float64)
-        self.walltime = frame["requested_time"].to_numpy(dtype=np.float64)
-        self.size = frame["requested_number_of_resources"].to_numpy(dtype=np.int64)
-        self.success = frame["success"].to_numpy(dtype=bool)
-        self.state = frame["final_state"].astype(str).to_numpy()
+        self.execution = columns.execution_time
+        self.waiting = columns.waiting_time
+        self.turnaround = columns.turnaround_time
+        self.stretch = columns.stretch
+        self.energy = columns.consumed_energy
+        self.walltime = columns.requested_time
+        self.size = columns.requested_number_of_resources
+        self.success = columns.success
+        self.state = np.array([state.value for state in FINAL_STATES])[columns.final_state]
         self.ran: Mask = self.state != JobState.REJECTED.value
 
     def by_name(self) -> dict[str, int]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
@@ -31,7 +30,8 @@ from batdispatch.results.audit.outcomes import Outcomes
 from batdispatch.results.audit.requests import check_dependencies, check_licences, check_lineage, check_places
 from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows, Units
 from batdispatch.results.audit.setting import Setting
-from batdispatch.results.hostsets import Intervals, parse_many
+from batdispatch.results.columns import RunColumns
+from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage, unjoined
 from batdispatch.results.usage import JobFacts, job_facts, slots_in_blocks
 
@@ -59,7 +59,7 @@ class Audited:
 
 
 def audit(
-    frame: pd.DataFrame,
+    columns: RunColumns,
     machine: Machine,
     jobs: Sequence[Job],
     profiles: Mapping[str, Mapping[str, Any]],
@@ -73,7 +73,7 @@ def audit(
     """Check a run's jobs against the workload, the machine, and what was decided.
 
     Args:
-        frame: the jobs file, from `frame.read_jobs`.
+        columns: the jobs file, from `jobs_file.read_columns`.
         machine: of the platform the run was on.
         jobs: of the workload.
         profiles: of the workload, for the run time and the return code that jobs must have.
@@ -87,17 +87,12 @@ def audit(
         InputError: an allocation is malformed.
     """
     findings = Findings(limit=limit)
-    lineage = unjoined(len(frame)) if lineage is None else lineage
+    lineage = unjoined(len(columns)) if lineage is None else lineage
     setting = Setting(machine, profiles, result)
-    try:
-        intervals = parse_many(frame["allocated_resources"].tolist())
-    except InputError as problem:
-        row = int(problem.place.removeprefix("row ")) if problem.place else 0
-        message = str(problem).removeprefix(f"{problem.place}: ")
-        raise InputError(message, source="jobs file", place=f"job {frame['job_id'].iloc[row]!r}") from None
-    rows = Rows(frame, findings)
+    intervals = columns.hosts
+    rows = Rows(columns, findings)
     placed = Units(intervals, units(intervals))
-    facts = job_facts(frame, jobs, lineage)
+    facts = job_facts(columns, jobs, lineage)
     heard = None
     if exchange is not None:
         heard = listen(exchange, rows, facts.jobs, placed, setting, Clock(setting.exact))

@@ -21,7 +21,7 @@ from batdispatch.results.audit.rules import audit
 from batdispatch.results.audit.stated import Command, check_recorded, check_stated
 from batdispatch.results.audit.sums import check_sums
 from batdispatch.results.audit.tables import check_states, check_units_file
-from batdispatch.results.frame import read_jobs
+from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.run_files import RECORDING
@@ -96,15 +96,15 @@ class Auditor:
         path = jobs_file(folder)
         if path is None:
             raise InputError("holds no jobs.csv", source=str(folder))
-        frame = read_jobs(path)
-        lineage = read_lineage(folder / LINEAGE, frame)
+        columns = read_columns(path)
+        lineage = read_lineage(folder / LINEAGE, columns)
         exchange = folder / RECORDING
         audited = audit(
-            frame,
+            columns,
             platform.machine,
             workload.jobs,
             workload.profiles,
-            partial(read_units, folder / "units.csv", frame),
+            partial(read_units, folder / "units.csv", columns),
             lineage=lineage,
             result=said,
             exchange=exchange if exchange.is_file() else None,
@@ -121,7 +121,7 @@ class Auditor:
         check_sums(rows, audited.intervals, setting, folder, away=away)
         check_states(rows, setting, folder, away=away)
         if "metrics" in said:
-            check_stated(findings, said, frame, lineage, platform.machine, workload.jobs, folder, heard)
+            check_stated(findings, said, columns, lineage, platform.machine, workload.jobs, folder, heard)
         for kind, noted, found, name in (
             ("platform file", result.platform.sha256, platform.digest, platform.path),
             ("workload file", result.workload.sha256, workload.digest, workload.path),

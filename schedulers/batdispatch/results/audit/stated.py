@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.results.audit.exchange import Heard
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.run_files import RECORDING
@@ -62,7 +61,7 @@ class Command:
 def check_stated(
     findings: Findings,
     result: Mapping[str, Any],
-    frame: pd.DataFrame,
+    columns: RunColumns,
     lineage: Lineage,
     machine: Machine,
     jobs: Sequence[Job],
@@ -81,10 +80,10 @@ def check_stated(
 
     metrics = result.get("metrics")
     try:
-        expected: Mapping[str, Any] = metrics_of(frame, result, machine=machine, jobs=jobs, folder=folder)
+        expected: Mapping[str, Any] = metrics_of(columns, result, machine=machine, jobs=jobs, folder=folder)
         _compare(wrong, "metrics", metrics if isinstance(metrics, dict) else {}, expected)
         if "attempts" in result:
-            _compare(wrong, "attempts", result["attempts"], attempt_metrics(frame, machine.size, lineage))
+            _compare(wrong, "attempts", result["attempts"], attempt_metrics(columns, machine.size, lineage))
     except InputError as problem:
         wrong(f"its metrics cannot be worked out: {problem}", "metrics")
     platform, workload = result.get("platform", {}), result.get("workload", {})

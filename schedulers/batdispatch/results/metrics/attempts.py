@@ -6,14 +6,14 @@ These metrics are about the attempts as such; every other metric takes the attem
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from batdispatch.core.job import JobState
-from batdispatch.results.lineage import Lineage, ran, unjoined
+from batdispatch.results.columns import RunColumns
+from batdispatch.results.lineage import Lineage, unjoined
 
 
 def attempt_metrics(
-    frame: pd.DataFrame, hosts: int | None = None, lineage: Lineage | None = None
+    columns: RunColumns, hosts: int | None = None, lineage: Lineage | None = None
 ) -> dict[str, float | int | None]:
     """Return the metrics of the jobs of a run, each counted once however often it was tried.
 
@@ -29,29 +29,31 @@ def attempt_metrics(
     - ``effective_utilisation``: useful_work / (hosts (last end - first submission)); None without `hosts`.
 
     Args:
-        frame: from `frame.read_jobs`.
+        columns: of the run, from `jobs_file.read_columns`.
         hosts: compute hosts of the machine.
         lineage: which rows are attempts at one job, see `lineage.read_lineage`; None: each row is a job.
     """
-    started = ran(frame)
-    part = frame[started]
-    if part.empty:
+    started = columns.ran
+    if not started.any():
         return {"jobs": 0}
-    success = (part["final_state"] == JobState.COMPLETED_SUCCESSFULLY.value).to_numpy()
-    length = (part["finish_time"] - part["starting_time"]).to_numpy(dtype=np.float64)
-    work = length * part["requested_number_of_resources"].to_numpy(dtype=np.float64)
-    joined = unjoined(len(frame)) if lineage is None else lineage
+    success = columns.ended(JobState.COMPLETED_SUCCESSFULLY)[started]
+    units = columns.requested_number_of_resources[started].astype(np.float64)
+    work = (columns.finish_time - columns.starting_time)[started] * units
+    joined = unjoined(len(columns)) if lineage is None else lineage
     roots = joined.root[started]
-    by_job = part.groupby(roots, sort=False)
-    first, last = by_job["submission_time"].min(), by_job["finish_time"].max()
+    # In the order in which the jobs come first, so that sums round alike.
+    _, at, job = np.unique(roots, return_index=True, return_inverse=True)
+    job = np.argsort(np.argsort(at))[job]
+    first, last = np.full(len(at), np.inf), np.full(len(at), -np.inf)
+    np.minimum.at(first, job, columns.submission_time[started])
+    np.maximum.at(last, job, columns.finish_time[started])
     window = float(last.max() - first.min())
-    units = part["requested_number_of_resources"].to_numpy(dtype=np.float64)
     saved = float((units * joined.saved[started])[success].sum())
     read = units * joined.restart[started]
     useful = float(work[success].sum()) + saved - float(read[success].sum())
     more: dict[str, float | int | None] = {}
     if joined.saved.any():
-        more = {"saved_work": saved, "checkpoint_work": float(read.sum()) + _written(frame, joined)}
+        more = {"saved_work": saved, "checkpoint_work": float(read.sum()) + _written(columns, joined)}
     return {
         "jobs": len(first),
         "jobs_succeeded": len(np.unique(roots[success])),
@@ -64,7 +66,7 @@ def attempt_metrics(
     }
 
 
-def _written(frame: pd.DataFrame, lineage: Lineage) -> float:
+def _written(columns: RunColumns, lineage: Lineage) -> float:
     """Return the unit-seconds that writing checkpoints took.
 
     An attempt that was saved held its hosts to read a checkpoint, for what it added to the run time saved, and to
@@ -73,7 +75,7 @@ def _written(frame: pd.DataFrame, lineage: Lineage) -> float:
     row = np.flatnonzero((lineage.parent >= 0) & (lineage.saved > lineage.saved[lineage.parent]))
     # The time that was saved may be that of an earlier attempt than the one before; then nothing is added.
     before = lineage.parent[row]
-    held = (frame["finish_time"] - frame["starting_time"]).to_numpy(dtype=np.float64)[before]
+    held = (columns.finish_time - columns.starting_time)[before]
     added = lineage.saved[row] - lineage.saved[before] + lineage.restart[before]
-    units = frame["requested_number_of_resources"].to_numpy(dtype=np.float64)[before]
+    units = columns.requested_number_of_resources[before].astype(np.float64)
     return float((units * (held - added)).sum())

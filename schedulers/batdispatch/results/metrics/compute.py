@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.core.job import JobState
+from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage
-from batdispatch.results.metrics.sample import Floats, Sample, sample_of
+from batdispatch.results.metrics.sample import Sample, sample_of
 
 Value = float | int | None
 
@@ -85,7 +85,7 @@ def _p95(values: Floats) -> np.float64:
 
 
 def compute(
-    frame: pd.DataFrame,
+    columns: RunColumns,
     *,
     lineage: Lineage | None = None,
     hosts: int | None = None,
@@ -96,10 +96,10 @@ def compute(
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
 ) -> dict[str, Value]:
-    """Compute every metric of a run's frame.
+    """Compute every metric of a run.
 
     Args:
-        frame: from `frame.read_jobs`.
+        columns: of the run, from `jobs_file.read_columns`.
         lineage: which rows are one job, from `lineage.read_lineage`; None: each row is a job.
         hosts: compute hosts of the machine; without it the utilisation is None.
         totals: capacity of each named resource of a machine with several resources on each node.
@@ -113,7 +113,7 @@ def compute(
         InputError: an allocation is malformed, or the lineage contradicts the times.
     """
     sample = sample_of(
-        frame,
+        columns,
         lineage=lineage,
         hosts=hosts,
         totals=totals,

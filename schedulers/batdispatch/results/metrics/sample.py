@@ -6,14 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from batdispatch.core.errors import InputError
-from batdispatch.results.hostsets import parse_many
-from batdispatch.results.lineage import Lineage, logical, ran, unjoined, waits
-
-Floats = NDArray[np.float64]
+from batdispatch.results.columns import FINAL_STATES, Floats, RunColumns
+from batdispatch.results.lineage import Lineage, logical, waits
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class Sample:
 
 
 def sample_of(
-    frame: pd.DataFrame,
+    columns: RunColumns,
     *,
     lineage: Lineage | None = None,
     hosts: int | None = None,
@@ -104,46 +100,45 @@ def sample_of(
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
 ) -> Sample:
-    """Build a sample from the frame of a run; `amounts` and `users` have one entry for each row of the frame.
+    """Build a sample from the columns of a run; `amounts` and `users` have one entry for each row of them.
 
     Raises:
         InputError: an allocation is malformed, or the lineage contradicts the times.
     """
-    lineage = unjoined(len(frame)) if lineage is None else lineage
-    started = ran(frame)
-    part = frame[started]
-    try:
-        held = parse_many(part["allocated_resources"].tolist()).sizes
-    except InputError as problem:
-        row = int(problem.place.removeprefix("row ")) if problem.place else 0
-        message = str(problem).removeprefix(f"{problem.place}: ")
-        raise InputError(message, source="jobs file", place=f"job {part['job_id'].iloc[row]!r}") from None
-    jobs = logical(frame, lineage) if lineage.joined else frame
-    job_started = ran(jobs) if lineage.joined else started
-    own = jobs[job_started]
-    submission = own["submission_time"].to_numpy(dtype=np.float64)
-    start = own["starting_time"].to_numpy(dtype=np.float64)
-    finish = own["finish_time"].to_numpy(dtype=np.float64)
-    of_first = users if users is None or not lineage.joined else users[lineage.first]
+    started = columns.ran
+    segment_start, segment_finish = columns.starting_time[started], columns.finish_time[started]
+    joined = lineage is not None and lineage.joined
+    own, jobs_started, of_first = columns, started, users
+    if joined:
+        assert lineage is not None
+        own = logical(columns, lineage)
+        jobs_started = own.ran
+        of_first = None if users is None else users[lineage.first]
+    submission, start, finish = (
+        (own.submission_time[jobs_started], own.starting_time[jobs_started], own.finish_time[jobs_started])
+        if joined
+        else (columns.submission_time[started], segment_start, segment_finish)
+    )
+    states = np.bincount(own.final_state, minlength=len(FINAL_STATES)).tolist()
     return Sample(
         submission=submission,
         start=start,
         finish=finish,
         # In a jobs file these two are rounded; `logical` computes them from the times.
-        run=own["execution_time"].to_numpy(dtype=np.float64) if lineage.joined else finish - start,
-        wait=own["waiting_time"].to_numpy(dtype=np.float64) if lineage.joined else start - submission,
-        units=own["requested_number_of_resources"].to_numpy(dtype=np.float64),
-        segment_start=part["starting_time"].to_numpy(dtype=np.float64),
-        segment_finish=part["finish_time"].to_numpy(dtype=np.float64),
-        held=held.astype(np.float64),
-        waits=waits(frame, lineage),
-        states={str(state): int(count) for state, count in jobs["final_state"].value_counts().items()},
-        first_submission=float(frame["submission_time"].min()) if len(frame) else 0.0,
+        run=own.execution_time[jobs_started] if joined else finish - start,
+        wait=own.waiting_time[jobs_started] if joined else start - submission,
+        units=own.requested_number_of_resources[jobs_started].astype(np.float64),
+        segment_start=segment_start,
+        segment_finish=segment_finish,
+        held=columns.hosts.sizes[started].astype(np.float64),
+        waits=(submission, start) if lineage is None or not joined else waits(columns, lineage),
+        states={state.value: count for state, count in zip(FINAL_STATES, states, strict=True)},
+        first_submission=float(columns.submission_time.min()) if len(columns) else 0.0,
         hosts=hosts,
         totals=dict(totals or {}),
         licences=dict(licences or {}),
         amounts={name: values[started] for name, values in (amounts or {}).items()},
-        users=of_first[job_started] if of_first is not None and (of_first != "").any() else None,
+        users=of_first[jobs_started] if of_first is not None and (of_first != "").any() else None,
         decisions=dict(decisions or {}),
         threshold=threshold,
     )

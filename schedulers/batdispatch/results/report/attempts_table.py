@@ -70,7 +70,7 @@ def attempt_rows(runs: Sequence[Run]) -> list[Row]:
     """Return `attempt_metrics` of runs as rows of a comparison; none where no job of any run continues another."""
     if not any(run.lineage.joined for run in runs):
         return []
-    found = [attempt_metrics(run.frame, run.hosts, run.lineage) for run in runs]
+    found = [attempt_metrics(run.columns, run.hosts, run.lineage) for run in runs]
     listed = []
     for name, (label, unit, better, summary, formula) in _WORDS.items():
         values = [each.get(name) for each in found]

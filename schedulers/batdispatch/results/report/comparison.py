@@ -131,7 +131,7 @@ def inputs(runs: Sequence[Run]) -> list[Fact]:
         fact("master host", lambda run: run.result.platform.master),
         fact("workload", lambda run: run.result.workload.path),
         fact("workload SHA-256", lambda run: run.result.workload.sha256),
-        fact("jobs", lambda run: len(run.jobs)),
+        fact("jobs", lambda run: len(run.logical)),
     ]
     return [each for each in facts if any(each.values)]
 
@@ -174,12 +174,11 @@ def _same_jobs(runs: Sequence[Run]) -> bool:
     """Whether all runs have the same logical jobs: their ids, submission times and sizes."""
 
     def key(run: Run) -> tuple[object, ...]:
-        jobs = run.jobs[["job_id", "submission_time", "requested_number_of_resources"]].sort_values(
-            ["job_id", "submission_time"], kind="stable"
-        )
-        times = np.round(jobs["submission_time"].to_numpy(dtype=np.float64), 3)
-        sizes = jobs["requested_number_of_resources"].to_numpy()
-        return tuple(jobs["job_id"]), times.tobytes(), sizes.tobytes()
+        jobs = run.logical
+        order = np.lexsort((jobs.submission_time, jobs.job_id.astype(str)))
+        times = np.round(jobs.submission_time[order], 3)
+        sizes = jobs.requested_number_of_resources[order]
+        return tuple(jobs.job_id[order]), times.tobytes(), sizes.tobytes()
 
     first = key(runs[0])
     return all(key(run) == first for run in runs[1:])

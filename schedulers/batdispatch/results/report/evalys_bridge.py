@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from procset import ProcSet
 
-from batdispatch.results.lineage import ran
+from batdispatch.core.job import JobState
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +77,7 @@ def jobset(frame: pd.DataFrame, hosts: int, *, seconds: float = 1.0) -> Any:
         hosts: of the machine.
         seconds: of the unit of its times.
     """
-    started = frame[ran(frame)].reset_index(drop=True)
+    started = frame[frame["final_state"] != JobState.REJECTED.value].reset_index(drop=True)
     columns = started.drop(columns=["allocated_resources"])
     for name in (
         "submission_time",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
@@ -12,8 +11,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from batdispatch.results.hostsets import Intervals, parse_many
-from batdispatch.results.lineage import Lineage, logical, ran
+from batdispatch.results.columns import RunColumns
+from batdispatch.results.frame import frame_of
+from batdispatch.results.hostsets import Intervals
+from batdispatch.results.lineage import Lineage, logical
 from batdispatch.results.report import evalys_bridge, style
 
 #: Most rectangles drawn one by one, as vectors; beyond, an image is smaller and quicker.
@@ -28,7 +29,7 @@ WAIT_COLOURS = ("#2a66a8", "#5b93cc", "#a3c3de", "#d8c678", "#e8a33d", "#c8501e"
 
 
 def gantt(
-    frame: pd.DataFrame,
+    columns: RunColumns,
     hosts: int,
     *,
     begin: float | None = None,
@@ -41,30 +42,29 @@ def gantt(
     coloured is the utilisation. 300,000 jobs take seconds.
 
     Args:
-        frame: of a run.
+        columns: of a run.
         hosts: on the vertical axis.
         begin: of the time axis in seconds, so that runs can share it; default the first submission.
         end: of the time axis; default the last end.
         lineage: which rows are one job, whose colour all of them have; default: each row is a job.
     """
-    shown_rows = ran(frame)
-    started = frame[shown_rows].reset_index(drop=True)
-    start = started["starting_time"].to_numpy(dtype=np.float64)
-    finish = started["finish_time"].to_numpy(dtype=np.float64)
-    wait = start - started["submission_time"].to_numpy(dtype=np.float64)
+    started = columns.take(columns.ran)
+    start, finish = started.starting_time, started.finish_time
+    wait = start - started.submission_time
     if lineage is not None and lineage.joined:
-        wait = logical(frame, lineage)["waiting_time"].to_numpy(dtype=np.float64)[lineage.job[shown_rows]]
+        wait = logical(columns, lineage).waiting_time[lineage.job[columns.ran]]
     kind = np.searchsorted(np.array(WAITS), wait, side="right").clip(0, len(WAITS) - 1)
-    begin = float(frame["submission_time"].min()) if begin is None else begin
+    begin = float(columns.submission_time.min()) if begin is None else begin
     end = float(finish.max(initial=begin)) if end is None else end
     end = end if end > begin else begin + 1.0
-    intervals = parse_many(started["allocated_resources"].tolist())
+    intervals = started.hosts
     hosts = max(hosts, int(intervals.last.max(initial=0)) + 1)
     with style.styled():
         if 0 < len(started) <= evalys_bridge.GANTT_JOBS and len(intervals.first) <= VECTOR_RECTANGLES:
             figure = Figure(figsize=(style.WIDTH, 3.2), layout="constrained")
             seconds, _ = style.time_unit(end - begin)
-            axes = evalys_bridge.draw_gantt(figure, started, hosts, seconds, lambda row: WAIT_COLOURS[kind[row]])
+            frame = frame_of(started)
+            axes = evalys_bridge.draw_gantt(figure, frame, hosts, seconds, lambda row: WAIT_COLOURS[kind[row]])
         else:
             figure, [axes] = style.new_figure(3.2)
             seconds, _ = style.time_unit(end - begin)

@@ -14,7 +14,6 @@ from batdispatch.results.explain.placing import placement_of
 from batdispatch.results.explain.records import Explanation
 from batdispatch.results.explain.waiting import explain, recording_of
 from batdispatch.results.explain.words import sentence
-from batdispatch.results.lineage import ran
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
@@ -85,7 +84,7 @@ def best_of(runs: Sequence[Run]) -> Run | None:
 
 def _comparable(run: Run) -> bool:
     """Whether a run has the workload's jobs and no others: what it registered continues these."""
-    return not run.result.dynamic_jobs or len(run.jobs) == run.result.workload.jobs
+    return not run.result.dynamic_jobs or len(run.logical) == run.result.workload.jobs
 
 
 def losers(runs: Sequence[Run], *, most: int = MOST) -> tuple[str, list[Loser]]:
@@ -110,11 +109,12 @@ def losers(runs: Sequence[Run], *, most: int = MOST) -> tuple[str, list[Loser]]:
 
 def _started(run: Run) -> pd.DataFrame:
     """Return the logical jobs that started: id, start, wait (s) and bounded slowdown here."""
-    jobs = run.jobs[ran(run.jobs)]
-    sample = sample_of(run.frame, lineage=run.lineage, threshold=_THRESHOLD)
+    jobs = run.logical
+    started = jobs.ran
+    sample = sample_of(run.columns, lineage=run.lineage, threshold=_THRESHOLD)
     return pd.DataFrame(
         {
-            "job": jobs["workload_name"] + "!" + jobs["job_id"],
+            "job": (jobs.workload_name + "!" + jobs.job_id)[started],
             "start": sample.start,
             "wait": sample.wait,
             "slowdown": sample.bounded_slowdown,
@@ -167,7 +167,7 @@ def _explained(run: Run, recording: Path, worst: pd.DataFrame) -> tuple[list[str
 
 def _segments(run: Run, jobs: Sequence[str]) -> list[list[str]]:
     """Return the ids of the segments of some logical jobs, first ones first."""
-    names = (run.frame["workload_name"] + "!" + run.frame["job_id"]).tolist()
+    names = (run.columns.workload_name + "!" + run.columns.job_id).tolist()
     if not run.lineage.joined:
         return [[job] for job in jobs]
     rows: dict[int, list[int]] = {}

@@ -14,11 +14,9 @@ from markupsafe import Markup, escape
 
 from batdispatch import __version__
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.results.hostsets import parse_many
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.report import comparison, losses, style
 from batdispatch.results.report.attempts_table import attempt_rows
@@ -131,7 +129,7 @@ def _title(runs: Sequence[Run]) -> str:
 
 def _lead(runs: Sequence[Run]) -> str:
     run = runs[0]
-    sentence = f"{number(len(run.jobs))} jobs" if len({len(r.jobs) for r in runs}) == 1 else "Jobs"
+    sentence = f"{number(len(run.logical))} jobs" if len({len(r.logical) for r in runs}) == 1 else "Jobs"
     hosts = {r.hosts for r in runs}
     if len(hosts) == 1 and run.hosts:
         sentence += f" on {number(run.hosts)} hosts"
@@ -175,9 +173,9 @@ def _shared(runs: Sequence[Run]) -> tuple[dict[str, Shared], str]:
         if platform.digest != facts.platform.sha256 or workload.digest != facts.workload.sha256:
             missing.append(run.label)
             continue
-        intervals = parse_many(run.frame["allocated_resources"].tolist())
-        units = read_units(run.folder / "units.csv", run.frame, intervals)
-        jobs = job_facts(run.frame, workload.jobs, run.lineage).asking
+        intervals = run.columns.hosts
+        units = read_units(run.folder / "units.csv", run.columns, intervals)
+        jobs = job_facts(run.columns, workload.jobs, run.lineage).asking
         slots = slots_of(intervals, units, platform.machine, jobs)
         found[run.label] = Shared(platform.machine, slots, licences_of(platform.machine, jobs))
     if not missing:
@@ -191,7 +189,7 @@ def _shared(runs: Sequence[Run]) -> tuple[dict[str, Shared], str]:
 def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
     entries = []
     for run in runs:
-        count = int((run.jobs["final_state"] == JobState.REJECTED.value).sum())
+        count = int((~run.logical.ran).sum())
         if not count:
             continue
         by_reason: dict[str, list[str]] = {}

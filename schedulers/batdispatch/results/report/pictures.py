@@ -135,15 +135,14 @@ def charts(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
     for index, run in enumerate(runs[:MAX_CHARTS]):
         if run.label in shared and not shared[run.label].machine.exclusive:
             known = shared[run.label]
-            rejected = (run.frame["final_state"] == "REJECTED").to_numpy()
-            start = np.where(rejected, np.nan, run.frame["starting_time"].to_numpy(dtype=np.float64))
-            finish = run.frame["finish_time"].to_numpy(dtype=np.float64)
+            start = np.where(run.columns.ran, run.columns.starting_time, np.nan)
+            finish = run.columns.finish_time
             figure = occupancy(known.slots, known.machine.capacity, start, finish, begin=begin, end=end)
             caption = "How much of each node's busiest resource is in use, averaged over short stretches of time."
         elif run.result.platform.resources:
             continue
         else:
-            figure = gantt(run.frame, run.hosts or 0, begin=begin, end=end, lineage=run.lineage)
+            figure = gantt(run.columns, run.hosts or 0, begin=begin, end=end, lineage=run.lineage)
             caption = "Which hosts ran jobs when; a job's colour says how long it had waited."
         found.append(Picture(run.label, caption, style.to_svg(figure, f"g{index}", f"Chart of {run.label}")))
     return found
@@ -185,12 +184,14 @@ def _averaged(begin: float, end: float) -> str:
 
 def _sample(run: Run, shared: Shared | None) -> Sample:
     if shared is None:
-        return sample_of(run.frame, lineage=run.lineage, hosts=run.hosts)
+        return sample_of(run.columns, lineage=run.lineage, hosts=run.hosts)
     machine, slots = shared.machine, shared.slots
     amounts = {name: held.astype(np.float64) for name, held in shared.licences.items()}
     totals: dict[str, float] = {}
     if not machine.exclusive:
-        amounts |= held_by_row(slots, len(run.frame), machine.resources)
+        amounts |= held_by_row(slots, len(run.columns), machine.resources)
         totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
     licences = dict(machine.licences) if shared.licences else {}
-    return sample_of(run.frame, lineage=run.lineage, hosts=run.hosts, totals=totals, licences=licences, amounts=amounts)
+    return sample_of(
+        run.columns, lineage=run.lineage, hosts=run.hosts, totals=totals, licences=licences, amounts=amounts
+    )

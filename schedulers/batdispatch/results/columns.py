@@ -1,0 +1,102 @@
+"""The jobs of a run that is over, as numpy columns: what metrics, audit and report compute with.
+
+A frame of pandas is made from them where people or evalys want one (`results.frame`); `run` needs none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import JobState
+from batdispatch.results.hostsets import Intervals, parse_many
+
+#: The states that a job may end in; `RunColumns.final_state` counts along it.
+FINAL_STATES = tuple(state for state in JobState if state.is_final)
+
+Texts = NDArray[np.object_]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RunColumns:
+    """One row per job, with the columns of Batsim's jobs.csv in its order; times in seconds, energy in joules.
+
+    Attributes:
+        job_id: text [row], as all `Texts`.
+        workload_name: of the workload that the job is of.
+        profile: name without its workload.
+        submission_time: float64 [row], as all `Floats`.
+        requested_number_of_resources: int64 [row].
+        requested_time: infinite where no walltime was asked for.
+        success: bool [row].
+        final_state: position in `FINAL_STATES`, int8 [row].
+        starting_time: NaN where a rejected job has none, as the next five.
+        execution_time: as the file says it, which rounds; as `waiting_time`, `turnaround_time` and `stretch`.
+        finish_time: when the job ended, in whatever way.
+        waiting_time: from submission to start.
+        turnaround_time: from submission to end.
+        stretch: turnaround time over execution time.
+        allocated_resources: hosts in Batsim's notation, see `hosts`.
+        consumed_energy: NaN where it is not known.
+        metadata: what the dispatcher noted about the job.
+    """
+
+    job_id: Texts
+    workload_name: Texts
+    profile: Texts
+    submission_time: Floats
+    requested_number_of_resources: NDArray[np.int64]
+    requested_time: Floats
+    success: NDArray[np.bool_]
+    final_state: NDArray[np.int8]
+    starting_time: Floats
+    execution_time: Floats
+    finish_time: Floats
+    waiting_time: Floats
+    turnaround_time: Floats
+    stretch: Floats
+    allocated_resources: Texts
+    consumed_energy: Floats
+    metadata: Texts
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.job_id)
+
+    @cached_property
+    def ran(self) -> NDArray[np.bool_]:
+        """Which rows are of jobs that were not rejected."""
+        return ~self.ended(JobState.REJECTED)
+
+    def ended(self, *states: JobState) -> NDArray[np.bool_]:
+        """Return which rows ended in one of some states."""
+        return np.isin(self.final_state, [FINAL_STATES.index(state) for state in states])
+
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> RunColumns:
+        """Return some rows: those where a mask holds, or those at some positions, in their order."""
+        if rows.dtype == np.bool_ and rows.all():
+            return self
+        return RunColumns(**{name: getattr(self, name)[rows] for name in COLUMNS})
+
+    @cached_property
+    def hosts(self) -> Intervals:
+        """The hosts of each row's job, read once.
+
+        Raises:
+            InputError: an allocation is malformed; the message names the job.
+        """
+        try:
+            return parse_many(self.allocated_resources.tolist())
+        except InputError as problem:
+            row = int(problem.place.removeprefix("row ")) if problem.place else 0
+            message = str(problem).removeprefix(f"{problem.place}: ")
+            raise InputError(message, source="jobs file", place=f"job {self.job_id[row]!r}") from None
+
+
+#: The columns' names, in the order of the file.
+COLUMNS = tuple(field.name for field in fields(RunColumns))

@@ -1,0 +1,342 @@
+"""The jobs file of a run, read as columns: Batsim 4's, Batsim 5's, the embedded engine's, or an older Batsim's."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import lzma
+import math
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import JobState
+from batdispatch.results.columns import COLUMNS, FINAL_STATES, Floats, RunColumns
+
+#: Largest jobs file read, in bytes after decompression: one row per job, so far beyond 10 million jobs.
+MAX_BYTES = 2 << 30
+#: Rows that are texts at the same time: their fields take some 1.5 kB each until they are columns.
+BLOCK = 1 << 14
+
+_NUMBERS = (
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "consumed_energy",
+)
+#: Texts that many rows share.
+_SHARED = ("workload_name", "profile", "final_state", "metadata")
+#: Columns without which nothing can be computed; the others are filled in.
+_REQUIRED = (
+    "job_id",
+    "submission_time",
+    "requested_number_of_resources",
+    "success",
+    "starting_time",
+    "finish_time",
+    "allocated_resources",
+)
+#: Names that Batsim 1 to 3 gave to today's columns.
+_OLD_NAMES = {
+    "jobID": "job_id",
+    "requested_number_of_processors": "requested_number_of_resources",
+    "allocated_processors": "allocated_resources",
+}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+_STATES = {state.value: position for position, state in enumerate(FINAL_STATES)}
+_UNKNOWN = -1
+#: Follows the last line: a quote that was never closed swallows it.
+_END = "\0end\n"
+
+
+def read_columns(path: Path) -> RunColumns:
+    """Read a jobs file, plain or compressed (``.xz``, ``.gz``).
+
+    Profiles are named without their workload, as Batsim 4 does. In files that lack the column `final_state`, it follows
+    from success and the times; times that follow from others are computed where they are missing.
+
+    Time: about 3 s per million rows. Memory: some 400 bytes per row.
+
+    Raises:
+        InputError: the file is no jobs file, a column is missing or a value is not what its column holds; the message
+            says the line. Whether the values agree with each other is for the audit.
+    """
+    numbers: dict[str, list[Floats]] = {}
+    texts: dict[str, list[str]] = {}
+    with _rows(path) as (header, blocks):
+        for name in header:
+            if name in _NUMBERS:
+                numbers[name] = []
+            elif name in COLUMNS:
+                texts[name] = []
+        shared: dict[str, str] = {}
+        for line, rows in blocks:
+            try:
+                columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+                for name, parts in numbers.items():
+                    parts.append(_numbers(columns[name]))
+            except ValueError:
+                _explain(path)
+                raise InputError("a row is malformed", source=str(path), place=f"after line {line}") from None
+            for name, listed in texts.items():
+                found = columns[name]
+                listed.extend([shared.setdefault(text, text) for text in found] if name in _SHARED else found)
+    count = len(texts["job_id"])
+    values = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in numbers.items()}
+    return _complete(values, texts, count, path)
+
+
+def _open(path: Path) -> IO[bytes]:
+    if path.suffix == ".xz":
+        return cast("IO[bytes]", lzma.open(path, "rb"))
+    if path.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+class _Bounded(io.RawIOBase):
+    """A file of at most `MAX_BYTES`."""
+
+    def __init__(self, file: IO[bytes], path: Path) -> None:
+        self._file = file
+        self._path = path
+        self._seen = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        self._seen += len(data)
+        if self._seen > MAX_BYTES:
+            raise InputError(f"larger than {MAX_BYTES} bytes, which no jobs file is", source=str(self._path))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@contextmanager
+def _rows(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list[list[str]]]]]]:
+    """Open a jobs file; give its header, and its rows in blocks, each with the line that the block begins after.
+
+    Raises:
+        InputError: the file cannot be read as such, or its header lacks what is needed.
+    """
+    # csv refuses longer fields; the hosts of a job on a large machine may take more.
+    usual = csv.field_size_limit(MAX_BYTES)
+    try:
+        with _open(path) as file:
+            text = io.TextIOWrapper(io.BufferedReader(_Bounded(file, path), 1 << 20), "utf-8-sig", newline="")
+            header = _header(text.readline().rstrip("\r\n"), path)
+            yield header, _blocks(text, path)
+    except (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
+        raise InputError(f"cannot be decompressed: {problem}", source=str(path)) from None
+    except UnicodeDecodeError as problem:
+        raise InputError(f"not UTF-8 text: {problem.reason}", source=str(path)) from None
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _blocks(text: io.TextIOWrapper, path: Path) -> Iterator[tuple[int, list[list[str]]]]:
+    over = False
+
+    def lines() -> Iterator[str]:
+        nonlocal over
+        yield from text
+        over = True
+        yield _END
+
+    reader = csv.reader(lines())
+    while not over:
+        line = reader.line_num + 1
+        try:
+            rows = list(islice(reader, BLOCK))
+        except csv.Error as problem:
+            raise InputError(str(problem), source=str(path), place=f"line {reader.line_num + 1}") from None
+        if over and rows.pop() != [_END.rstrip()]:
+            raise InputError("ends inside a quoted field", source=str(path), place=f"line {reader.line_num}")
+        rows = [row for row in rows if _is_row(row)]
+        if rows:
+            yield line, rows
+
+
+def _is_row(row: list[str]) -> bool:
+    """Return whether a line of the file is more than blank."""
+    return len(row) > 1 or bool(row and row[0].strip())
+
+
+def _header(first: str, path: Path) -> list[str]:
+    if not first:
+        raise InputError(
+            "empty; a jobs file starts with a line of column names (Batsim leaves it empty when it stops on an error)",
+            source=str(path),
+        )
+    header = [_OLD_NAMES.get(name, name) for name in first.split(",")]
+    missing = [name for name in _REQUIRED if name not in header]
+    if missing:
+        raise InputError(
+            f"column {missing[0]} is missing, found {first[:200]!r}; expected Batsim's jobs.csv",
+            source=str(path),
+            place="line 1",
+        )
+    if len(set(header)) != len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise InputError(f"column {twice} is there twice", source=str(path), place="line 1")
+    return header
+
+
+def _numbers(texts: Sequence[str]) -> Floats:
+    """Return numbers, NaN for empty texts.
+
+    Raises:
+        ValueError: a text is no number, or one as only Python writes it.
+    """
+    try:
+        values = np.array(list(map(float, texts)))
+    except ValueError:
+        values = np.array([float(text) if text else math.nan for text in texts])
+    everything = "".join(texts)
+    if "_" in everything or not everything.isascii():
+        raise ValueError
+    if any(texts[row] for row in np.flatnonzero(np.isnan(values)).tolist()):
+        raise ValueError
+    return values
+
+
+def _lines(path: Path) -> Iterator[tuple[list[str], int, list[str]]]:
+    """Yield ``(header, line, fields)`` of the rows below the header, one by one."""
+    with _rows(path) as (header, _):
+        pass
+    usual = csv.field_size_limit(MAX_BYTES)
+    try:
+        with _open(path) as file:
+            reader = csv.reader(io.TextIOWrapper(file, "utf-8-sig", newline=""))
+            next(reader)
+            for row in reader:
+                if _is_row(row):
+                    yield header, reader.line_num, row
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _explain(path: Path) -> None:
+    """Raise for the first row with a wrong number of fields or a text where a number belongs."""
+    for header, line, row in _lines(path):
+        if len(row) != len(header):
+            raise InputError(
+                f"{len(row)} fields, expected {len(header)}",
+                source=str(path),
+                place=f"line {line}, job {row[0][:80]!r}",
+            )
+        for name, value in zip(header, row, strict=True):
+            if name in _NUMBERS and value and not _NUMBER.fullmatch(value.strip()):
+                raise InputError(
+                    f"{name}: {value[:80]!r} is not a number",
+                    source=str(path),
+                    place=f"line {line}, job {row[header.index('job_id')][:80]!r}",
+                )
+
+
+def _complete(values: dict[str, Floats], texts: dict[str, list[str]], count: int, path: Path) -> RunColumns:
+    """Check each column's values, fill in the columns that older files lack, and settle the types."""
+    for name in COLUMNS:
+        if name in _NUMBERS:
+            values.setdefault(name, np.full(count, np.nan))
+        else:
+            texts.setdefault(name, [""] * count)
+    success, asked = values["success"], values["requested_time"]
+    start, finish, submission = values["starting_time"], values["finish_time"], values["submission_time"]
+    size = values["requested_number_of_resources"]
+    asked = np.where(np.isnan(asked), -1.0, asked)
+    if any(texts["final_state"]):
+        state = np.array([_STATES.get(text, _UNKNOWN) for text in texts["final_state"]], dtype=np.int8)
+    else:
+        state = _concluded(start, finish, asked, success)
+    rejected = state == _STATES[JobState.REJECTED]
+
+    def check(wrong: NDArray[np.bool_], column: str, expected: str) -> None:
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            line = next((line for i, (_, line, _) in enumerate(_lines(path)) if i == row), row + 2)
+            found = texts[column][row] if column in texts else float(values[column][row])
+            raise InputError(
+                f"{column}: found {str(found)[:80]!r}, expected {expected}",
+                source=str(path),
+                place=f"line {line}, job {texts['job_id'][row][:80]!r}",
+            )
+
+    if not all(texts["job_id"]):
+        check(np.array([not name for name in texts["job_id"]]), "job_id", "a job's id")
+    check(state == _UNKNOWN, "final_state", "one of " + ", ".join(FINAL_STATES))
+    check(~np.isin(success, (0.0, 1.0)) & ~(rejected & np.isnan(success)), "success", "0 or 1")
+    check(~(np.isfinite(submission) & (submission >= 0)), "submission_time", "seconds, 0 or more")
+    whole = (size >= 1) & (size == np.floor(size)) & (size < 2**53)
+    check(~whole, "requested_number_of_resources", "a whole number, 1 or more")
+    check((asked < 0) & (asked != -1), "requested_time", "seconds, or -1 for none")
+    for name in ("starting_time", "finish_time"):
+        check(~rejected & ~np.isfinite(values[name]), name, "seconds, since the job was not rejected")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        derived = {
+            "execution_time": finish - start,
+            "waiting_time": start - submission,
+            "turnaround_time": finish - submission,
+            "stretch": (finish - submission) / (finish - start),
+        }
+    for name, found in derived.items():
+        if np.isnan(values[name]).all():
+            values[name] = found
+    profiles = texts["profile"]
+    if any("!" in text for text in set(profiles)):
+        # Batsim 5 writes workload!profile.
+        pairs = zip(profiles, texts["workload_name"], strict=True)
+        profiles = [name.removeprefix(f"{workload}!") for name, workload in pairs]
+    return RunColumns(
+        job_id=_array(texts["job_id"]),
+        workload_name=_array(texts["workload_name"]),
+        profile=_array(profiles),
+        submission_time=submission,
+        requested_number_of_resources=size.astype(np.int64),
+        requested_time=np.where(asked < 0, math.inf, asked),
+        success=success == 1,
+        final_state=state,
+        starting_time=start,
+        execution_time=values["execution_time"],
+        finish_time=finish,
+        waiting_time=values["waiting_time"],
+        turnaround_time=values["turnaround_time"],
+        stretch=values["stretch"],
+        allocated_resources=_array(texts["allocated_resources"]),
+        consumed_energy=values["consumed_energy"],
+        metadata=_array(texts["metadata"]),
+    )
+
+
+def _concluded(start: Floats, finish: Floats, asked: Floats, success: Floats) -> NDArray[np.int8]:
+    """Return the final states that a file without them means."""
+    at_walltime = (asked > 0) & (finish - start >= asked)
+    states = (JobState.REJECTED, JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_WALLTIME_REACHED)
+    found = np.select(
+        [np.isnan(start), success == 1, at_walltime],
+        [_STATES[state] for state in states],
+        _STATES[JobState.COMPLETED_FAILED],
+    )
+    return found.astype(np.int8)
+
+
+def _array(texts: list[str]) -> NDArray[np.object_]:
+    return np.array(texts, dtype=np.object_)
