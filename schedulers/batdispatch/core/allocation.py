@@ -9,29 +9,40 @@ from typing import Any
 import msgspec
 from procset import ProcSet
 
-from batdispatch.core import hostset
+from batdispatch.core import hostruns, hostset
 from batdispatch.core.errors import InputError
+from batdispatch.core.hostruns import Bounds
 
 
 class Allocation:
     """The hosts of a job, immutable.
 
+    The hosts are kept as a mask, as runs, or as both: each form is worked out when it is first asked for.
+
     Attributes:
-        mask: the host ids as a bit mask.
         counts: units on each host, in ascending order of host id; None when each host carries one unit.
     """
 
-    __slots__ = ("_ids", "_size", "_text", "counts", "mask", "share")
+    __slots__ = ("_bounds", "_ids", "_mask", "_size", "_text", "counts", "share")
 
-    def __init__(self, mask: int, counts: tuple[int, ...] | None = None, size: int | None = None) -> None:
-        """Take the hosts.
+    def __init__(
+        self,
+        mask: int | None = None,
+        counts: tuple[int, ...] | None = None,
+        size: int | None = None,
+        *,
+        bounds: Bounds | None = None,
+    ) -> None:
+        """Take the hosts, in one form or both.
 
         Args:
-            mask: the host ids.
+            mask: the host ids as a bit mask.
             counts: units on each host; None: one each.
             size: number of hosts, where it is known: to count the bits of a large machine takes microseconds.
+            bounds: the host ids as runs, see `batdispatch.core.hostruns`.
         """
-        self.mask = mask
+        self._mask = mask
+        self._bounds = bounds
         self.counts = counts
         self._size = size
         self._text: str | None = None
@@ -70,22 +81,38 @@ class Allocation:
         return cls(hostset.from_text(text))
 
     @property
+    def mask(self) -> int:
+        """The host ids as a bit mask."""
+        if self._mask is None:
+            self._mask = hostruns.mask_of(self.bounds)
+        return self._mask
+
+    @property
+    def bounds(self) -> Bounds:
+        """The host ids as bounds of runs, see `batdispatch.core.hostruns`; not to be modified."""
+        if self._bounds is None:
+            self._bounds = hostruns.bounds_of(self._mask or 0)
+        return self._bounds
+
+    @property
     def hosts(self) -> ProcSet:
         """The host ids as a ProcSet."""
-        return ProcSet(*hostset.runs(self.mask))
+        bounds = self.bounds
+        return ProcSet(*((first, end - 1) for first, end in zip(bounds[::2], bounds[1::2], strict=True)))
 
     @property
     def ids(self) -> list[int]:
         """The host ids in ascending order; computed once, not to be modified."""
         if self._ids is None:
-            self._ids = hostset.ids(self.mask)
+            self._ids = hostruns.ids_of(self.bounds)
         return self._ids
 
     @property
     def size(self) -> int:
         """Number of distinct hosts; counted once."""
         if self._size is None:
-            self._size = self.mask.bit_count()
+            bounds, mask = self._bounds, self._mask or 0
+            self._size = mask.bit_count() if bounds is None else hostruns.size_of(bounds)
         return self._size
 
     @property
@@ -97,17 +124,21 @@ class Allocation:
         """Return ``(host id, units on it)`` in ascending order of host id."""
         return list(zip(self.ids, repeat(1) if self.counts is None else self.counts, strict=False))
 
+    def same_hosts(self, other: Allocation) -> bool:
+        """Return whether both are on the same hosts."""
+        return self is other or self.bounds == other.bounds
+
     def __str__(self) -> str:
         # The exchange and the files write it several times.
         if self._text is None:
-            self._text = hostset.to_text(self.mask)
+            self._text = hostruns.text_of(self.bounds)
         return self._text
 
     def __repr__(self) -> str:
         return f"Allocation({str(self)!r})" if self.counts is None else f"Allocation({str(self)!r}, {self.counts})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Allocation) and self.mask == other.mask and self.counts == other.counts
+        return isinstance(other, Allocation) and self.same_hosts(other) and self.counts == other.counts
 
     def __hash__(self) -> int:
         return hash((self.mask, self.counts))

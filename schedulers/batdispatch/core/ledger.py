@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -27,9 +27,9 @@ from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.books import books_of
 from batdispatch.core.capacity import space_of
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
-from batdispatch.core.filling import first_fit
 from batdispatch.core.holds import Hold, beyond_own, hold_of
 from batdispatch.core.impossible import why_never
 from batdispatch.core.job import Job, JobState, Stay
@@ -65,7 +65,6 @@ class Ledger:
         running: running jobs by id, in order of start.
         roll: which jobs there are, who continues whom, and who waits for whom.
         holds: capacity kept for jobs that will continue others, by the id of the job that is continued.
-        free: what is neither used, held nor unavailable (a value of `space`).
         unavailable: mask of the hosts that are away.
         epoch: counts the events that changed capacity, starts excepted; a plan made at an equal count still holds.
         plain: True as long as every job submitted has a plain request, so that counting hosts suffices.
@@ -81,7 +80,6 @@ class Ledger:
         self.running: dict[str, Stay] = {}
         self.roll = Roll()
         self.holds: dict[str, Hold] = {}
-        self.free: Any = self.space.whole()
         self.unavailable = 0
         self.epoch = 0
         self.plain = True
@@ -95,7 +93,12 @@ class Ledger:
         self.on_registered: Callable[[Job], None] | None = None
         #: Decisions taken since the last call of `take_decisions`.
         self._decisions: list[d.Decision] = []
-        self._idle: Any = self.free
+        self._books = books_of(self.space)
+        #: What is idle, and of that what is not away, as the books have it.
+        self._idle: Any = self._books.whole()
+        self._there: Any = self._idle
+        #: The same as a value of `space`; None: not worked out yet.
+        self._free: Any = None
         self._storages = Storages(begins.machine)
         #: Jobs that were to be killed, by id; the answer may come after their end.
         self._killed: set[str] = set()
@@ -151,7 +154,7 @@ class Ledger:
                 event.time, f"job {event.job_id} was reported complete ({event.state.value}) but is {state}"
             )
         job, told = stay.job, event.allocation
-        if told is not None and told.mask != stay.allocation.mask:
+        if told is not None and not told.same_hosts(stay.allocation):
             raise _contradiction(
                 event.time,
                 f"job {job.id} was reported complete on hosts {told}, expected those it was started on, "
@@ -163,13 +166,13 @@ class Ledger:
         self._enforced.pop(job.id, None)
         stay.state = event.state
         self.roll.end(job.id, event.state)
-        self._idle = self.space.give(self._idle, job, stay.allocation)
+        self._idle = self._books.give(self._idle, job, stay.allocation)
         hold = self.holds.get(job.id)
         if hold is not None:
             if event.state is not JobState.COMPLETED_KILLED:
                 self._drop(self.holds.pop(job.id), own=False)
             elif hold.own is not None:
-                self._idle = self.space.take(self._idle, job, hold.own)
+                self._idle = self._books.take(self._idle, job, hold.own)
         self._changed()
         return stay
 
@@ -289,7 +292,8 @@ class Ledger:
         self.epoch += 1
 
     def _refresh(self) -> None:
-        self.free = self._idle if not self.unavailable else self.space.only(self._idle, ~self.unavailable)
+        self._there = self._books.only(self._idle, ~self.unavailable) if self.unavailable else self._idle
+        self._free = None
 
     def unblock(self) -> list[Job]:
         """Let the jobs into the queue that have nothing to wait for any more, and return them, in order of arrival."""
@@ -307,6 +311,31 @@ class Ledger:
         return rejected
 
     # ------------------------------------------------------------------ questions
+
+    @property
+    def free(self) -> Any:
+        """What is neither used, held nor unavailable, a value of `space`; worked out once after each change.
+
+        On a large machine of whole hosts this value takes microseconds. `place`, `fits`, `plausible` and
+        `free_hosts` do without it.
+        """
+        if self._free is None:
+            self._free = self._books.value(self._there)
+        return self._free
+
+    @property
+    def free_hosts(self) -> int:
+        """How many hosts are free, on a machine of whole hosts without licences."""
+        count: int = self._there.size
+        return count
+
+    def fits(self, job: Job) -> bool:
+        """Return whether all units of a job find a place now, wherever."""
+        return self._books.fits(self._there, job)
+
+    def plausible(self, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs that pass a quick necessary test of fitting now, in the same order."""
+        return self._books.plausible(self._there, jobs)
 
     @property
     def blocked(self) -> Mapping[str, Job]:
@@ -333,7 +362,7 @@ class Ledger:
 
     def place(self, job: Job) -> Place | None:
         """Return the lowest hosts on which a job fits right now, or None."""
-        allocation = first_fit(self.space, self.free, job)
+        allocation = self._books.lowest(self._there, job)
         return None if allocation is None else Place(allocation)
 
     def held_for(self, job: Job) -> Allocation | None:
@@ -370,11 +399,11 @@ class Ledger:
         allocation = place.allocation
         if self.queue.get(job.id) is not job:
             raise self._refusal(f"job {job.id} cannot start: it is {self._state_of(job.id)}")
-        if not allocation.mask or allocation.mask & self.machine.compute != allocation.mask:
-            raise self._wrong_hosts(job, allocation)
-        if allocation.mask & self.unavailable:
-            host = hostset.ids(allocation.mask & self.unavailable)[0]
-            raise self._refusal(f"job {job.id} cannot start on {allocation}: {self._host(host)} is unavailable")
+        # What is cleared at once needs no closer look at its hosts.
+        closely = self.unavailable or self.holds
+        left = None if closely else self._books.cleared(self._idle, job, allocation)
+        if left is None:
+            self._check_hosts(job, allocation)
         mapping = place.mapping
         if (mapping is not None or allocation.units != job.request.units) and not self._units_agree(
             job, allocation, mapping
@@ -387,21 +416,14 @@ class Ledger:
             raise self._refusal(f"job {job.id} cannot start on {allocation}: {wrong}")
         if mapping is not None or place.storage is not None or place.io_job is not None:
             self._check_extras(job, place)
-        idle = self._idle
-        hold = self.holds.get(self.roll.parents.get(job.id, "")) if self.holds else None
-        if hold is not None:
-            if hold.job.id in self.running:
-                raise self._refusal(f"job {job.id} cannot start: job {hold.job.id}, which it continues, is running")
-            idle = self._given_back(hold, own=True)
-        lacking = self.space.lacking(idle, job, allocation)
-        if lacking is not None:
-            raise self._over_capacity(job, allocation, *lacking)
-        if hold is not None:
-            del self.holds[hold.job.id]
+        hold = None
+        if left is None:
+            left, hold = self._taken(job, allocation)
         del self.queue[job.id]
         stay = self.running[job.id] = Stay(job=job, start=self.now, allocation=allocation, rank=self.roll.ranks[job.id])
-        self._idle = self.space.take(idle, job, allocation)
+        self._idle = left
         if hold is not None:
+            del self.holds[hold.job.id]
             self._changed()
         else:
             self._refresh()
@@ -412,6 +434,35 @@ class Ledger:
         if self.on_start is not None:
             self.on_start(stay)
         return stay
+
+    def _check_hosts(self, job: Job, allocation: Allocation) -> None:
+        """Check that there are hosts, that they run jobs, and that none is away.
+
+        Raises:
+            ImpossibleDecision: it is not so.
+        """
+        if not allocation.mask or allocation.mask & self.machine.compute != allocation.mask:
+            raise self._wrong_hosts(job, allocation)
+        if allocation.mask & self.unavailable:
+            host = hostset.ids(allocation.mask & self.unavailable)[0]
+            raise self._refusal(f"job {job.id} cannot start on {allocation}: {self._host(host)} is unavailable")
+
+    def _taken(self, job: Job, allocation: Allocation) -> tuple[Any, Hold | None]:
+        """Return what is idle less what a job takes, and the hold that the job makes use of, if any.
+
+        Raises:
+            ImpossibleDecision: the job that it continues runs, or a host lacks what the job needs.
+        """
+        idle = self._idle
+        hold = self.holds.get(self.roll.parents.get(job.id, "")) if self.holds else None
+        if hold is not None:
+            if hold.job.id in self.running:
+                raise self._refusal(f"job {job.id} cannot start: job {hold.job.id}, which it continues, is running")
+            idle = self._given_back(hold, own=True)
+        lacking = self._books.lacking(idle, job, allocation)
+        if lacking is not None:
+            raise self._over_capacity(job, allocation, *lacking)
+        return self._books.take(idle, job, allocation), hold
 
     def _storage_of(self, job: Job, allocation: Allocation) -> Mapping[str, int] | None:
         """Return where the storage of a job is that was placed without a word on it; see `batdispatch.core.storages`.
@@ -519,11 +570,11 @@ class Ledger:
             kept = f"hosts {hold.more} cannot be kept for the successor of job {job.id}"
             if hold.more.mask & (~self.machine.compute | self.unavailable):
                 raise self._refusal(f"{kept}: not all of them are there and run jobs")
-            lacking = self.space.lacking(idle, hold.beyond, hold.more)
+            lacking = self._books.lacking(idle, hold.beyond, hold.more)
             if lacking is not None:
                 host, resource, free, needed = lacking
                 raise self._refusal(f"{kept}: {self._host(host)} has {free} {resource} free, {needed} are to be kept")
-            idle = self.space.take(idle, hold.beyond, hold.more)
+            idle = self._books.take(idle, hold.beyond, hold.more)
         self._idle = idle
         self.holds[job.id] = hold
         if before is None:
@@ -545,9 +596,9 @@ class Ledger:
         """Return what is idle with what a hold keeps; `own`: also of the job's own hosts, which it no longer uses."""
         idle = self._idle
         if own and hold.own is not None:
-            idle = self.space.give(idle, hold.job, hold.own)
+            idle = self._books.give(idle, hold.job, hold.own)
         if hold.more is not None:
-            idle = self.space.give(idle, hold.beyond, hold.more)
+            idle = self._books.give(idle, hold.beyond, hold.more)
         return idle
 
     # ------------------------------------------------------------------ calls, registrations, messages
@@ -669,7 +720,7 @@ class Ledger:
                 if part is not None:
                     assert space.lacking(idle, job, part) is None, f"{hold} is beyond capacity"
                     idle = space.take(idle, job, part)
-        assert space.same(idle, self._idle), "what is idle does not add up"
+        assert space.same(idle, self._books.value(self._idle)), "what is idle does not add up"
         assert space.same(self.free, space.only(idle, ~self.unavailable)), "what is free does not add up"
         for job_id in roll.parents:
             seen = {job_id}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from batdispatch.core.allocation import Place
+from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.core.space import Space, present
@@ -19,23 +20,35 @@ class Scene:
 
     Attributes:
         ledger: the cluster as it is now; a placement only looks at it.
-        free: the capacity that may be used, a value of the ledger's space.
         wanted: the jobs that compete with this one, most urgent first: those in a solver's window, or the whole queue.
     """
 
-    __slots__ = ("_held", "_wanted", "free", "ledger")
+    __slots__ = ("_free", "_held", "_wanted", "ledger")
 
     def __init__(
         self,
         ledger: Ledger,
-        free: Any,
+        free: Any = None,
         held: Callable[[], Iterable[tuple[Job, Place]]] | None = None,
         wanted: Sequence[Job] | None = None,
     ) -> None:
         self.ledger = ledger
-        self.free = free
+        #: None: what is free now.
+        self._free = free
         self._held = held
         self._wanted = wanted
+
+    @property
+    def free(self) -> Any:
+        """The capacity that may be used, a value of the ledger's space."""
+        return self.ledger.free if self._free is None else self._free
+
+    def lowest(self, job: Job) -> Place | None:
+        """Return the lowest hosts of that capacity on which a job fits, or None."""
+        if self._free is None:
+            return self.ledger.place(job)
+        allocation = first_fit(self.ledger.space, self._free, job)
+        return None if allocation is None else Place(allocation)
 
     @property
     def machine(self) -> Machine:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from batdispatch.core import hostset
+from batdispatch.core.hostruns import Bounds
 
-#: Masks kept until they are entered for each host.
+#: Changes kept until they are entered for each host.
 _BLOCK = 512
-
-
-def _nanoseconds(seconds: float) -> int:
-    """Whole numbers add up exactly in whatever order."""
-    return round(seconds * 1e9)
+#: In a second. Whole numbers add up exactly in whatever order.
+NANOSECONDS = 1e9
 
 
 class MachineTimes:
@@ -32,44 +30,42 @@ class MachineTimes:
         self._hosts = hosts
         self._size = hosts.bit_count()
         self._since = 0
-        #: Hosts that are idle, compute, and are away.
-        self._counts = (self._size, 0, 0)
-        self._sums = [0, 0, 0]
+        #: Hosts that compute and hosts that are away; the others are idle.
+        self._computing = self._away = 0
+        #: Their sums up to the last change, ns times hosts.
+        self._computed = self._absent = 0
         #: int64 [host], ns: last change of each host, without those in `_recent`.
         self._last = np.zeros(hosts.bit_length(), dtype=np.int64)
-        self._recent: list[tuple[int, int]] = []
+        self._recent: list[tuple[int, Bounds]] = []
 
-    def change(self, now: float, changed: int, *, computing: int, away: int) -> None:
+    def change(self, now: float, changed: Bounds, *, computing: int, away: int) -> None:
         """Note a change.
 
         Args:
             now: when, s.
-            changed: mask of the hosts whose state changed.
+            changed: bounds of the hosts whose state changed. Those that begin to compute may be left out: they change
+                again before the simulation ends.
             computing: hosts that compute from now on and are not away.
             away: hosts that are away from now on.
         """
-        time = _nanoseconds(now)
-        self._count_until(time)
-        self._counts = (self._size - computing - away, computing, away)
-        self._recent.append((time, changed))
-        if len(self._recent) >= _BLOCK:
-            self._enter()
-
-    def _count_until(self, time: int) -> None:
+        time = round(now * NANOSECONDS)
         passed = time - self._since
         if passed:
-            for state, count in enumerate(self._counts):
-                self._sums[state] += count * passed
+            self._computed += self._computing * passed
+            self._absent += self._away * passed
             self._since = time
+        self._computing = computing
+        self._away = away
+        if changed:
+            self._recent.append((time, changed))
+            if len(self._recent) >= _BLOCK:
+                self._enter()
 
     def _enter(self) -> None:
-        later = 0
-        for time, mask in reversed(self._recent):
-            for first, last in hostset.runs(mask & ~later):
-                self._last[first : last + 1] = time
-            later |= mask
-            if later == self._hosts:
-                break
+        last = self._last
+        for time, changed in self._recent:
+            for index in range(0, len(changed), 2):
+                last[changed[index] : changed[index + 1]] = time
         self._recent.clear()
 
     def totals(self, away: int) -> tuple[float, float, float]:
@@ -79,10 +75,9 @@ class MachineTimes:
             away: mask of the hosts that are away.
         """
         self._enter()
-        idle, computing, absent = self._sums
-        idle -= self._since_last(self._hosts & ~away)
-        absent -= self._since_last(away)
-        return idle / 1e9, computing / 1e9, absent / 1e9
+        idle = self._size * self._since - self._computed - self._absent - self._since_last(self._hosts & ~away)
+        absent = self._absent - self._since_last(away)
+        return idle / NANOSECONDS, self._computed / NANOSECONDS, absent / NANOSECONDS
 
     def _since_last(self, hosts: int) -> int:
         return int((self._since - self._last[hostset.ids(hosts)]).sum())

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from batdispatch.core import hostruns
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.hostruns import Bounds, HostRuns
 from batdispatch.core.machine import Machine
 
 
 class Occupancy:
-    """Counts jobs on hosts. Without sharing, a host carries one job at most and a mask says it all.
+    """Counts jobs on hosts. Without sharing, a host carries one job at most, and the runs of idle hosts say it all.
 
     Attributes:
-        busy: mask of the hosts that compute.
         away: mask of the unavailable hosts.
         computing: number of hosts that compute.
     """
 
     def __init__(self, machine: Machine, *, sharing: bool) -> None:
         self.sharing = sharing
-        self.busy = 0
         self.away = 0
         self.computing = 0
+        self._compute = machine.compute
         self._size = machine.size
+        #: Hosts that do not compute; without sharing.
+        self._idle = HostRuns.of(machine.compute)
+        #: Mask of the hosts that compute, and how many jobs each carries; with sharing.
+        self._busy = 0
         self._jobs_on: dict[int, int] = {}
+
+    @property
+    def busy(self) -> int:
+        """Mask of the hosts that compute."""
+        return self._busy if self.sharing else self._compute ^ self._idle.mask
 
     @property
     def idle(self) -> int:
@@ -29,31 +39,41 @@ class Occupancy:
         away = (self.away & ~self.busy).bit_count() if self.away else 0
         return self._size - self.computing - away
 
-    def occupy(self, allocation: Allocation) -> int:
-        """Add a job; return the mask of the hosts that began to compute."""
+    def can_take(self, allocation: Allocation) -> bool:
+        """Return whether there are hosts, and all of them run jobs, are available, and have room for one more."""
+        if self.sharing or self.away:
+            mask = allocation.mask
+            taken = self.away if self.sharing else self.away | self.busy
+            return mask != 0 and mask & self._compute == mask and not mask & taken
+        bounds = allocation.bounds
+        return bool(bounds) and self._idle.holds(bounds)
+
+    def occupy(self, allocation: Allocation) -> None:
+        """Add a job on hosts that can take it."""
         if not self.sharing:
-            # No host of it was busy.
-            self.busy |= allocation.mask
+            left = self._idle.without(allocation.bounds, allocation.size)
+            assert left is not None, "jobs on busy hosts are refused"
+            self._idle = left
             self.computing += allocation.size
-            return allocation.mask
-        began = allocation.mask & ~self.busy
-        self.busy |= allocation.mask
+            return
+        self._busy |= allocation.mask
         for host in allocation.ids:
             self._jobs_on[host] = self._jobs_on.get(host, 0) + 1
         self.computing = len(self._jobs_on)
-        return began
 
-    def release(self, allocation: Allocation) -> int:
-        """Remove a job; return the mask of the hosts that no longer compute."""
-        busy = self.busy
+    def release(self, allocation: Allocation) -> Bounds:
+        """Remove a job; return the bounds of the hosts that no longer compute."""
         if not self.sharing:
-            self.busy ^= allocation.mask
+            self._idle = self._idle.joined(allocation.bounds, allocation.size)
             self.computing -= allocation.size
-            return allocation.mask
+            return allocation.bounds
+        left = []
         for host in allocation.ids:
             self._jobs_on[host] -= 1
             if not self._jobs_on[host]:
                 del self._jobs_on[host]
-                self.busy &= ~(1 << host)
+                left.append(host)
         self.computing = len(self._jobs_on)
-        return busy & ~self.busy
+        mask = Allocation.of(left).mask
+        self._busy &= ~mask
+        return hostruns.bounds_of(mask)

@@ -70,7 +70,8 @@ class Orders:
         world = self._world
         record = self._waiting(decision.job_id, "EXECUTE_JOB")
         allocation = decision.allocation
-        self._check_hosts(record, allocation)
+        if not world.hosts.can_take(allocation):
+            raise self._wrong_hosts(record, allocation)
         mapped = decision.mapping is not None or allocation.counts is not None
         if mapped + (decision.storage is not None) + (decision.io_job is not None) > 1:
             raise self._refusal(
@@ -133,12 +134,13 @@ class Orders:
             raise self._refusal(f"EXECUTE_JOB: job {record.id}: I/O job: {problem_text}")
         return profile
 
-    def _check_hosts(self, record: Record, allocation: Allocation) -> None:
+    def _wrong_hosts(self, record: Record, allocation: Allocation) -> ImpossibleDecision:
+        """Return why an allocation cannot be taken."""
         world = self._world
         mask, compute = allocation.mask, world.machine.compute
         if not mask or mask & compute != mask:
             host = hostset.ids(mask & ~compute)[0] if mask else None
-            raise self._refusal(
+            return self._refusal(
                 f"EXECUTE_JOB: job {record.id}: allocation {str(allocation)!r} "
                 + ("is empty" if host is None else f"names host {host}, which is no compute host of the platform")
             )
@@ -146,15 +148,14 @@ class Orders:
         if taken and not world.hosts.sharing:
             host = hostset.ids(taken)[0]
             holders = [r.id for r in world.records.values() if r.allocation and r.allocation.mask >> host & 1]
-            raise self._refusal(
+            return self._refusal(
                 f"EXECUTE_JOB: job {record.id}: host {host} ({world.machine.hosts[host].name}) is busy with "
                 f"{', '.join(holders)} and hosts are not shared (--enable-compute-sharing)"
             )
-        if allocation.mask & world.hosts.away:
-            host = hostset.ids(allocation.mask & world.hosts.away)[0]
-            raise self._refusal(
-                f"EXECUTE_JOB: job {record.id}: host {host} ({world.machine.hosts[host].name}) is unavailable"
-            )
+        host = hostset.ids(allocation.mask & world.hosts.away)[0]
+        return self._refusal(
+            f"EXECUTE_JOB: job {record.id}: host {host} ({world.machine.hosts[host].name}) is unavailable"
+        )
 
     def _check_size(self, record: Record, allocation: Allocation, mapping: Mapping[int, int] | None) -> None:
         world = self._world

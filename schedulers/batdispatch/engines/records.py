@@ -67,5 +67,4 @@ class Record:
     def first_host(self) -> int:
         """The lowest id of the job's hosts."""
         assert self.allocation is not None
-        mask = self.allocation.mask
-        return (mask & -mask).bit_length() - 1
+        return self.allocation.bounds[0]

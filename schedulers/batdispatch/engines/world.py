@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from batdispatch.core import events as e
+from batdispatch.core import hostruns
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.hostruns import Bounds
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.engines.execution import Execution
@@ -124,7 +126,9 @@ class World:
 
     def occupy(self, allocation: Allocation) -> None:
         """Let a job's hosts compute."""
-        self._changed(self.hosts.occupy(allocation))
+        self.hosts.occupy(allocation)
+        # They are entered when they have computed.
+        self._changed(())
         self._write_states()
 
     def plan(self, record: Record, due: float | None) -> None:
@@ -213,19 +217,19 @@ class World:
         """Let hosts be unavailable."""
         changed = mask & self.machine.compute & ~self.hosts.away
         self.hosts.away |= changed
-        self._changed(changed)
+        self._changed(hostruns.bounds_of(changed))
 
     def come_back(self, mask: int) -> None:
         """Let hosts be available again."""
         changed = mask & self.hosts.away
         self.hosts.away &= ~changed
-        self._changed(changed)
+        self._changed(hostruns.bounds_of(changed))
 
-    def _changed(self, mask: int) -> None:
+    def _changed(self, changed: Bounds) -> None:
         hosts = self.hosts
         away = hosts.away.bit_count() if hosts.away else 0
         computing = (hosts.busy & ~hosts.away).bit_count() if away else hosts.computing
-        self.times.change(self.now, mask, computing=computing, away=away)
+        self.times.change(self.now, changed, computing=computing, away=away)
 
     def _write_states(self) -> None:
         self.outputs.states(self.now, self.hosts.idle, self.hosts.computing)

@@ -99,7 +99,7 @@ class Easy(PlanningQueue):
         if self._pooled and fresh:
             if not self.fresh:
                 return
-            self._free = ledger.free.bit_count()
+            self._free = ledger.free_hosts
         head = self.waiting[0]
         candidates = self.candidates(ledger, self._longest(ledger, head), fresh=fresh)
         self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
@@ -110,8 +110,7 @@ class Easy(PlanningQueue):
         Only where hosts are counted; elsewhere it takes a place to see who would delay the head.
         """
         if not self._pooled:
-            space = ledger.space
-            return lambda job: math.inf if space.fits(ledger.free, job) else -1.0
+            return lambda job: math.inf if ledger.fits(job) else -1.0
         # A tick more than exactly, since ends are rounded; `_backfill` decides.
         until_shadow = self._shadow - ledger.now - self.lateness.delay + TICK
 
@@ -125,11 +124,11 @@ class Easy(PlanningQueue):
 
     def _backfill(self, ledger: Ledger, job: Job, head: Job) -> bool:
         """Start a job if it does not delay the head."""
-        free = ledger.free
         outlives = end_of(ledger.now, self.booked(job)) > self._shadow
         if outlives and not self._counts:
-            free = ledger.space.meet(free, self._at_shadow)
-        place = self.choose(free, job)
+            place = self.choose(ledger.space.meet(ledger.free, self._at_shadow), job)
+        else:
+            place = self.choose_now(job)
         if place is None:
             return False
         if outlives:
@@ -144,9 +143,9 @@ class Easy(PlanningQueue):
     def _reserve(self, ledger: Ledger, head: Job) -> None:
         """Find the head's shadow time and what is free then."""
         space = self._space
-        free: Any = ledger.free
+        free: Any = ledger.free_hosts if self._pooled else ledger.free
         if self._pooled:
-            free = self._free = ledger.free.bit_count()
+            self._free = free
         self._shadow = math.inf
         for end, stay in self._soonest_first(ledger):
             if end > self._shadow:

@@ -28,10 +28,9 @@ class Filler(QueueDispatcher):
         # Since the last decision capacity only shrank, unless the epoch says otherwise: only new jobs can fit.
         fresh = ledger.epoch == self._epoch
         self._epoch = ledger.epoch
-        space = ledger.space
         started = []
-        for job in self.candidates(ledger, lambda job: math.inf if space.fits(ledger.free, job) else -1.0, fresh=fresh):
-            place = self.choose(ledger.free, job)
+        for job in self.candidates(ledger, lambda job: math.inf if ledger.fits(job) else -1.0, fresh=fresh):
+            place = self.choose_now(job)
             if place is not None:
                 ledger.start(job, place)
                 started.append(job)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from collections.abc import Iterator
-from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, ClassVar
 
@@ -75,6 +74,8 @@ class QueueDispatcher(Dispatcher):
 
     def begin(self, ledger: Ledger) -> None:
         self.ledger = ledger
+        #: What a placement sees of what is free now.
+        self._now = Scene(ledger)
         self._place = self.placement.place
         self.placement.begin(ledger.machine)
         self.ordering.begin(ledger)
@@ -86,8 +87,12 @@ class QueueDispatcher(Dispatcher):
         return self.predictions.of(job)
 
     def choose(self, free: Any, job: Job) -> Place | None:
-        """Return where a job goes within free capacity now, or None."""
+        """Return where a job goes now within some free capacity, or None."""
         return self._place(Scene(self.ledger, free), job)
+
+    def choose_now(self, job: Job) -> Place | None:
+        """Return where a job goes within what is free now, or None."""
+        return self._place(self._now, job)
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         if not self.placement.complete and self.choose_on_idle(job) is None:
@@ -146,10 +151,10 @@ class QueueDispatcher(Dispatcher):
             fresh: only the jobs submitted since the last decision.
         """
         if not fresh and self._lanes is not None:
-            return self._lanes.candidates(partial(ledger.space.plausible, ledger.free), longest)
+            return self._lanes.candidates(ledger.plausible, longest)
         jobs = self.fresh_in_order(ledger) if fresh else self.in_order(ledger)
         expected = self.expected
-        return (job for job in ledger.space.plausible(ledger.free, jobs) if expected(job) <= longest(job))
+        return (job for job in ledger.plausible(jobs) if expected(job) <= longest(job))
 
     def _sort(self, jobs: list[Job], now: float) -> None:
         if not self.ordering.dynamic:
@@ -184,7 +189,7 @@ class QueueDispatcher(Dispatcher):
         """Start jobs in order until one does not fit, and return how many were started."""
         started = 0
         for job in self.in_order(ledger):
-            place = self.choose(ledger.free, job)
+            place = self.choose_now(job)
             if place is None:
                 break
             ledger.start(job, place)

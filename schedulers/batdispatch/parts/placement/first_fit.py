@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from batdispatch.core.allocation import Place
-from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.scene import Scene
 from batdispatch.parts.placement.base import Placement
@@ -15,5 +14,4 @@ class FirstFit(Placement):
     stable = True
 
     def place(self, scene: Scene, job: Job) -> Place | None:
-        allocation = first_fit(scene.ledger.space, scene.free, job)
-        return None if allocation is None else Place(allocation)
+        return scene.lowest(job)
