@@ -83,15 +83,6 @@ class HostRuns:
             self._mask = mask_of(self.bounds)
         return self._mask
 
-    def holds(self, part: Bounds) -> bool:
-        """Return whether all hosts between some bounds are in the set."""
-        bounds = self.bounds
-        for index in range(0, len(part), 2):
-            at = bisect_right(bounds, part[index])
-            if not at & 1 or bounds[at] < part[index + 1]:
-                return False
-        return True
-
     def without(self, part: Bounds, size: int) -> HostRuns | None:
         """Return the set less some of its hosts, or None if one of these is not in it.
 

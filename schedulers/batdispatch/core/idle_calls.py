@@ -21,6 +21,10 @@ class IdleCalls:
         self._count = 0
         self._since = 0.0
 
+    def interrupt(self) -> None:
+        """Take note of a message that tells something else."""
+        self._count = 0
+
     def endless(self, message: Message, decisions: Sequence[d.Decision]) -> str:
         """Take note of a message and its decisions, and return what happens if it is an endless loop, else ''.
 

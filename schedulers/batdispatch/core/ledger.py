@@ -292,6 +292,7 @@ class Ledger:
         self.epoch += 1
 
     def _refresh(self) -> None:
+        """What is idle is another than before."""
         self._there = self._books.only(self._idle, ~self.unavailable) if self.unavailable else self._idle
         self._free = None
 
@@ -395,10 +396,10 @@ class Ledger:
             ImpossibleDecision: the job does not wait, a host does not exist, is away or lacks what the job needs, the
                 number of units is not the job's, or the allocation is not what its request asks for.
         """
-        place = Place(where) if isinstance(where, Allocation) else where
-        allocation = place.allocation
-        if self.queue.get(job.id) is not job:
-            raise self._refusal(f"job {job.id} cannot start: it is {self._state_of(job.id)}")
+        place = where if isinstance(where, Place) else Place(where)
+        job_id, allocation = job.id, place.allocation
+        if self.queue.get(job_id) is not job:
+            raise self._refusal(f"job {job_id} cannot start: it is {self._state_of(job_id)}")
         # What is cleared at once needs no closer look at its hosts.
         closely = self.unavailable or self.holds
         left = None if closely else self._books.cleared(self._idle, job, allocation)

@@ -162,7 +162,11 @@ class Session:
             ledger.finish_registration()
             self._registration_open = False
         decisions = ledger.take_decisions()
-        loop = self._idle_calls.endless(message, decisions)
+        loop = ""
+        if not events or type(events[-1]) is e.RequestedCall:
+            loop = self._idle_calls.endless(message, decisions)
+        else:
+            self._idle_calls.interrupt()
         if loop:
             cls = type(self.dispatcher.innermost())
             raise SimulationError(f"dispatcher {cls.__name__} does not get on at {now:.6f} s: {loop}")

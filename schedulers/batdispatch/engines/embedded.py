@@ -90,8 +90,8 @@ class EmbeddedEngine:
                 check_timed(
                     job.profile, workload.profiles, checked, source=str(workload.path), platform=timer is not None
                 )
-        #: Submission times on the engine's clock, s.
-        self._submissions = [round(job.submission, 6) for job in workload.jobs]
+        #: Submission times on the engine's clock, s; infinity behind the last one.
+        self._submissions = [*(round(job.submission, 6) for job in workload.jobs), math.inf]
         self._next_job = 0
         self.scheduling_seconds = 0.0
         self.messages = 0
@@ -132,47 +132,44 @@ class EmbeddedEngine:
 
     def _run(self, peer: Peer) -> None:
         world = self._world
-        if world.mail is not None:
-            self._let_submit(world.mail)
+        mail, timer = world.mail, world.timer
+        if mail is not None:
+            self._let_submit(mail)
         elif self._external:
             for event in self._external:
                 world.schedule(round(event.time, 6), self._happen, event)
             world.schedule(round(self._external[-1].time, 6), self._no_more_external, None)
         world.told.append(self._begins())
         self._exchange(peer)
-        while not self._is_over():
-            if not self._tells():
-                due = self._next_due()
-                if world.timer is not None and world.timer.running:
-                    due = self._let_run(world.timer, due)
-                if due == math.inf:
-                    raise self._stuck()
-                world.now = max(world.now, due)
-                self._advance()
-            if self._tells():
+        while True:
+            if world.told and (mail is None or mail.turn):
                 self._exchange(peer)
+                continue
+            if self._is_over():
+                break
+            due = self._next_due()
+            if timer is not None and timer.running:
+                due = self._let_run(timer, due)
+            if due == math.inf:
+                raise self._stuck()
+            world.now = max(world.now, due)
+            self._advance()
         world.told = [e.SimulationEnds(world.now)]
         self._exchange(peer)
 
     def _let_submit(self, mail: Mail) -> None:
         """Let jobs and external events be submitted by mail."""
         world = self._world
-        Submitter(world, mail, self._submissions, self._submit_static, self._no_more_static)
+        Submitter(world, mail, self._submissions[:-1], self._submit_static, self._no_more_static)
         if self._external:
             dates = [round(event.time, 6) for event in self._external]
             Submitter(world, mail, dates, lambda index: self._happen(self._external[index]), self._no_more_external)
 
-    def _tells(self) -> bool:
-        """Whether there is something to tell, and it can be told now."""
-        world = self._world
-        return bool(world.told) and (world.mail is None or world.mail.turn)
-
     def _next_due(self) -> float:
         world = self._world
-        due = world.calendar[0][0] if world.calendar else math.inf
-        if world.mail is not None:
-            return min(due, world.mail.due)
-        return min(due, self._submissions[self._next_job]) if self._next_job < len(self._submissions) else due
+        first = self._submissions[self._next_job] if world.mail is None else world.mail.due
+        calendar = world.calendar
+        return calendar[0][0] if calendar and calendar[0][0] < first else first
 
     def _let_run(self, timer: PlatformTimer, until: float) -> float:
         """Let activities run until one ends, at most until `until`; return the time it then is."""
@@ -193,9 +190,9 @@ class EmbeddedEngine:
             self._advance_with_mail(world.mail)
             return
         now, calendar, submissions = world.now, world.calendar, self._submissions
-        while self._next_job < len(submissions) and submissions[self._next_job] <= now:
+        while submissions[self._next_job] <= now:
             self._submit_static(self._next_job)
-            if self._next_job == len(submissions):
+            if submissions[self._next_job] == math.inf:
                 self._no_more_static()
         while calendar and calendar[0][0] <= now:
             _, _, action, subject = heapq.heappop(calendar)
@@ -244,17 +241,18 @@ class EmbeddedEngine:
     def _apply(self, reply: Reply) -> None:
         """Let decisions take effect at their times and go on to when the peer was ready again."""
         world = self._world
-        if not reply.decisions and reply.now <= world.now:
-            return
-        until = round(reply.now, 6)
+        now, until = world.now, reply.now
         carry_out = self._orders.carry_out
+        # The clock stands on a microsecond: only what is later needs to be rounded to one.
         for decision in reply.decisions:
-            at = round(decision.time, 6)
-            if at <= world.now:
+            if decision.time <= now or (at := round(decision.time, 6)) <= now:
                 carry_out(decision)
             else:
                 until = max(until, at)
                 world.schedule(at, carry_out, decision)
+        if until <= now:
+            return
+        until = round(until, 6)
         while until > world.now:
             due = max(min(self._next_due(), until), world.now)
             if world.timer is not None and world.timer.running:
@@ -265,8 +263,8 @@ class EmbeddedEngine:
     def _is_over(self) -> bool:
         world = self._world
         return (
-            self._next_job == len(self.workload.jobs)
-            and not world.records
+            not world.records
+            and self._next_job == len(self.workload.jobs)
             and not world.told
             and (world.mail is None or world.mail.idle)
             and not world.registering

@@ -38,7 +38,7 @@ class MachineTimes:
         self._last = np.zeros(hosts.bit_length(), dtype=np.int64)
         self._recent: list[tuple[int, Bounds]] = []
 
-    def change(self, now: float, changed: Bounds, *, computing: int, away: int) -> None:
+    def change(self, now: float, changed: Bounds, computing: int, away: int) -> None:
         """Note a change.
 
         Args:

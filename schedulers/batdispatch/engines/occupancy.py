@@ -39,27 +39,27 @@ class Occupancy:
         away = (self.away & ~self.busy).bit_count() if self.away else 0
         return self._size - self.computing - away
 
-    def can_take(self, allocation: Allocation) -> bool:
-        """Return whether there are hosts, and all of them run jobs, are available, and have room for one more."""
-        if self.sharing or self.away:
-            mask = allocation.mask
-            taken = self.away if self.sharing else self.away | self.busy
-            return mask != 0 and mask & self._compute == mask and not mask & taken
-        bounds = allocation.bounds
-        return bool(bounds) and self._idle.holds(bounds)
+    def occupy(self, allocation: Allocation) -> bool:
+        """Add a job if its hosts can take it, and return whether they can.
 
-    def occupy(self, allocation: Allocation) -> None:
-        """Add a job on hosts that can take it."""
+        They can if there are any, and all of them run jobs, are available, and have none to themselves.
+        """
         if not self.sharing:
-            left = self._idle.without(allocation.bounds, allocation.size)
-            assert left is not None, "jobs on busy hosts are refused"
+            bounds, size = allocation.bounds, allocation.size
+            left = self._idle.without(bounds, size) if bounds else None
+            if left is None or (self.away and allocation.mask & self.away):
+                return False
             self._idle = left
-            self.computing += allocation.size
-            return
+            self.computing += size
+            return True
+        mask = allocation.mask
+        if not mask or mask & self._compute != mask or mask & self.away:
+            return False
         self._busy |= allocation.mask
         for host in allocation.ids:
             self._jobs_on[host] = self._jobs_on.get(host, 0) + 1
         self.computing = len(self._jobs_on)
+        return True
 
     def release(self, allocation: Allocation) -> Bounds:
         """Remove a job; return the bounds of the hosts that no longer compute."""

@@ -70,7 +70,7 @@ class Orders:
         world = self._world
         record = self._waiting(decision.job_id, "EXECUTE_JOB")
         allocation = decision.allocation
-        if not world.hosts.can_take(allocation):
+        if not world.hosts.occupy(allocation):
             raise self._wrong_hosts(record, allocation)
         mapped = decision.mapping is not None or allocation.counts is not None
         if mapped + (decision.storage is not None) + (decision.io_job is not None) > 1:
@@ -79,17 +79,18 @@ class Orders:
             )
         if decision.overrides:
             raise self._refusal(f"EXECUTE_JOB: job {record.id}: this engine runs all of a job on the same hosts")
-        self._check_size(record, allocation, decision.mapping)
-        profile = world.profile_of(record)
+        if decision.mapping is not None or allocation.units != record.units:
+            self._check_size(record, allocation, decision.mapping)
+        profile = record.profiles[record.profile]
         site = self._site(record, decision)
         record.state = JobState.RUNNING
         record.start = world.now
         record.allocation = allocation
-        world.occupy(allocation)
+        world.began()
         if profile["type"] == "delay":
             world.plan(record, world.now + profile["delay"])
             return
-        record.execution = execution = Execution(world.profiles[record.id.partition("!")[0]], site)
+        record.execution = execution = Execution(record.profiles, site)
         due = execution.begin(record.profile, world.now)
         world.go_on(record, execution, due)
 
@@ -118,9 +119,8 @@ class Orders:
             raise self._refusal(f"EXECUTE_JOB: {problem}") from None
         return Site(timer, placement, record, io)
 
-    def _io_profile(self, record: Record, io_job: IoJob) -> dict[str, Any]:
-        world = self._world
-        profiles = world.profiles[record.id.partition("!")[0]]
+    def _io_profile(self, record: Record, io_job: IoJob) -> Mapping[str, Any]:
+        profiles = record.profiles
         try:
             if io_job.profile is not None:
                 check_profile(io_job.profile_name, io_job.profile)
@@ -158,11 +158,10 @@ class Orders:
         )
 
     def _check_size(self, record: Record, allocation: Allocation, mapping: Mapping[int, int] | None) -> None:
-        world = self._world
         placed = allocation.units if mapping is None else len(mapping)
         if placed == record.units:
             return
-        profiles = world.profiles[record.id.partition("!")[0]]
+        profiles = record.profiles
         if mapping is None and spreads_freely(profiles[record.profile], profiles):
             return
         raise self._refusal(
@@ -198,7 +197,7 @@ class Orders:
             execution = record.execution
             code = -1
             if execution is None:
-                length = world.profile_of(record)["delay"]
+                length = record.profiles[record.profile]["delay"]
                 part = min((world.now - record.start) / length, 1.0)
                 progress[job_id] = {"profile_name": record.profile, "progress": part}
             else:

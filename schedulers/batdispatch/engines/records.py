@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -42,6 +43,7 @@ class Record:
         "id",
         "metadata",
         "profile",
+        "profiles",
         "start",
         "state",
         "submission",
@@ -49,12 +51,14 @@ class Record:
         "walltime",
     )
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, profiles: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take a job, and the profiles of its workload by name."""
         self.id = job.id
         self.submission = job.submission
         self.units = job.units
         self.walltime = job.walltime
         self.profile = job.profile
+        self.profiles = profiles
         self.state = JobState.SUBMITTED
         self.start = math.nan
         self.allocation: Allocation | None = None

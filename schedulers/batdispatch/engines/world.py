@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from batdispatch.core import events as e
 from batdispatch.core import hostruns
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.hostruns import Bounds
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
@@ -112,11 +111,10 @@ class World:
 
     def submit(self, job: Job, *, tell: bool) -> None:
         """Enter a job, and tell the peer unless it registered the job itself and wants no acknowledgement."""
-        self.records[job.id] = Record(job)
+        profiles = self.profiles[job.id.partition("!")[0]]
+        self.records[job.id] = Record(job, profiles)
         if tell:
-            profile = None
-            if self.options.forward_profiles:
-                profile = self.profiles[job.id.partition("!")[0]][job.profile]
+            profile = profiles[job.profile] if self.options.forward_profiles else None
             self.told.append(e.JobSubmitted(self.now, job, profile))
 
     def call(self, call_id: str) -> None:
@@ -124,22 +122,22 @@ class World:
         self.calls -= 1
         self.tell(e.RequestedCall(self.now, call_id))
 
-    def occupy(self, allocation: Allocation) -> None:
-        """Let a job's hosts compute."""
-        self.hosts.occupy(allocation)
-        # They are entered when they have computed.
+    def began(self) -> None:
+        """Note that hosts have begun to compute; which ones is entered when they have done."""
         self._changed(())
         self._write_states()
 
     def plan(self, record: Record, due: float | None) -> None:
         """Enter when a running job goes on or ends: by itself, or at its walltime, which wins a tie."""
-        limit = record.start + record.walltime
         if due is None:
             due = self.now
-        due = self.rounded(min(due, limit))
-        record.due = due
+        limit = record.start + record.walltime
+        due = min(due, limit)
         if due < math.inf:
+            if self.mail is None:
+                due = round(due, 6)
             self.schedule(due, self.job_due, record)
+        record.due = due
 
     def job_due(self, record: Record) -> None:
         """Let a running job go on or end, unless this entry of the calendar is stale."""
@@ -151,7 +149,7 @@ class World:
             return
         execution = record.execution
         if execution is None:
-            code = int(self.profile_of(record).get("ret", 0))
+            code = int(record.profiles[record.profile].get("ret", 0))
         else:
             due = execution.resume(self.now)
             if due is not None:
@@ -161,11 +159,11 @@ class World:
         self._end_itself(record, JobState.COMPLETED_FAILED if code else JobState.COMPLETED_SUCCESSFULLY, code)
 
     def _end_itself(self, record: Record, state: JobState, code: int) -> None:
-        self.tell(self.end(record, state, code), host=record.first_host)
-
-    def profile_of(self, record: Record) -> Mapping[str, Any]:
-        """Return the profile of a job."""
-        return self.profiles[record.id.partition("!")[0]][record.profile]
+        event = self.end(record, state, code)
+        if self.mail is None:
+            self.told.append(event)
+        else:
+            self.tell(event, host=record.first_host)
 
     def go_on(self, record: Record, execution: Execution, due: float | None) -> None:
         """Tell the peer what a running job says, and enter when the job goes on or ends.
@@ -227,9 +225,10 @@ class World:
 
     def _changed(self, changed: Bounds) -> None:
         hosts = self.hosts
-        away = hosts.away.bit_count() if hosts.away else 0
-        computing = (hosts.busy & ~hosts.away).bit_count() if away else hosts.computing
-        self.times.change(self.now, changed, computing=computing, away=away)
+        away, computing = 0, hosts.computing
+        if hosts.away:
+            away, computing = hosts.away.bit_count(), (hosts.busy & ~hosts.away).bit_count()
+        self.times.change(self.now, changed, computing, away)
 
     def _write_states(self) -> None:
         self.outputs.states(self.now, self.hosts.idle, self.hosts.computing)

@@ -92,14 +92,20 @@ class Easy(PlanningQueue):
             self.start_from_head(ledger)
             if len(self.waiting) < 2:
                 self._basis = (-1, "")
-                self.fresh = []
+                self.forget_started([])
                 return
-            self._reserve(ledger, self.waiting[0])
+            if self._pooled:
+                self._reserve_count(ledger, self.waiting[0])
+            else:
+                self._reserve(ledger, self.waiting[0])
             self._basis = (ledger.epoch, self.waiting[0].id)
-        if self._pooled and fresh:
-            if not self.fresh:
+        if self._pooled:
+            if fresh and not self.fresh:
                 return
             self._free = ledger.free_hosts
+            if not self._free:
+                self.forget_started([])
+                return
         head = self.waiting[0]
         candidates = self.candidates(ledger, self._longest(ledger, head), fresh=fresh)
         self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
@@ -140,23 +146,31 @@ class Easy(PlanningQueue):
         ledger.start(job, place)
         return True
 
+    def _reserve_count(self, ledger: Ledger, head: Job) -> None:
+        """Find the head's shadow time and how many hosts are free then."""
+        free, needed, away = ledger.free_hosts, head.units, ledger.unavailable
+        shadow = math.inf
+        for end, _, stay in self._soonest_first(ledger):
+            # The loop goes on through the jobs that end at the very same time.
+            if end > shadow:
+                break
+            held = stay.allocation
+            free += (held.mask & ~away).bit_count() if away else held.size
+            if free >= needed:
+                shadow = end
+        self._shadow, self._at_shadow = shadow, free
+
     def _reserve(self, ledger: Ledger, head: Job) -> None:
         """Find the head's shadow time and what is free then."""
         space = self._space
-        free: Any = ledger.free_hosts if self._pooled else ledger.free
-        if self._pooled:
-            self._free = free
+        free: Any = ledger.free
         self._shadow = math.inf
-        for end, stay in self._soonest_first(ledger):
+        for end, _, stay in self._soonest_first(ledger):
             if end > self._shadow:
                 break
-            if self._pooled:
-                held = stay.allocation
-                free += (held.mask & ~ledger.unavailable).bit_count() if ledger.unavailable else held.size
-            else:
-                free = space.give(free, stay.job, stay.allocation)
-                if ledger.unavailable:
-                    free = space.only(free, ~ledger.unavailable)
+            free = space.give(free, stay.job, stay.allocation)
+            if ledger.unavailable:
+                free = space.only(free, ~ledger.unavailable)
             # The loop goes on through the jobs that end at the very same time.
             if self._shadow == math.inf and self._head_fits(free, head):
                 self._shadow = end
@@ -166,18 +180,18 @@ class Easy(PlanningQueue):
             if place is not None:
                 self._at_shadow = space.take(free, head, place.allocation)
 
-    def _soonest_first(self, ledger: Ledger) -> Iterable[tuple[float, Stay]]:
-        """Return the running jobs with their expected ends as things stand, in seconds, in order of these."""
+    def _soonest_first(self, ledger: Ledger) -> Iterable[tuple[float, int, Stay]]:
+        """Return (expected end as things stand in s, rank, stay) of the running jobs, in order of the ends."""
         if self.predictions.exact_requests:
-            return ((end, stay) for end, _, stay in self.ends)
+            return self.ends
         soonest = ledger.now + LEAST
         found = []
-        for end, _, stay in self.ends:
+        for end, rank, stay in self.ends:
             if end < soonest:
                 # Predictions may be too short: who outlives one is expected to end a little later. Requests are limits.
                 limit = end_of(stay.start, self.lateness.booked(stay.job.walltime))
                 end = soonest if overdue(limit, ledger.now) else min(soonest, limit)
-            found.append((end, stay))
+            found.append((end, rank, stay))
         return sorted(found, key=itemgetter(0))
 
     def _head_fits(self, free: Any, head: Job) -> bool:

@@ -42,11 +42,12 @@ class Lanes:
         lane.add(job, key, length)
 
     def remove(self, job: Job, key: Any) -> None:
-        """Take out a job that no longer waits."""
-        lane = self._lanes[job.request]
-        lane.remove(key)
-        if not lane.jobs:
-            del self._lanes[job.request]
+        """Take out a job that no longer waits, if it is there."""
+        lane = self._lanes.get(job.request)
+        if lane is not None:
+            lane.remove(key)
+            if not lane.jobs:
+                del self._lanes[job.request]
 
     def candidates(self, plausible: Callable[[Sequence[Job]], list[Job]], longest: Longest) -> Iterator[Job]:
         """Yield the jobs that may start, in order. Who looks on may start them, but removes them only afterwards.
@@ -100,6 +101,8 @@ class _Lane:
 
     def remove(self, key: Any) -> None:
         index = bisect_left(self.keys, key)
+        if index == len(self.keys) or self.keys[index] != key:
+            return
         del self.keys[index], self.jobs[index]
         if self.lengths.pop(index) == self._shortest:
             self._shortest = min(self.lengths, default=math.inf)

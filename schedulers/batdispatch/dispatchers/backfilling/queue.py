@@ -69,7 +69,7 @@ class QueueDispatcher(Dispatcher):
         self.waiting: list[Job] = []
         self.fresh: list[Job] = []
         self._keys: dict[str, tuple[Any, int]] = {}
-        #: The waiting jobs again, where they are searched and their order is fixed.
+        #: The waiting jobs again, apart from the fresh ones, where they are searched and their order is fixed.
         self._lanes = Lanes() if self.searches and not self.ordering.dynamic else None
 
     def begin(self, ledger: Ledger) -> None:
@@ -109,8 +109,6 @@ class QueueDispatcher(Dispatcher):
                 waiting.append(job)
             else:
                 insort(waiting, job, key=self._key)
-            if self._lanes is not None:
-                self._lanes.add(job, key, expected)
 
     def choose_on_idle(self, job: Job) -> Place | None:
         """Return where a job would go if nothing ran and all hosts were there, or None."""
@@ -151,6 +149,7 @@ class QueueDispatcher(Dispatcher):
             fresh: only the jobs submitted since the last decision.
         """
         if not fresh and self._lanes is not None:
+            self._line_up_fresh()
             return self._lanes.candidates(ledger.plausible, longest)
         jobs = self.fresh_in_order(ledger) if fresh else self.in_order(ledger)
         expected = self.expected
@@ -170,6 +169,15 @@ class QueueDispatcher(Dispatcher):
         self.fresh = [other for other in self.fresh if other.id != job.id]
         self._forget_key(job)
 
+    def _line_up_fresh(self) -> None:
+        """Let the fresh jobs that did not start wait in lanes, which those that start at once never see."""
+        if self._lanes is not None:
+            for job in self.fresh:
+                key = self._keys.get(job.id)
+                if key is not None:
+                    self._lanes.add(job, key, self.expected(job))
+        self.fresh = []
+
     def _forget_key(self, job: Job) -> None:
         key = self._keys.pop(job.id, None)
         if key is not None and self._lanes is not None:
@@ -183,7 +191,8 @@ class QueueDispatcher(Dispatcher):
             else:
                 del self.waiting[bisect_left(self.waiting, self._keys[job.id], key=self._key)]
                 self._forget_key(job)
-        self.fresh = []
+        if self.fresh:
+            self._line_up_fresh()
 
     def start_from_head(self, ledger: Ledger) -> int:
         """Start jobs in order until one does not fit, and return how many were started."""

@@ -50,7 +50,8 @@ class Predictions:
     def of(self, job: Job) -> float:
         """Return how long a job is expected to run, in seconds; predicted at the first call, then kept."""
         if self.exact_requests:
-            return self.requested(job)
+            walltime = job.walltime
+            return walltime if walltime < math.inf else self._default
         known = self._of.get(job.id)
         if known is None:
             predicted = self.prediction.predict(job)
