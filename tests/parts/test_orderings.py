@@ -45,6 +45,7 @@ def key(
         ("fcfs", 0),  # All are equal: ties go by arrival.
         ("lcfs", -7),
         ("basic", -(4294901760 - 7)),
+        ("multifactor", -1),  # Slurm's own weights are all 0: see test_multifactor.
         ("sjf", 50),
         ("ljf", -50),
         ("smallest-first", 4),

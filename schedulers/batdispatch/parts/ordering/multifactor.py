@@ -1,0 +1,141 @@
+"""Slurm's priority/multifactor."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+from batdispatch.core.request import Request
+from batdispatch.parts.ordering.priority import TOP, Priority
+from batdispatch.parts.ordering.usage import DecayedUsage, Holding
+
+DAY = 86_400.0
+#: The resource that Slurm calls CPUs; on nodes without it, the first one that they have.
+CPU = "core"
+#: How far a job's `nice` may go, up and down: Slurm's own limit.
+MAX_NICE = 2_147_483_645
+Weight = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+
+
+class MultifactorOptions(Options, frozen=True, kw_only=True):
+    """Options of multifactor. The names in brackets are Slurm's.
+
+    age: weight of the age factor (PriorityWeightAge).
+    size: weight of the job size factor (PriorityWeightJobSize).
+    fairshare: weight of the fair-share factor (PriorityWeightFairshare).
+    max_age: seconds of waiting after which the age factor is 1 (PriorityMaxAge).
+    favor_small: whether small jobs have the large size factors (PriorityFavorSmall).
+    half_life: seconds after which what a user has used counts half for the fair share; 0: use is never forgotten
+        (PriorityDecayHalfLife).
+    """
+
+    age: Weight = 0
+    size: Weight = 0
+    fairshare: Weight = 0
+    max_age: Annotated[float, msgspec.Meta(gt=0)] = 7 * DAY
+    favor_small: bool = False
+    half_life: Annotated[float, msgspec.Meta(ge=0)] = 7 * DAY
+
+
+class Multifactor(Priority):
+    """Slurm's priority/multifactor: the largest sum of weight x factor goes first, minus `nice`, at least 1.
+
+    All weights are 0 unless given, as in Slurm: each job then has the priority 1, and ties go by arrival. The sum is
+    rounded down, as in Slurm, so that weights should be large: with `age=1000` a job gains 1 in ten minutes.
+
+    Factors, from 0 to 1: age: (now - submission) / `max_age`. size: the mean of the share of the nodes and of the share
+    of the cores that the job asks for; a job that names no number of nodes counts as asking for one. fairshare, as in
+    Slurm's classic algorithm: 2^(-U / S), where U is the user's part of all use, in core-seconds of ended and running
+    jobs, and S is one over the number of users who have jobs that wait, run, or have run.
+
+    A job may lower its own priority by its field `nice`, a whole number, and raise it by a negative one. Left out: the
+    factors of associations, partitions, QOS, sites and TRES; accounts and unequal shares; Fair Tree, which Slurm takes
+    by default since 19.05 and which ranks users where the classic formula weighs them. Slurm counts a job's age from
+    when its dependencies are met, this from its submission. https://slurm.schedmd.com/priority_multifactor.html,
+    https://slurm.schedmd.com/classic_fair_share.html.
+    """
+
+    options_type = MultifactorOptions
+    dynamic: ClassVar[bool] = True
+
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
+        machine = ledger.machine
+        totals = machine.total().tolist()
+        named = machine.resources.index(CPU) if CPU in machine.resources else -1
+        #: Where cores stand on the resource axis, and how many the machine has.
+        self._axis = named if named >= 0 and totals[named] else next(i for i, total in enumerate(totals) if total)
+        self._cores = totals[self._axis]
+        self._sizes: dict[Request, float] = {}
+        self._usage = DecayedUsage(self.options.half_life or math.inf)
+        #: Fair-share factor of each user, and of what moment: (now, jobs that wait, jobs that run).
+        self._factors: dict[str, float] = {}
+        self._moment = (-1.0, 0, 0)
+
+    def value(self, job: Job, now: float) -> int:
+        options = self.options
+        total = -float(_nice(job))
+        if options.age:
+            total += options.age * min(max(now - job.submission, 0.0) / options.max_age, 1.0)
+        if options.size:
+            size = self._size(job)
+            total += options.size * (1.0 - size if options.favor_small else size)
+        if options.fairshare:
+            total += options.fairshare * self._fair_share(job, now)
+        return min(max(math.floor(total), 1), TOP)
+
+    def ended(self, stay: Stay, now: float) -> None:
+        self._usage.ended(self._holding(stay), now)
+
+    def _size(self, job: Job) -> float:
+        """Return a job's share of the machine: the mean of its shares of the nodes and of the cores."""
+        size = self._sizes.get(job.request)
+        if size is None:
+            ledger = self.ledger
+            need = ledger.space.need(job)
+            size = need.least / ledger.machine.size
+            # Units that are whole nodes have as large a share of the cores as of the nodes.
+            if not ledger.machine.exclusive and job.request.per_unit is not None:
+                size = (size + need.sums[self._axis] / self._cores) / 2
+            size = self._sizes[job.request] = min(size, 1.0)
+        return size
+
+    def _fair_share(self, job: Job, now: float) -> float:
+        """Return the fair-share factor of a job's user."""
+        ledger = self.ledger
+        moment = (now, len(ledger.queue), len(ledger.running))
+        if moment != self._moment:
+            self._moment = moment
+            used = self._usage.at(now, map(self._holding, ledger.running.values()))
+            total = sum(used.values())
+            for waiting in ledger.queue.values():
+                used.setdefault(waiting.user, 0.0)
+            users = len(used)
+            self._factors = {user: math.exp2(-part / total * users) if part else 1.0 for user, part in used.items()}
+        return self._factors.get(job.user, 1.0)
+
+    def _holding(self, stay: Stay) -> Holding:
+        """Return whose a running job is, how many cores it holds, and since when."""
+        used = self.ledger.space.use(stay.job, stay.allocation)
+        return stay.job.user, float(used[:, self._axis].sum()), stay.start
+
+
+def _nice(job: Job) -> int:
+    """Return a job's field `nice`.
+
+    Raises:
+        InputError: it is no whole number, or beyond what Slurm allows.
+    """
+    nice = job.extra.get("nice", 0)
+    if type(nice) is not int or abs(nice) > MAX_NICE:
+        raise InputError(
+            f"found {str(nice)[:60]!r}, expected a whole number from -{MAX_NICE} to {MAX_NICE}",
+            place=f"job {job.id}, field 'nice'",
+        )
+    return nice
