@@ -20,6 +20,7 @@ class Kinds(LazyGroup):
     """The models."""
 
     table = {
+        "esp": ("batdispatch.cli.generate_esp", "The job mix of the ESP-2 benchmark, with and without GPUs."),
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
         "stochastic": ("batdispatch.cli.generate_stochastic", "Jobs that state the law of their run time."),

@@ -1,0 +1,99 @@
+"""``batdispatch generate esp``: the job mix of the ESP-2 benchmark, with and without GPUs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from batdispatch.cli.generate import finish, output_options
+
+if TYPE_CHECKING:
+    from batdispatch.inputs.workloads.esp import ZRule
+
+
+@click.command()
+@output_options
+@click.option(
+    "--platform", metavar="P.xml", type=click.Path(), help="Machine to fill. Default: --hosts of --cores and --gpus."
+)
+@click.option("--hosts", type=click.IntRange(1, 1_000_000), help="Nodes of the machine.  [default: 1024]")
+@click.option("--cores", type=click.IntRange(1, 1_000_000), help="Cores of a node.  [default: 8]")
+@click.option("--gpus", type=click.IntRange(0, 1_000_000), help="GPUs of a node; 0: each job comes once.  [default: 2]")
+@click.option(
+    "--spread",
+    metavar="SECONDS",
+    type=float,
+    default=10_800.0,
+    show_default=True,
+    help="Submit the jobs at an even pace over this time. 0: all at the start.",
+)
+@click.option("--walltime-factor", type=float, default=1.5, show_default=True, help="Walltime over run time.")
+@click.option(
+    "--gpu-cores-per-node",
+    metavar="N",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Let jobs with GPUs ask for one node for each N cores. 0: they may use any number of nodes.",
+)
+@click.option(
+    "--z-rule",
+    type=click.Choice(["ordinary", "alone"]),
+    default="ordinary",
+    show_default=True,
+    help="Jobs that want the whole machine: like any other, or no later job starts before such a job has ended.",
+)
+def command(
+    output: Path,
+    seed: int,
+    as_json: bool,
+    platform: str | None,
+    hosts: int | None,
+    cores: int | None,
+    gpus: int | None,
+    spread: float,
+    walltime_factor: float,
+    gpu_cores_per_node: int,
+    z_rule: ZRule,
+) -> None:
+    """The job mix of the ESP-2 benchmark on CPU-GPU nodes (Soner and Ozturan, 2012).
+
+    14 types of jobs in random order, from a thirty-second of the machine to all of it. Each job comes twice: with cores
+    alone, and with all GPUs of each node that it uses.
+
+    \b
+    Examples:
+      batdispatch platform generate esp -o esp.xml
+      batdispatch generate esp -o W.json --seed 1
+      batdispatch generate esp -o W.json --seed 1 --platform esp.xml --spread 0 --gpu-cores-per-node 4
+    """
+    import numpy as np
+
+    from batdispatch.core.machine import Machine
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.inputs.workloads.esp import esp, machine_seconds
+
+    described: dict[str, Any]
+    if platform is not None:
+        if not hosts is cores is gpus is None:
+            raise click.UsageError("--platform says what --hosts, --cores and --gpus would say: give one of the two")
+        machine = read_platform(Path(platform)).machine
+        described = {"platform": Path(platform).name}
+    else:
+        described = {
+            "hosts": 1024 if hosts is None else hosts,
+            "cores": 8 if cores is None else cores,
+            "gpus": 2 if gpus is None else gpus,
+        }
+        machine = Machine.flat(described["hosts"], "core={cores} gpu={gpus}".format(**described))
+    options: dict[str, Any] = {
+        "spread": spread,
+        "walltime_factor": walltime_factor,
+        "gpu_cores_per_node": gpu_cores_per_node,
+        "z_rule": z_rule,
+    }
+    workload = esp(np.random.default_rng(seed), machine, **options)
+    found = {"machine_seconds": machine_seconds(workload, machine)}
+    finish(workload, output, as_json, kind="esp", seed=seed, options={**described, **options}, found=found)
