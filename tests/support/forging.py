@@ -138,7 +138,8 @@ class Forged:
             for host in hosts:
                 jobs[host] += change
             computing = sum(count > 0 for count in jobs)
-            times.change(time, sum(1 << host for host in hosts), computing=computing, away=0)
+            bounds = [bound for host in hosts for bound in (host, host + 1)]
+            times.change(time, bounds, computing=computing, away=0)
         return times.totals(0)
 
     def follow(self) -> None:
