@@ -32,13 +32,14 @@ def spent(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def run(which: int, jobs: int, options: dict[str, str]) -> None:
-    """Simulate a scenario under the batch scheduler."""
+def run(which: int, jobs: int, options: dict[str, str]) -> int:
+    """Simulate a scenario under the batch scheduler, and return how many jobs it has."""
     workload = scenario(np.random.default_rng(0), which, jobs=jobs)
     with tempfile.TemporaryDirectory() as name:
         outputs = Outputs(Path(name), 10)
         engine = EmbeddedEngine(Machine.flat(10), workload, outputs, options=EngineOptions(dynamic_jobs=True))
         engine.run(Session(create("stochastic-batch", options)))
+    return len(workload.jobs)
 
 
 def main() -> None:
@@ -56,6 +57,12 @@ def main() -> None:
         for options in ({}, {"requests": "hpc"}, {"requests": "hpc", "speculate": "true"}, {"plan": "repack"}):
             told = ",".join(f"{key}={value}" for key, value in options.items()) or "defaults"
             print(f"scenario {which}, {jobs} jobs, {told}: {spent(lambda w=which, o=options: run(w, jobs, o)):.2f}")
+    for large in (25, 50, 100):
+        for plan, gain in (("rigid", "0"), ("repack", "0.01"), ("repack", "0")):
+            began = time.process_time()
+            count = run(2, large, {"plan": plan, "gain": gain})
+            took = time.process_time() - began
+            print(f"scenario 2, {large} large jobs of {count:,}, plan={plan}, gain={gain}: {took:.2f}")
 
 
 if __name__ == "__main__":

@@ -17,13 +17,18 @@ from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.core.request import Request
-from batdispatch.core.reservations import Reservations
+from batdispatch.core.reservations import Reservation, Reservations
 from batdispatch.core.space import HostSpace, PoolSpace
 from batdispatch.core.timeline import end_of, gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, PlanOptions
+from batdispatch.dispatchers.stochastic.movable import Movable, Planned
+from batdispatch.dispatchers.stochastic.repacking import Hole, Repacking, gains
 from batdispatch.dispatchers.stochastic.unplaced import Unplaced
 from batdispatch.layers.attempts import Attempts, Rate
 from batdispatch.parts.prediction.predictions import LEAST
+
+#: So many holes are looked at one by one; with more of them, gaps are measured anew.
+_FEW = 8
 
 
 class BatchOptions(PlanOptions, frozen=True, kw_only=True):
@@ -33,6 +38,8 @@ class BatchOptions(PlanOptions, frozen=True, kw_only=True):
     ordering: order in which a batch is planned and gaps are filled; the paper's is largest-area.
     plan: `rigid`: planned starts do not move, and what an early end frees is only filled. `repack`: planned starts move
         up at every end.
+    gain: with `repack`, a start moves up only if it comes earlier by at least this share of the time that is reserved
+        for the job; 0: by however little.
     batch: most jobs planned together.
     """
 
@@ -41,6 +48,7 @@ class BatchOptions(PlanOptions, frozen=True, kw_only=True):
     rate: Rate = None
     speculate: bool = False
     plan: Literal["rigid", "repack"] = "rigid"
+    gain: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.01
     batch: Annotated[int, msgspec.Meta(ge=1)] = 100
 
 
@@ -52,12 +60,17 @@ class StochasticBatch(Attempts):
     ones are reserved what it leaves, inside the plan's window, if they fit. A job that fails comes again with its next
     limit. The next batch is planned when no reservation is left.
 
+    Re-packing (`plan=repack`): when capacity is freed, the planned jobs are taken in the order of their starts. Each
+    one goes to its earliest start if that is earlier by at least the share `gain` of the time reserved for it. So the
+    second that a small job leaves of a slightly long walltime does not move the whole plan.
+
     Speculation: a gap from now on is given to the job of largest `gain`, among those whose reservation, if any, begins
     after the gap. The job is stopped at the gap's end and keeps its reservation.
 
     Guarantee: with a rigid plan no planned job starts earlier or later than planned, if no host goes away and small
     jobs keep the times they are expected to take. Ends that are told a moment late move the plan by as much.
-    Time: an end costs a search of the plan for each different size that waits, and for each job that may fit a gap.
+    Time: an end costs a look at the plan around what it freed for each different size that waits, and a search of the
+    plan for each job that may fit a gap or moves up; on particular hosts, re-packing searches for every planned job.
     Deviations: the paper does not say which hundred jobs make a batch nor whether jobs with a reservation may
     speculate; small jobs fill gaps, and are planned alone when no long job waits.
     References: Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
@@ -95,8 +108,17 @@ class BatchPlanner(PlanningQueue):
         #: Jobs that wait, by the keys of the plan.
         self._by_key: dict[str, Job] = {}
         self._unplaced = Unplaced()
-        #: Whether capacity was freed since the last decision, and whether the plan no longer holds.
-        self._freed = self._void = False
+        #: What a plan that is re-packed finds its jobs by.
+        self._movable = Movable()
+        #: What became free since the last decision, and the keys of jobs that got their reservations back.
+        self._holes: list[Hole] = []
+        self._again: list[str] = []
+        #: For each request, a job and a length in seconds that no gap inside the window exceeds.
+        self._longest: dict[Request, tuple[Job, float]] = {}
+        #: Whether a reservation that ended with the window is gone.
+        self._loose = False
+        #: Whether the plan no longer holds.
+        self._void = False
         self._next_call = -1.0
 
     def expected(self, job: Job) -> float:
@@ -119,16 +141,28 @@ class BatchPlanner(PlanningQueue):
         # A speculation failed: the reservation is the new attempt's.
         self.plan.lend(key)
         self.plan.put_back(key, key, job)
+        self._again.append(key)
+        self._note_movable(key)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         kept = self.plan.end(stay.job.id)
-        self._freed |= kept.end > ledger.now
+        self._open(ledger.now, kept.end)
         # A job that ends on hosts that are away gives nothing back there.
         self._void |= not self._pooled and bool(kept.place.allocation.mask & ledger.unavailable)
         if stay.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED):
             # A speculation that succeeded needs its reservation no more.
-            self._freed |= self.plan.withdraw(self._attempts.first(stay.job)) is not None
+            key = self._attempts.first(stay.job)
+            planned = self.plan.withdraw(key)
+            if planned is not None:
+                self._movable.drop(key)
+                self._open(max(planned.start, ledger.now), planned.end)
         super().on_end(ledger, stay)
+
+    def _open(self, start: float, end: float) -> None:
+        """Note that the plan has got something back from `start` to `end`, in seconds."""
+        if end > start:
+            self._holes.append((start, end))
+            self._loose |= self.window <= end < math.inf
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
         if isinstance(event, MachinesAvailable | MachinesUnavailable):
@@ -152,27 +186,37 @@ class BatchPlanner(PlanningQueue):
     def decide(self, ledger: Ledger) -> None:
         plan = self.plan
         plan.timeline.advance(ledger.now)
-        jobs = self.in_order(ledger)
+        freed = bool(self._holes)
         if overdue(self._next_start(), ledger.now):
             self._void = True
         if self._void:
             self._renew(ledger)
             if plan.held:
-                self._plan_batch(ledger, jobs)
+                self._plan_batch(ledger, self.in_order(ledger))
         else:
-            for key in plan.settle():
-                self._note_start(key)
-            if self._freed and self.options.plan == "repack":
+            self._settle(ledger)
+            if freed and self.options.plan == "repack":
                 self._repack(ledger)
+            self._lengthen()
         if not (plan.planned or plan.held):
-            if jobs:
-                self._plan_batch(ledger, jobs)
-        elif not (self._freed or self._void):
+            if self.waiting:
+                self._plan_batch(ledger, self.in_order(ledger))
+        elif not (freed or self._void):
             self._fill(ledger, self.fresh_in_order(ledger))
         else:
             self._fill(ledger, self._that_may_fit(ledger))
-        self._freed = self._void = False
+        self._holes.clear()
+        self._void = False
         self.forget_started(self._start_planned(ledger))
+
+    def _settle(self, ledger: Ledger) -> None:
+        """Let starts move later where what came late makes them."""
+        moved = self.plan.settle()
+        for key in moved:
+            self._note_start(key)
+        if moved:
+            # The plan was made anew, and may have room anywhere.
+            self._holes.append((ledger.now, math.inf))
 
     def _plan_batch(self, ledger: Ledger, jobs: list[Job]) -> None:
         """Plan the long jobs that came first, or the small ones where none is left; then fill the plan."""
@@ -181,6 +225,7 @@ class BatchPlanner(PlanningQueue):
         first = sorted(long or jobs, key=ledger.rank)[: self.options.batch]
         members = {job.id for job in first}
         self.window = ledger.now
+        self._longest.clear()
         self._unplaced = Unplaced()
         for job in jobs:
             if not (job.id in members and self._reserve(job)):
@@ -211,33 +256,55 @@ class BatchPlanner(PlanningQueue):
         """Reserve places inside the plan's window for jobs that have none."""
         if self.window <= ledger.now:
             return
-        #: A length in seconds that no gap exceeds, for each request.
-        longest: dict[Request, float] = {}
         for job in jobs:
             if self._attempts.first(job) in self.plan.planned:
                 continue
             duration = self.booked(job)
-            if job.request not in longest:
-                longest[job.request] = self._longest_gap(job)
-            if duration > longest[job.request]:
+            if duration > self._longest_gap(job):
                 continue
             if self._reserve(job, self.window):
                 self._unplaced.discard(job)
             else:
-                longest[job.request] = math.nextafter(duration, 0.0)
+                shorter = math.nextafter(duration, 0.0)
+                self._longest[job.request] = job, min(shorter, self._measured_gap(job))
 
     def _repack(self, ledger: Ledger) -> None:
-        """Move planned starts up, in their order."""
+        """Move planned starts up, in their order, where that gains enough."""
+        if self._pooled:
+            share, slack = self.options.gain, self.lateness.slack
+            packing = Repacking(self.plan, self._movable, self._by_key, share=share, slack=slack)
+            moved = packing.run(self._holes, self._again)
+        else:
+            moved = self._repack_hosts(ledger)
+        self._again.clear()
+        for key, before in moved:
+            self._note_start(key)
+            self._open(before.start, before.end)
+        if self._loose:
+            self._close_window(ledger)
+
+    def _repack_hosts(self, ledger: Ledger) -> list[tuple[str, Reservation]]:
+        """Move planned starts up on particular hosts; return the keys of what moved, with the former reservations.
+
+        All planned jobs are looked at: ends may have freed better hosts, and what keeps a job from starting earlier on
+        other hosts may lie behind its own start.
+        """
         plan, waiting = self.plan, self._by_key
+        moved: list[tuple[str, Reservation]] = []
         order = [(kept.start, ledger.rank(waiting[key]), key) for key, kept in plan.planned.items() if key in waiting]
         for _, _, key in sorted(order):
+            before = plan.planned[key]
+            if before.start <= ledger.now:
+                continue
             job = waiting[key]
-            # Particular hosts are chosen anew even where the start stays: ends may have freed better ones.
-            if plan.may_move_up(key) if self._pooled else plan.planned[key].start > ledger.now:
-                plan.withdraw(key)
-                if not self._reserve(job):
-                    self._unplaced.add(job, self.booked(job), ledger.rank(job))
-        self._close_window(ledger)
+            duration = self.booked(job)
+            plan.withdraw(key)
+            found = plan.earliest(job, duration)
+            if found is None or not (found.start == before.start or gains(before, found, self.options.gain * duration)):
+                plan.put(key, before)
+            elif plan.put(key, found) != before:
+                moved.append((key, before))
+        return moved
 
     def _start_planned(self, ledger: Ledger) -> list[Job]:
         """Start what is due and has its hosts, and ask to be called at the next planned start."""
@@ -250,6 +317,7 @@ class BatchPlanner(PlanningQueue):
                 stuck.append(key)
                 continue
             self.plan.begin(key)
+            self._movable.drop(key)
             del self._by_key[key]
             ledger.start(job, place)
             started.append(job)
@@ -278,13 +346,21 @@ class BatchPlanner(PlanningQueue):
         if kept is None:
             return False
         self._note_start(key)
-        if kept.end < math.inf:
-            self.window = max(self.window, kept.end)
+        if self.window < kept.end < math.inf:
+            self.window = kept.end
+            self._longest.clear()
         return True
 
     def _note_start(self, key: str) -> None:
         self._entered += 1
         heapq.heappush(self._starts, (self.plan.planned[key].start, self._entered, key))
+        self._note_movable(key)
+
+    def _note_movable(self, key: str) -> None:
+        job = self._by_key.get(key)
+        if self._pooled and job is not None and self.options.plan == "repack":
+            start = self.plan.planned[key].start
+            self._movable.put(job, Planned(start, self.ledger.rank(job), key, self.booked(job)))
 
     def _next_start(self) -> float:
         """Return the earliest planned start in seconds, infinite without one."""
@@ -305,6 +381,27 @@ class BatchPlanner(PlanningQueue):
         return list(keys)
 
     def _longest_gap(self, job: Job) -> float:
+        """Return a time, in seconds, that no gap of the plan's window exceeds which has room for a job."""
+        known = self._longest.get(job.request)
+        if known is None:
+            known = self._longest[job.request] = job, self._measured_gap(job)
+        return known[1]
+
+    def _lengthen(self) -> None:
+        """Let what is known of gaps include what has become free."""
+        if len(self._holes) > _FEW:
+            self._longest.clear()
+        timeline, rounding = self.plan.timeline, max(self.lateness.slack, 1e-6)
+        for request, (job, known) in self._longest.items():
+            for start, end in self._holes:
+                longest, last = timeline.around(job, start, end)
+                if last > self.window:
+                    known = self._measured_gap(job)
+                    break
+                known = max(known, longest + rounding)
+            self._longest[request] = job, known
+
+    def _measured_gap(self, job: Job) -> float:
         """Return the longest time, in seconds, for which each step of the plan's window has room for a job."""
         longest, began = 0.0, -1.0
         timeline, space = self.plan.timeline, self.plan.space
@@ -326,6 +423,9 @@ class BatchPlanner(PlanningQueue):
         for job_id, kept in list(self.plan.held.items()):
             self.plan.extend(job_id, max(kept.end, ledger.now + LEAST))
         self.plan.renew()
+        self._movable.clear()
+        self._again.clear()
+        self._longest.clear()
         self._close_window(ledger)
 
     def _close_window(self, ledger: Ledger) -> None:
@@ -333,6 +433,7 @@ class BatchPlanner(PlanningQueue):
         plan = self.plan
         ends = [kept.end for kept in (*plan.planned.values(), *plan.held.values()) if kept.end < math.inf]
         self.window = max(ends, default=ledger.now)
+        self._loose = False
 
     # ------------------------------------------------------------------ gaps for the layer
 
