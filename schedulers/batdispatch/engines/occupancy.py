@@ -36,8 +36,8 @@ class Occupancy:
     @property
     def idle(self) -> int:
         """Number of hosts that are available and do not compute."""
-        away = (self.away & ~self.busy).bit_count() if self.away else 0
-        return self._size - self.computing - away
+        idle = self._size - self.computing
+        return idle - (self.away & ~self.busy).bit_count() if self.away else idle
 
     def occupy(self, allocation: Allocation) -> bool:
         """Add a job if its hosts can take it, and return whether they can.

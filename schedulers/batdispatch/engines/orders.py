@@ -86,7 +86,8 @@ class Orders:
         record.state = JobState.RUNNING
         record.start = world.now
         record.allocation = allocation
-        world.began()
+        # Hosts that have begun to compute are entered when they have done.
+        world.note_states(())
         if profile["type"] == "delay":
             world.plan(record, world.now + profile["delay"])
             return

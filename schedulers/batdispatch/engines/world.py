@@ -122,10 +122,11 @@ class World:
         self.calls -= 1
         self.tell(e.RequestedCall(self.now, call_id))
 
-    def began(self) -> None:
-        """Note that hosts have begun to compute; which ones is entered when they have done."""
-        self._changed(())
-        self._write_states()
+    def note_states(self, changed: Bounds) -> None:
+        """Note how many hosts compute now, and which have changed (see `MachineTimes.change` for who may miss)."""
+        hosts, now = self.hosts, self.now
+        self._changed(changed)
+        self.outputs.states(now, hosts.idle, hosts.computing)
 
     def plan(self, record: Record, due: float | None) -> None:
         """Enter when a running job goes on or ends: by itself, or at its walltime, which wins a tie."""
@@ -134,7 +135,8 @@ class World:
         limit = record.start + record.walltime
         due = min(due, limit)
         if due < math.inf:
-            if self.mail is None:
+            # Whole seconds, as in most logs, need no rounding.
+            if due % 1.0 and self.mail is None:
                 due = round(due, 6)
             self.schedule(due, self.job_due, record)
         record.due = due
@@ -186,8 +188,7 @@ class World:
         assert allocation is not None
         if record.execution is not None:
             record.execution.stop(self.now)
-        self._changed(self.hosts.release(allocation))
-        self._write_states()
+        self.note_states(self.hosts.release(allocation))
         self.outputs.ended(
             job_id=record.id,
             profile=record.profile,
@@ -229,6 +230,3 @@ class World:
         if hosts.away:
             away, computing = hosts.away.bit_count(), (hosts.busy & ~hosts.away).bit_count()
         self.times.change(self.now, changed, computing, away)
-
-    def _write_states(self) -> None:
-        self.outputs.states(self.now, self.hosts.idle, self.hosts.computing)

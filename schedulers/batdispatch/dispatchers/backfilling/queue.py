@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, ClassVar
 
@@ -74,9 +75,9 @@ class QueueDispatcher(Dispatcher):
 
     def begin(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        #: What a placement sees of what is free now.
-        self._now = Scene(ledger)
         self._place = self.placement.place
+        #: Returns where a job goes within what is free now, or None.
+        self.choose_now: Callable[[Job], Place | None] = partial(self._place, Scene(ledger))
         self.placement.begin(ledger.machine)
         self.ordering.begin(ledger)
         self._hears_ends = type(self.ordering).ended is not Ordering.ended
@@ -87,12 +88,8 @@ class QueueDispatcher(Dispatcher):
         return self.predictions.of(job)
 
     def choose(self, free: Any, job: Job) -> Place | None:
-        """Return where a job goes now within some free capacity, or None."""
+        """Return where a job goes now within some free capacity, or None; `choose_now` takes what is free now."""
         return self._place(Scene(self.ledger, free), job)
-
-    def choose_now(self, job: Job) -> Place | None:
-        """Return where a job goes within what is free now, or None."""
-        return self._place(self._now, job)
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         if not self.placement.complete and self.choose_on_idle(job) is None:

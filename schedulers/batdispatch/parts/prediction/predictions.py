@@ -34,6 +34,7 @@ class Predictions:
         self.name = name
         self.prediction: Prediction = make_prediction(name)
         self.exact_requests = isinstance(self.prediction, Requested)
+        self._learns = type(self.prediction).learn is not Prediction.learn
         self._default = default_walltime
         self._of: dict[str, float] = {}
         self._ended = self._under = self._unknown = 0
@@ -65,7 +66,8 @@ class Predictions:
         """Learn from a job that ended; one that was killed says nothing about run times."""
         job = stay.job
         predicted = self.of(job)
-        self._of.pop(job.id, None)
+        if not self.exact_requests:
+            self._of.pop(job.id, None)
         if stay.state is JobState.COMPLETED_KILLED:
             return
         runtime = now - stay.start
@@ -74,7 +76,8 @@ class Predictions:
             self._error += abs(predicted - runtime)
             # A job that is killed at its walltime is told to have ended a little later.
             self._under += overdue(predicted, runtime)
-        self.prediction.learn(job, runtime, predicted)
+        if self._learns:
+            self.prediction.learn(job, runtime, predicted)
 
     def report(self) -> dict[str, Any]:
         """Return how good the predictions for the jobs that ended by themselves or at their walltime were.
