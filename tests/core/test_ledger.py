@@ -12,6 +12,7 @@ from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Host, Machine
@@ -144,7 +145,10 @@ def test_free_is_the_machine_without_jobs_and_absent_hosts(data: st.DataObject) 
             job = data.draw(jobs(machine, f"w0!{number}"))
             ledger.apply_submitted(e.JobSubmitted(0.0, job))
             place = ledger.place(job)
-            assert (place is not None) == space.fits(ledger.free, job)
+            # What is found without the value of what is free is what that value says.
+            assert ledger.fits(job) == (place is not None) == space.fits(ledger.free, job)
+            assert (place and place.allocation) == first_fit(space, ledger.free, job)
+            assert ledger.plausible([job]) == space.plausible(ledger.free, [job])
             if place is not None:
                 ledger.start(job, place)
         elif action == "end" and ledger.running:
@@ -158,6 +162,19 @@ def test_free_is_the_machine_without_jobs_and_absent_hosts(data: st.DataObject) 
             expected = space.take(expected, stay.job, stay.allocation)
         assert space.same(ledger.free, space.only(expected, ~ledger.unavailable))
         assert machine.exclusive or (ledger.free >= 0).all()
+        assert not machine.exclusive or ledger.free_hosts == ledger.free.bit_count()
+        ledger.check()
+
+
+def test_what_is_free_is_worked_out_once_after_each_change() -> None:
+    ledger = ledger_of(Machine.flat(70_000))
+    before = ledger.free
+    assert ledger.free is before
+    job = submit(ledger, units=3)
+    ledger.start(job, Allocation.parse("1 5-6"))
+    assert ledger.free == before & ~0b1100010
+    complete(ledger, job)
+    assert ledger.free == before
 
 
 def test_why_a_job_can_never_run() -> None:

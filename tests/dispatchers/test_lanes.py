@@ -51,6 +51,14 @@ def lanes_of(queue: list[tuple[Any, Job]]) -> Lanes:
     return lanes
 
 
+def test_a_job_that_never_stood_in_a_lane_can_be_taken_out() -> None:
+    (key, first), (_, other) = queue_of([(1, 5.0, 0), (2, 5.0, 0)])
+    lanes = lanes_of([(key, first)])
+    lanes.remove(other, key)
+    lanes.remove(Job(id="w!9", request=first.request), (0, 9))
+    assert list(lanes.candidates(list, lambda job: math.inf)) == [first]
+
+
 @given(JOBS, st.integers(0, 20), st.integers(0, 20), st.sampled_from([0.0, 4.0, 5.0, math.inf]), st.data())
 def test_the_candidates_are_those_of_the_whole_queue(
     asked: list[tuple[int, float, int]], free: int, spare: int, until_shadow: float, data: st.DataObject
