@@ -15,6 +15,8 @@ from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
 
 _MAX_DIGITS = 9
+#: Host sets read together: enough for numpy, and few enough that what is in between takes little memory.
+BLOCK = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,23 @@ def parse_many(texts: Sequence[str]) -> Intervals:
     Raises:
         InputError: a text is not a set of ascending intervals of ids up to ``hostset.MAX_HOST_ID``.
     """
+    blocks = [texts[low : low + BLOCK] for low in range(0, len(texts), BLOCK)]
+    parts = [_parse(block) for block in blocks]
+    if any(part is None for part in parts):
+        _explain(texts)
+    whole = [part for part in parts if part is not None]
+    rows = [part.row + number * BLOCK for number, part in enumerate(whole)]
+    none = np.zeros(0, dtype=np.int64)
+    return Intervals(
+        np.concatenate([part.first for part in whole] or [none]),
+        np.concatenate([part.last for part in whole] or [none]),
+        np.concatenate(rows or [none]),
+        len(texts),
+    )
+
+
+def _parse(texts: Sequence[str]) -> Intervals | None:
+    """Read some host sets; return None if one is malformed."""
     data = np.frombuffer("".join([text + "\n" for text in texts]).encode(), dtype=np.uint8)
     digit = (data >= ord("0")) & (data <= ord("9"))
     dash = data == ord("-")
@@ -77,7 +96,7 @@ def parse_many(texts: Sequence[str]) -> Intervals:
         upper[1:] = dash[starts[1:] - 1]
         fine = fine and not bool((upper[1:] & upper[:-1]).any())
     if not fine or (len(starts) and int((ends - starts).max()) > _MAX_DIGITS):
-        _explain(texts)
+        return None
     values = np.zeros(len(starts), dtype=np.int64)
     for position in range(int((ends - starts).max(initial=0))):
         inside = starts + position < ends
@@ -87,7 +106,7 @@ def parse_many(texts: Sequence[str]) -> Intervals:
     last = first.copy()
     last[np.cumsum(~upper)[upper] - 1] = values[upper]
     if bool((last < first).any()) or int(last.max(initial=0)) > hostset.MAX_HOST_ID:
-        _explain(texts)
+        return None
     return Intervals(first, last, line[~upper].astype(np.int64), len(texts))
 
 

@@ -19,11 +19,10 @@ from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.messages import Peer
 from batdispatch.core.session import Session
-from batdispatch.inputs.platforms import Platform
 from batdispatch.links.informed import Informed
 from batdispatch.links.replay import Difference, replay, told_by
 from batdispatch.results.audit.findings import Findings, Violation
-from batdispatch.results.audit.run import Auditor
+from batdispatch.results.audit.run import Auditor, Site
 from batdispatch.results.run_files import RECORDING
 
 #: When a run's dispatcher decides again.
@@ -45,7 +44,7 @@ def audit_all(auditor: Auditor, folder: Path, when: When) -> Findings:
     return findings
 
 
-def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], platform: Platform, when: When) -> None:
+def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], platform: Site, when: When) -> None:
     """Let the dispatcher that result.json names answer the recorded messages, and add where it decides otherwise.
 
     Where that cannot be done, the findings say why under what was skipped. Unless `when` is ``always``, source files
@@ -94,7 +93,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _decide_again(findings: Findings, path: Path, result: Mapping[str, Any], platform: Platform) -> None:
+def _decide_again(findings: Findings, path: Path, result: Mapping[str, Any], platform: Site) -> None:
     findings.checked.append(KIND)
     takes = result.get("decision_time")
     session = Session(

@@ -22,7 +22,7 @@ from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
 from batdispatch.results.metrics.compute import Value, compute
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
-from batdispatch.results.usage import held_by_row, job_facts, licences_of, read_units, slots_in_blocks
+from batdispatch.results.usage import JobFacts, held_by_row, job_facts, licences_of, read_units, slots_in_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -261,6 +261,7 @@ def metrics_of(
     *,
     machine: Machine | None = None,
     jobs: Sequence[Job] | None = None,
+    facts: JobFacts | None = None,
     folder: Path | None = None,
 ) -> dict[str, Value]:
     """Compute every metric of a run when its machine and workload are at hand.
@@ -270,13 +271,15 @@ def metrics_of(
         result: what result.json will hold; of it, "decisions" is read.
         machine: of the run, for utilisation.
         jobs: of the workload, for users and for what they ask for.
+        facts: these, found for each row already.
         folder: of the run, for units.csv and lineage.csv; without it no row continues another.
 
     Raises:
         InputError: an allocation, units.csv or lineage.csv is malformed.
     """
     lineage = unjoined(len(columns)) if folder is None else read_lineage(folder / LINEAGE, columns)
-    facts = job_facts(columns, jobs, lineage) if jobs is not None else None
+    if facts is None and jobs is not None:
+        facts = job_facts(columns, jobs, lineage)
     totals: dict[str, float] = {}
     licences = {} if machine is None else dict(machine.licences)
     amounts: dict[str, Floats] = {}

@@ -318,7 +318,8 @@ class _JobReader:
             profile=profile,
             user=self._users.setdefault(user, user),
             parent=parent,
-            extra=fields,
+            # A dictionary that was emptied keeps the room of what was in it.
+            extra=fields if fields else {},
         )
 
     def _error(self, place: str, message: str) -> InputError:

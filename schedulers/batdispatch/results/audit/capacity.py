@@ -30,16 +30,18 @@ def exclusive_conflicts(
     size = int(intervals.last.max(initial=-1)) + 1
     until = np.full(size, -np.inf)
     holder = np.full(size, -1, dtype=np.int64)
-    bounds = intervals.bounds().tolist()
-    first, last = intervals.first.tolist(), (intervals.last + 1).tolist()
+    bounds = intervals.bounds()
     # A job that takes no time goes first among those that start together: it is gone before the others begin.
     order = np.lexsort((finish, start))
     for row in order[: int(np.isfinite(start).sum())].tolist():
         begin, end = float(start[row]), float(finish[row])
-        for index in range(bounds[row], bounds[row + 1]):
-            held = until[first[index] : last[index]]
+        each = slice(bounds[row], bounds[row + 1])
+        # As Python's numbers, those of one row at a time: of all rows they would take more room than the columns.
+        for first, last in zip(intervals.first[each].tolist(), intervals.last[each].tolist(), strict=True):
+            hosts = slice(first, last + 1)
+            held = until[hosts]
             if held.max() > begin + tolerance:
-                host = first[index] + int(np.argmax(held))
+                host = first + int(np.argmax(held))
                 # A host that the job's own allocation names twice is another rule's affair.
                 if holder[host] != row:
                     yield row, int(holder[host]), host, begin
@@ -47,10 +49,10 @@ def exclusive_conflicts(
             longer = held < end
             if longer.all():
                 held[:] = end
-                holder[first[index] : last[index]] = row
+                holder[hosts] = row
             else:
                 held[longer] = end
-                holder[first[index] : last[index]][longer] = row
+                holder[hosts][longer] = row
 
 
 def shared_conflicts(

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from batdispatch.core.job import Job, JobState
 from batdispatch.results.audit.exchange import Heard
 from batdispatch.results.audit.findings import Violation
+from batdispatch.results.audit.jobs import Facts
 from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows
 from batdispatch.results.audit.setting import Setting
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.run_files import RECORDING
-from batdispatch.results.usage import JobFacts
 
 #: How the reasons begin that are given before a dispatcher hears of a job: what they claim can be worked out again.
 _CLAIMS = ("asks for ", "depends on ", "continues ")
@@ -137,11 +137,11 @@ def check_kills(rows: Rows, heard: Heard | None) -> None:
     )
 
 
-def check_rejections(rows: Rows, facts: JobFacts, lineage: Lineage, setting: Setting) -> None:
+def check_rejections(rows: Rows, facts: Facts, lineage: Lineage, setting: Setting) -> None:
     """A rejected job cannot run on this machine, waited for what never came, or its dispatcher said why."""
     rows.findings.checked.append("rejection")
     reasons = setting.reasons()
-    succeeded = _succeeded(rows, lineage)
+    succeeded: Mapping[tuple[str, str], bool] | None = None
     unexplained = 0
     names = {}
     for row in np.flatnonzero(~rows.ran).tolist():
@@ -159,7 +159,10 @@ def check_rejections(rows: Rows, facts: JobFacts, lineage: Lineage, setting: Set
         if never:
             if reason is not None and reason != never:
                 rows.add("rejection", f"result.json gives the reason {reason[:200]!r}, but it {never}", row)
-        elif not _hopeless(job, rows, row, succeeded):
+            continue
+        if succeeded is None and (job.parent or job.request.dependencies):
+            succeeded = _succeeded(rows, lineage)
+        if not _hopeless(job, rows, row, succeeded or {}):
             if reason and not reason.startswith(_CLAIMS):
                 continue
             if reasons is None:
@@ -198,24 +201,30 @@ def _hopeless(job: Job, rows: Rows, row: int, succeeded: Mapping[tuple[str, str]
     return any(not succeeded.get(key(name), False) for name in job.request.dependencies)
 
 
-def check_lineage_told(rows: Rows, facts: JobFacts, lineage: Lineage, heard: Heard | None) -> None:
+def check_lineage_told(rows: Rows, facts: Facts, lineage: Lineage, heard: Heard | None) -> None:
     """lineage.csv joins the jobs that the exchange, or else the workload, says to continue each other."""
     if heard is not None and not heard.complete:
         return
     rows.findings.checked.append("lineage told")
-    by_name = rows.by_name()
-    for row, found in enumerate(lineage.parent.tolist()):
-        if heard is not None:
-            expected = heard.parents.get(row, -1)
-        else:
-            job = facts.jobs[row]
-            name = "" if job is None else job.parent
-            expected = by_name.get(name if "!" in name else f"{rows.workloads[row]}!{name}", -1)
-            # What is continued came before. Without an exchange, nothing tells which jobs were registered and why.
-            if expected < 0 or rows.submission[expected] > rows.submission[row]:
-                continue
+    told: Mapping[int, int] = _parents_asked(rows, facts) if heard is None else heard.parents
+    # Without an exchange, nothing tells which jobs were registered and why.
+    listed = set() if heard is None else set(np.flatnonzero(lineage.parent >= 0).tolist())
+    for row in sorted({*told, *listed}):
+        found, expected = int(lineage.parent[row]), told.get(row, -1)
         if found != expected:
             said, is_so = (
                 f"continues job {rows.ids[other]}" if other >= 0 else "continues no job" for other in (found, expected)
             )
             rows.add("lineage told", f"{said} by lineage.csv, and it {is_so}", row)
+
+
+def _parents_asked(rows: Rows, facts: Facts) -> dict[int, int]:
+    """Return the row of the job that each job continues by the workload, by row; what is continued came before."""
+    found = {}
+    for row in facts.jobs.continuing():
+        job = facts.jobs[row]
+        name = "" if job is None else job.parent
+        parent = rows.row_of.get(name if "!" in name else f"{rows.workloads[row]}!{name}")
+        if parent is not None and rows.submission[parent] <= rows.submission[row]:
+            found[row] = parent
+    return found

@@ -23,10 +23,11 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.messages import Message, Reply
-from batdispatch.links.informed import Informed
 from batdispatch.links.replay import opened, read_recording, same_values, told_by
+from batdispatch.results.audit.beginning import Beginning
 from batdispatch.results.audit.findings import Violation
 from batdispatch.results.audit.idling import Idling
+from batdispatch.results.audit.over import Over
 from batdispatch.results.audit.rows import TOLERANCE, Rows, Units
 from batdispatch.results.audit.setting import Setting
 from batdispatch.results.run_files import RECORDING
@@ -100,13 +101,6 @@ class Heard:
         self.complete = False
 
 
-class _Deaf:
-    """A peer that is only told what there is."""
-
-    def handle(self, message: Message) -> Reply:
-        return Reply(message.now, ())
-
-
 class Listener:
     """Goes through an exchange, and reports where it contradicts itself, the inputs, or the jobs file.
 
@@ -121,6 +115,7 @@ class Listener:
         units: Units,
         setting: Setting,
         clock: Clock,
+        beginning: Beginning | None,
     ) -> None:
         """Begin.
 
@@ -130,6 +125,7 @@ class Listener:
             units: of each row's job on each of its hosts.
             setting: the machine and what else the run was given.
             clock: of the simulator.
+            beginning: the first message, if it was heard before.
         """
         self.heard = Heard(len(rows.ids))
         self._rows = rows
@@ -138,8 +134,8 @@ class Listener:
         self._setting = setting
         self._machine = setting.machine
         self._clock = clock
-        self._row_of = rows.by_name()
-        self._names = {row: name for name, row in self._row_of.items()}
+        self._beginning = beginning
+        self._row_of = rows.row_of
         self._told = 0
         self._now = 0.0
         self._line = 0
@@ -149,7 +145,7 @@ class Listener:
         self._running: set[str] = set()
         self._registered: dict[str, Job] = {}
         #: Everything that was submitted or registered, and what is over: state by id.
-        self._over: dict[str, JobState] = {}
+        self._over = Over(self._row_of, len(rows.ids))
         #: When calls were asked for.
         self._calls: list[float] = []
         self._away = 0
@@ -186,7 +182,10 @@ class Listener:
                 if opened(path, exchange, wire) is not None:
                     continue
                 self._line = exchange.line
-                message = wire.decode_message(exchange.message)
+                if self._beginning is not None and exchange.line == self._beginning.line:
+                    message = self._beginning.message
+                else:
+                    message = wire.decode_message(exchange.message)
                 self._message(message)
                 if exchange.reply is not None:
                     self._line += 1
@@ -255,10 +254,8 @@ class Listener:
             return
         self._began = True
         self.heard.config = event.config
-        try:
-            Informed(_Deaf(), self._machine).handle(Message(event.time, [event]))
-        except InputError as problem:
-            self._wrong(f"the machine is not the platform's: {problem}", kind="machine told")
+        if self._beginning is not None and self._beginning.problem:
+            self._wrong(f"the machine is not the platform's: {self._beginning.problem}", kind="machine told")
         if self._clock.exact:
             told = next(iter(event.profiles.values()), {})
             for name, profile in self._setting.profiles.items():
@@ -354,7 +351,7 @@ class Listener:
         row = self._row_of.get(job_id)
         while state is JobState.COMPLETED_SUCCESSFULLY and row is not None and row in self.heard.parents:
             row = self.heard.parents[row]
-            self._over[self._names[row]] = state
+            self._over[self._row_of.name(row)] = state
 
     def _called(self, event: e.RequestedCall) -> None:
         if not self._calls:
@@ -481,8 +478,16 @@ class Listener:
             self.heard.metadata[row] = decision.metadata
 
 
-def listen(path: Path, rows: Rows, jobs: Sequence[Job | None], units: Units, setting: Setting, clock: Clock) -> Heard:
+def listen(
+    path: Path,
+    rows: Rows,
+    jobs: Sequence[Job | None],
+    units: Units,
+    setting: Setting,
+    clock: Clock,
+    beginning: Beginning | None = None,
+) -> Heard:
     """Go through a recording and return what it says, see `Listener`."""
-    listener = Listener(rows, jobs, units, setting, clock)
+    listener = Listener(rows, jobs, units, setting, clock, beginning)
     listener.listen(path)
     return listener.heard

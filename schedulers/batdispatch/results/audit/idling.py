@@ -12,9 +12,9 @@ import numpy as np
 
 from batdispatch.core.job import Job, JobState
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.audit.jobs import Facts
 from batdispatch.results.audit.rows import Rows
 from batdispatch.results.audit.setting import Setting
-from batdispatch.results.usage import JobFacts
 
 KIND = "idle machine"
 #: Without an exchange nobody knows of calls that a dispatcher waited for: only longer waits than this, in s, are told.
@@ -81,7 +81,7 @@ def _waits_for(job: Job, over: Mapping[str, JobState]) -> bool:
     return any(over.get(full(name)) is not JobState.COMPLETED_SUCCESSFULLY for name in job.request.dependencies)
 
 
-def check_unrecorded(rows: Rows, facts: JobFacts, setting: Setting) -> None:
+def check_unrecorded(rows: Rows, facts: Facts, setting: Setting) -> None:
     """Find the jobs that waited for more than `UNRECORDED` seconds while nothing ran, by the jobs file alone."""
     rows.findings.checked.append(KIND)
     ran = np.flatnonzero(rows.ran & np.isfinite(rows.start) & np.isfinite(rows.finish))

@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.results.audit.capacity import shared_conflicts
+from batdispatch.results.audit.jobs import Facts
 from batdispatch.results.audit.rows import TOLERANCE, Rows, Units
 from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage
-from batdispatch.results.usage import JobFacts, Slots, licences_of
+from batdispatch.results.usage import Slots, licences_of
 
 
-def check_places(rows: Rows, intervals: Intervals, units: Units, machine: Machine, facts: JobFacts) -> None:
+def check_places(rows: Rows, intervals: Intervals, units: Units, machine: Machine, facts: Facts) -> None:
     """Each job ran on nodes that it may use, on as many of them and in the form that it asked for."""
     rows.findings.checked += ["nodes", "units per node", "node list", "excluded node", "contiguous", "I/O node"]
     bounds = intervals.bounds().tolist()
     first, last = intervals.first, intervals.last + 1
     disks = {host.name for host in machine.storage}
-    for row, job in enumerate(facts.asking):
+    for row in facts.asking.rows_that(lambda request: request.io_node or not request.plain):
+        job = facts.asking[row]
         if job is None or not rows.ran[row]:
             continue
         request = job.request
@@ -96,11 +98,12 @@ def _name(machine: Machine, host: int) -> str:
     return machine.hosts[host].name if host < len(machine.hosts) else f"#{host}"
 
 
-def check_licences(rows: Rows, machine: Machine, facts: JobFacts) -> None:
+def check_licences(rows: Rows, machine: Machine, facts: Facts) -> None:
     """No licence is in use more often than the machine has it, at any time."""
     rows.findings.checked.append("licences")
     there = dict(machine.licences)
-    for row, job in enumerate(facts.asking):
+    for row in facts.asking.rows_that(lambda request: request.licences):
+        job = facts.asking[row]
         for name, amount in job.request.licences if job is not None else ():
             if amount and rows.ran[row] and name not in there:
                 rows.add("licences", f"holds {amount} {name}, of which the machine has none", row)
@@ -117,9 +120,12 @@ def check_licences(rows: Rows, machine: Machine, facts: JobFacts) -> None:
         rows.add("licences", f"{name} in use {used}, the machine has {most}", row)
 
 
-def check_dependencies(rows: Rows, facts: JobFacts, lineage: Lineage) -> None:
+def check_dependencies(rows: Rows, facts: Facts, lineage: Lineage) -> None:
     """A job starts only after the logical jobs that it depends on have succeeded."""
     rows.findings.checked.append("dependency")
+    waiting = facts.jobs.rows_that(lambda request: request.dependencies)
+    if not waiting:
+        return
     by_id = {
         (workload, name.removeprefix(f"{workload}!")): row
         for row, (workload, name) in reversed(list(enumerate(zip(rows.workloads, rows.ids, strict=True))))
@@ -127,7 +133,8 @@ def check_dependencies(rows: Rows, facts: JobFacts, lineage: Lineage) -> None:
     succeeded = np.full(len(rows.ids), np.inf)
     good = rows.state == JobState.COMPLETED_SUCCESSFULLY.value
     np.fmin.at(succeeded, lineage.root[good], rows.left[good])
-    for row, job in enumerate(facts.jobs):
+    for row in waiting:
+        job = facts.jobs[row]
         if job is None or not rows.ran[row]:
             continue
         for name in job.request.dependencies:

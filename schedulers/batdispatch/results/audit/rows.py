@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,36 @@ TOLERANCE = 2e-6
 NO_TIME = 1e-5
 
 Mask = NDArray[np.bool_]
+
+
+class RowOf:
+    """The row of each job by ``workload!name``; of a job that stands there twice, the first."""
+
+    def __init__(self, workloads: Sequence[str], names: Sequence[str]) -> None:
+        """Take workload and name of each row; a name may begin with its workload."""
+        #: By what stands before and after the first mark, so that the texts of the columns serve as keys.
+        self._rows: dict[str, dict[str, int]] = {}
+        self._workloads = workloads
+        self._names = names
+        for row in range(len(names)):
+            workload, name = self._key(row)
+            self._rows.setdefault(workload, {}).setdefault(name, row)
+
+    def _key(self, row: int) -> tuple[str, str]:
+        workload, name = self._workloads[row], self._names[row]
+        if "!" in workload or "!" in name:
+            workload, _, name = f"{workload}!{name.removeprefix(f'{workload}!')}".partition("!")
+        return workload, name
+
+    def name(self, row: int) -> str:
+        """Return the ``workload!name`` of a row."""
+        return "!".join(self._key(row))
+
+    def get(self, name: str) -> int | None:
+        """Return the row of a job; None: it is in none."""
+        workload, _, short = name.partition("!")
+        there = self._rows.get(workload)
+        return None if there is None else there.get(short)
 
 
 class Rows:
@@ -43,19 +74,18 @@ class Rows:
         self.walltime = columns.requested_time
         self.size = columns.requested_number_of_resources
         self.success = columns.success
-        self.state = np.array([state.value for state in FINAL_STATES])[columns.final_state]
-        self.ran: Mask = self.state != JobState.REJECTED.value
+        self.state = np.array([state.value for state in FINAL_STATES], dtype=object)[columns.final_state]
+        self.ran: Mask = columns.ran
+        self._ended = columns.ended
 
-    def by_name(self) -> dict[str, int]:
-        """Return the row of each job by ``workload!name``; of a job that stands there twice, the first."""
-        found: dict[str, int] = {}
-        for row, (workload, name) in enumerate(zip(self.workloads, self.ids, strict=True)):
-            found.setdefault(f"{workload}!{name.removeprefix(f'{workload}!')}", row)
-        return found
+    @cached_property
+    def row_of(self) -> RowOf:
+        """The row of each job."""
+        return RowOf(self.workloads, self.ids)
 
     def is_state(self, *states: JobState) -> Mask:
         """Return which rows ended in one of some states."""
-        return np.isin(self.state, [state.value for state in states])
+        return self._ended(*states)
 
     def report(
         self, kind: str, wrong: Mask, message: Callable[[int], str], time: NDArray[np.float64] | None = None

@@ -7,9 +7,8 @@ at large times is coarser.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
 from batdispatch.core.profiles import spreads_freely
+from batdispatch.results.audit.beginning import Beginning
 from batdispatch.results.audit.capacity import exclusive_conflicts, shared_conflicts
 from batdispatch.results.audit.decided import check_course, check_kills, check_lineage_told, check_rejections
 from batdispatch.results.audit.exchange import Clock, Heard, listen
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.idling import check_unrecorded
+from batdispatch.results.audit.jobs import Facts, JobTable, join
 from batdispatch.results.audit.outcomes import Outcomes
 from batdispatch.results.audit.requests import check_dependencies, check_licences, check_lineage, check_places
 from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows, Units
@@ -33,7 +34,7 @@ from batdispatch.results.audit.setting import Setting
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage, unjoined
-from batdispatch.results.usage import JobFacts, job_facts, slots_in_blocks
+from batdispatch.results.usage import slots_in_blocks
 
 #: Seconds within which a run time counts as its profile's, or as its walltime.
 RUNTIME_TOLERANCE = 1e-4
@@ -53,7 +54,7 @@ class Audited:
 
     rows: Rows
     intervals: Intervals
-    facts: JobFacts
+    facts: Facts
     heard: Heard | None
     setting: Setting
 
@@ -61,13 +62,14 @@ class Audited:
 def audit(
     columns: RunColumns,
     machine: Machine,
-    jobs: Sequence[Job],
+    jobs: JobTable,
     profiles: Mapping[str, Mapping[str, Any]],
     units: Callable[[Intervals], NDArray[np.int64]],
     *,
     lineage: Lineage | None = None,
     result: Mapping[str, Any] | None = None,
     exchange: Path | None = None,
+    beginning: Beginning | None = None,
     limit: int = 100,
 ) -> Audited:
     """Check a run's jobs against the workload, the machine, and what was decided.
@@ -81,6 +83,7 @@ def audit(
         lineage: which rows continue others, from `lineage.read_lineage`; None: none does.
         result: the run's result.json.
         exchange: the recording of the run; None: there is none.
+        beginning: its first message, if that could be read.
         limit: most violations kept of each kind.
 
     Raises:
@@ -92,15 +95,14 @@ def audit(
     intervals = columns.hosts
     rows = Rows(columns, findings)
     placed = Units(intervals, units(intervals))
-    facts = job_facts(columns, jobs, lineage)
+    facts = join(jobs, zip(rows.workloads, rows.ids, strict=True), lineage)
     heard = None
     if exchange is not None:
-        heard = listen(exchange, rows, facts.jobs, placed, setting, Clock(setting.exact))
-    _presence(rows, facts, jobs, heard, dynamic_jobs=bool(setting.result.get("dynamic_jobs")))
+        heard = listen(exchange, rows, facts.jobs, placed, setting, Clock(setting.exact), beginning)
+    _presence(rows, facts, heard, dynamic_jobs=bool(setting.result.get("dynamic_jobs")))
     _workload_names(rows, facts)
     if heard is not None and heard.jobs:
-        listed = [heard.jobs.get(row) if job is None else job for row, job in enumerate(facts.jobs)]
-        facts = dataclasses.replace(facts, jobs=listed)
+        facts = facts._replace(jobs=facts.jobs.with_registered(heard.jobs))
     _request(rows, facts)
     _profiles(rows, facts)
     _times(rows)
@@ -123,17 +125,15 @@ def audit(
     return Audited(rows, intervals, facts, heard, setting)
 
 
-def _presence(
-    rows: Rows, facts: JobFacts, jobs: Sequence[Job], registered: Heard | None, *, dynamic_jobs: bool
-) -> None:
+def _presence(rows: Rows, facts: Facts, registered: Heard | None, *, dynamic_jobs: bool) -> None:
     """Every job of the workload, and every registered one, stands in the file once, and nothing else does."""
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[str, set[str]] = {name: set() for name in rows.workloads}
     twice = np.zeros(len(rows.ids), dtype=bool)
-    for row, key in enumerate(zip(rows.workloads, rows.ids, strict=True)):
-        twice[row] = key in seen
-        seen.setdefault(key, row)
+    for row, (workload, name) in enumerate(zip(rows.workloads, rows.ids, strict=True)):
+        twice[row] = name in seen[workload]
+        seen[workload].add(name)
     rows.report("job twice", twice, lambda row: "stands in the jobs file more than once", rows.start)
-    unknown = np.array([job is None for job in facts.jobs], dtype=bool)
+    unknown = ~facts.jobs.known
     if registered is None and dynamic_jobs:
         rows.findings.skipped["unknown job"] = (
             "jobs were registered while the simulation ran, and no exchange says which"
@@ -148,25 +148,20 @@ def _presence(
             rows.submission,
         )
     rows.findings.checked.append("missing job")
-    present = {job.id for job in facts.jobs if job is not None}
-    for job in jobs:
-        if job.id not in present:
-            rows.findings.add(
-                Violation("missing job", "is in the workload and not in the jobs file", job=job.id, time=job.submission)
-            )
+    missing = np.ones(len(facts.jobs.table), dtype=bool)
+    missing[facts.jobs.at[facts.jobs.at >= 0]] = False
+    for job in map(facts.jobs.table.__getitem__, np.flatnonzero(missing).tolist()):
+        rows.findings.add(
+            Violation("missing job", "is in the workload and not in the jobs file", job=job.id, time=job.submission)
+        )
 
 
-def _request(rows: Rows, facts: JobFacts) -> None:
+def _request(rows: Rows, facts: Facts) -> None:
     """What was asked for is what the workload says."""
-    known = np.array([job is not None for job in facts.jobs], dtype=bool)
-
-    def asked(value: Callable[[Job], float], otherwise: NDArray[Any]) -> NDArray[np.float64]:
-        pairs = zip(facts.jobs, otherwise.tolist(), strict=True)
-        return np.array([value(job) if job is not None else own for job, own in pairs], dtype=np.float64)
-
-    submission = asked(lambda job: job.submission, rows.submission)
-    size = asked(lambda job: job.units, rows.size)
-    walltime = asked(lambda job: job.walltime, rows.walltime)
+    known = facts.jobs.known
+    submission = facts.jobs.column("submission", rows.submission)
+    size = facts.jobs.column("units", rows.size)
+    walltime = facts.jobs.column("walltime", rows.walltime)
     rows.report(
         "submission",
         known & ~(np.abs(rows.submission - submission) <= TOLERANCE),
@@ -188,9 +183,11 @@ def _request(rows: Rows, facts: JobFacts) -> None:
     )
 
 
-def _profiles(rows: Rows, facts: JobFacts) -> None:
+def _profiles(rows: Rows, facts: Facts) -> None:
     """Each job has the profile that it was submitted with."""
-    expected = [name if job is None else job.profile for job, name in zip(facts.jobs, rows.profiles, strict=True)]
+    expected = [
+        name if asked is None else asked for asked, name in zip(facts.jobs.profiles(), rows.profiles, strict=True)
+    ]
     # A folder whose files name no profiles has none to be wrong about.
     named = any(rows.profiles)
     rows.report(
@@ -200,20 +197,19 @@ def _profiles(rows: Rows, facts: JobFacts) -> None:
     )
 
 
-def _workload_names(rows: Rows, facts: JobFacts) -> None:
+def _workload_names(rows: Rows, facts: Facts) -> None:
     """The workload's jobs carry its name; those that were registered are found by theirs in the exchange."""
     # Jobs of one file have one workload. In what Batsim wrote it may have any name.
-    own = Counter(name for job, name in zip(facts.jobs, rows.workloads, strict=True) if job is not None)
+    known = facts.jobs.known
+    own = Counter(rows.workloads[row] for row in np.flatnonzero(known).tolist())
     usual = own.most_common(1)[0][0] if own else ""
+    wrong = known & np.array([name != usual for name in rows.workloads], dtype=bool)
+    for row in np.flatnonzero(wrong).tolist():
+        job = facts.jobs[row]
+        wrong[row] = job is not None and rows.workloads[row] != job.id.rpartition("!")[0]
     rows.report(
         "workload name",
-        np.array(
-            [
-                job is not None and name not in (usual, job.id.rpartition("!")[0])
-                for job, name in zip(facts.jobs, rows.workloads, strict=True)
-            ],
-            dtype=bool,
-        ),
+        wrong,
         lambda row: f"is {rows.workloads[row]!r}, the other jobs of the workload have {usual!r}",
     )
 
@@ -283,7 +279,7 @@ def _times(rows: Rows) -> None:
     rows.report("rejected and run", ~ran & held, lambda row: "was rejected and has times", rows.start)
 
 
-def _durations(rows: Rows, facts: JobFacts, outcomes: Outcomes) -> None:
+def _durations(rows: Rows, facts: Facts, outcomes: Outcomes) -> None:
     """No job outlives its walltime, and each ran for as long as its profile says."""
     run = rows.finish - rows.start
     rows.report(
@@ -300,8 +296,8 @@ def _durations(rows: Rows, facts: JobFacts, outcomes: Outcomes) -> None:
         rows.finish,
     )
     endings = [
-        None if job is None else outcomes.of(workload, job.profile)
-        for job, workload in zip(facts.jobs, rows.workloads, strict=True)
+        None if profile is None else outcomes.of(workload, profile)
+        for profile, workload in zip(facts.jobs.profiles(), rows.workloads, strict=True)
     ]
     expected = np.array([(end and end.seconds) or np.nan for end in endings], dtype=np.float64)
     codes = np.array([np.nan if end is None or end.code is None else end.code for end in endings], dtype=np.float64)
@@ -343,11 +339,12 @@ def _host_name(machine: Machine, host: int) -> str:
     return machine.hosts[host].name if 0 <= host < len(machine.hosts) else f"#{host}"
 
 
-def _any_size(facts: JobFacts, profiles: Mapping[str, Mapping[str, Any]]) -> Mask:
+def _any_size(facts: Facts, profiles: Mapping[str, Mapping[str, Any]]) -> Mask:
     """Return the rows whose profile divides its work over any number of hosts: Batsim then ignores the number asked."""
-    named = {job.profile for job in facts.jobs if job is not None}
+    asked = facts.jobs.profiles()
+    named = {name for name in asked if name is not None}
     spreads = {name: spreads_freely(profiles.get(name, {}), profiles) for name in sorted(named)}
-    return np.array([job is not None and spreads[job.profile] for job in facts.jobs], dtype=bool)
+    return np.array([name is not None and spreads[name] for name in asked], dtype=bool)
 
 
 def _allocation(rows: Rows, intervals: Intervals, held: NDArray[np.int64], machine: Machine, any_size: Mask) -> None:
@@ -380,7 +377,7 @@ def _allocation(rows: Rows, intervals: Intervals, held: NDArray[np.int64], machi
                 break
 
 
-def _capacity(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, facts: JobFacts) -> None:
+def _capacity(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, facts: Facts) -> None:
     """No host carries more than it can at any time."""
     rows.findings.checked.append("capacity")
     start = np.where(rows.ran, rows.start, np.nan)

@@ -12,10 +12,12 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
 from batdispatch.engines.external import read_external_events
-from batdispatch.inputs.platforms import Platform, read_platform
-from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.workloads import read_workload
+from batdispatch.results.audit.beginning import hear_beginning
 from batdispatch.results.audit.exchange import Clock, Outage
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.audit.jobs import JobTable
 from batdispatch.results.audit.outages import check_outages, outages_of
 from batdispatch.results.audit.rules import audit
 from batdispatch.results.audit.stated import Command, check_recorded, check_stated
@@ -29,13 +31,30 @@ from batdispatch.results.runs import Result, jobs_file, read_result
 from batdispatch.results.usage import read_units
 
 
+class Site(NamedTuple):
+    """What an audit needs of a platform file."""
+
+    path: Path
+    digest: str
+    machine: Machine
+
+
+class Load(NamedTuple):
+    """What an audit needs of a workload file."""
+
+    path: Path
+    digest: str
+    jobs: JobTable
+    profiles: dict[str, dict[str, Any]]
+
+
 class Inputs(NamedTuple):
     """What a run was made from: its result.json, typed and as it stands there, and the files that it names."""
 
     result: Result
     said: dict[str, Any]
-    platform: Platform
-    workload: Workload
+    platform: Site
+    workload: Load
 
 
 class Auditor:
@@ -61,8 +80,8 @@ class Auditor:
         self._events = events
         self._roles = roles
         self._limit = limit
-        self._platforms: dict[tuple[Path, str | None, int], Platform] = {}
-        self._workloads: dict[Path, Workload] = {}
+        self._platforms: dict[tuple[Path, str | None, int], Site] = {}
+        self._workloads: dict[Path, Load] = {}
 
     def inputs(self, folder: Path) -> Inputs:
         """Find and read what a run was made from.
@@ -77,9 +96,13 @@ class Auditor:
         batsim: Literal[4, 5] = 5 if result.engine.get("name") == "batsim5" else 4
         key = (platform_path, master, batsim)
         if key not in self._platforms:
-            self._platforms[key] = read_platform(platform_path, master=master, roles=self._roles, batsim=batsim)
+            platform = read_platform(platform_path, master=master, roles=self._roles, batsim=batsim)
+            self._platforms[key] = Site(platform.path, platform.digest, platform.machine)
         if workload_path not in self._workloads:
-            self._workloads[workload_path] = read_workload(workload_path)
+            workload = read_workload(workload_path)
+            self._workloads[workload_path] = Load(
+                workload.path, workload.digest, JobTable(workload.jobs), workload.profiles
+            )
         # What stands in the file, whatever this version knows of it.
         said: dict[str, Any] = {}
         if (folder / "result.json").exists():
@@ -96,9 +119,10 @@ class Auditor:
         path = jobs_file(folder)
         if path is None:
             raise InputError("holds no jobs.csv", source=str(folder))
+        exchange = folder / RECORDING
+        beginning = hear_beginning(exchange, platform.machine) if exchange.is_file() else None
         columns = read_columns(path)
         lineage = read_lineage(folder / LINEAGE, columns)
-        exchange = folder / RECORDING
         audited = audit(
             columns,
             platform.machine,
@@ -108,6 +132,7 @@ class Auditor:
             lineage=lineage,
             result=said,
             exchange=exchange if exchange.is_file() else None,
+            beginning=beginning,
             limit=self._limit,
         )
         rows, heard, setting = audited.rows, audited.heard, audited.setting
@@ -121,7 +146,7 @@ class Auditor:
         check_sums(rows, audited.intervals, setting, folder, away=away)
         check_states(rows, setting, folder, away=away)
         if "metrics" in said:
-            check_stated(findings, said, columns, lineage, platform.machine, workload.jobs, folder, heard)
+            check_stated(findings, said, columns, lineage, platform.machine, audited.facts, folder, heard)
         for kind, noted, found, name in (
             ("platform file", result.platform.sha256, platform.digest, platform.path),
             ("workload file", result.workload.sha256, workload.digest, workload.path),

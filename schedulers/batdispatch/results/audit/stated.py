@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.results.audit.exchange import Heard
 from batdispatch.results.audit.findings import Findings, Violation
+from batdispatch.results.audit.jobs import Facts
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.run_files import RECORDING
 from batdispatch.results.runs import metrics_of
+from batdispatch.results.usage import JobFacts
 
 #: Relative difference below which two values of a metric are the same.
 SAME = 1e-9
@@ -64,7 +65,7 @@ def check_stated(
     columns: RunColumns,
     lineage: Lineage,
     machine: Machine,
-    jobs: Sequence[Job],
+    facts: Facts,
     folder: Path,
     heard: Heard | None,
 ) -> None:
@@ -80,7 +81,13 @@ def check_stated(
 
     metrics = result.get("metrics")
     try:
-        expected: Mapping[str, Any] = metrics_of(columns, result, machine=machine, jobs=jobs, folder=folder)
+        expected: Mapping[str, Any] = metrics_of(
+            columns,
+            result,
+            machine=machine,
+            facts=JobFacts(facts.jobs, facts.asking, facts.asking.users()),
+            folder=folder,
+        )
         _compare(wrong, "metrics", metrics if isinstance(metrics, dict) else {}, expected)
         if "attempts" in result:
             _compare(wrong, "attempts", result["attempts"], attempt_metrics(columns, machine.size, lineage))
@@ -93,7 +100,7 @@ def check_stated(
         totals = {} if machine.exclusive else dict(zip(machine.resources, machine.total().tolist(), strict=True))
         agree("platform.resources", platform["resources"], totals)
     if "jobs" in workload:
-        agree("workload.jobs", workload["jobs"], len(jobs))
+        agree("workload.jobs", workload["jobs"], len(facts.jobs.table))
     report = result.get("report")
     if "fallbacks" in result and isinstance(report, dict):
         agree("fallbacks", result["fallbacks"], int(report.get("fallbacks", 0)))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
@@ -19,6 +20,8 @@ from batdispatch.results.schedule import read_schedule
 KIND = "sums"
 #: Seconds by which a time of a jobs file may be off.
 _ROUNDED = 1e-6
+#: Intervals that are made Python's numbers together.
+_BLOCK = 1 << 14
 #: Of the simulation itself, or of the clock: nothing tells what they should be.
 _UNKNOWABLE = frozenset({"batsim_version", "scheduling_time", "simulation_time"})
 
@@ -127,15 +130,22 @@ def _relative(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return 1e-12 * most if math.isfinite(most) else 0.0
 
 
+def _in_order(intervals: Intervals, order: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+    """Yield first host, last host and row of intervals; as Python's numbers, few of them at a time."""
+    for low in range(0, len(order), _BLOCK):
+        part = order[low : low + _BLOCK]
+        yield from zip(
+            *(column[part].tolist() for column in (intervals.first, intervals.last, intervals.row)), strict=True
+        )
+
+
 def _occupied(rows: Rows, intervals: Intervals) -> tuple[float, float]:
     """Return the sums over hosts of how long a host computed, for however many jobs, and of its last use, s."""
     order = np.argsort(rows.start[intervals.row], kind="stable")
     hosts = int(intervals.last.max(initial=-1)) + 1
     busy, until = np.zeros(hosts), np.zeros(hosts)
     starts, finishes = rows.start.tolist(), rows.finish.tolist()
-    for first, last, row in zip(
-        *(part[order].tolist() for part in (intervals.first, intervals.last, intervals.row)), strict=True
-    ):
+    for first, last, row in _in_order(intervals, order):
         start, finish = starts[row], finishes[row]
         if not start <= finish:
             continue
