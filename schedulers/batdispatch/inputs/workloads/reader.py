@@ -6,9 +6,9 @@ import graphlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ from batdispatch.inputs.files import read_all
 from batdispatch.inputs.workloads.importing import guess_format
 from batdispatch.inputs.workloads.model import Workload, stem
 
+T = TypeVar("T")
 #: Longest job id and profile name, in characters.
 MAX_NAME = 256
 _BYTE = re.compile(r"\(byte (\d+)\)")
@@ -43,6 +44,24 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
 
     Raises:
         InputError: the file cannot be read or something in it is wrong; the message says what and where.
+    """
+    workload, jobs = read_workload_into(list, path, progress=progress)
+    workload.jobs = jobs
+    workload.sort()
+    return workload
+
+
+def read_workload_into(
+    collect: Callable[[Iterator[Job]], T], path: str | Path, *, progress: Callable[[int, int], None] | None = None
+) -> tuple[Workload, T]:
+    """Read a workload as `read_workload` does, and hand its jobs to `collect`, one at a time, in the file's order.
+
+    Returns:
+        The workload, without jobs, and what `collect` returned: whoever needs less of each job has no need of memory
+        for all of them.
+
+    Raises:
+        InputError: as for `read_workload`.
     """
     source = str(path)
     data, digest = read_all(path)
@@ -71,18 +90,18 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
         for name, raw in top.items()
         if name not in ("nb_res", "jobs", "profiles")
     }
+    jobs = collect(_JobReader(source, profiles, sizes, version5).read(items, progress))
     workload = Workload(
         path=Path(path),
         name=stem(path),
         digest=digest,
         nb_res=nb_res,
         batsim=5 if version5 else 4,
-        jobs=_JobReader(source, profiles, sizes, version5).read(items, progress),
+        jobs=[],
         profiles=profiles,
         about=about,
     )
-    workload.sort()
-    return workload
+    return workload, jobs
 
 
 def _refuse_log(path: Path) -> None:
@@ -237,9 +256,9 @@ class _JobReader:
         self._seen: set[str] = set()
         self._users: dict[str, str] = {}
 
-    def read(self, items: list[msgspec.Raw], progress: Callable[[int, int], None] | None) -> list[Job]:
+    def read(self, items: list[msgspec.Raw], progress: Callable[[int, int], None] | None) -> Iterator[Job]:
         decode = msgspec.json.Decoder(dict[str, Any]).decode
-        jobs: list[Job] = []
+        linked: list[Job] = []
         for index, raw in enumerate(items):
             try:
                 fields = decode(raw)
@@ -250,18 +269,20 @@ class _JobReader:
             twice = _repeated_in(raw, fields)
             if twice is not None:
                 raise InputError(f"{twice!r} is there twice", source=self._source, place=f"job number {index + 1}")
-            jobs.append(self._job(index, fields))
+            job = self._job(index, fields)
+            if job.parent or job.request.dependencies:
+                linked.append(job)
+            yield job
             if progress is not None and index % 10_000 == 0:
                 progress(index, len(items))
         if progress is not None:
             progress(len(items), len(items))
-        self._check_links(jobs)
-        return jobs
+        self._check_links(linked)
 
     def _check_links(self, jobs: list[Job]) -> None:
         """Refuse jobs that wait for others that are not there, or for each other."""
         waits_for: dict[str, list[str]] = {}
-        for job in [job for job in jobs if job.parent or job.request.dependencies]:
+        for job in jobs:
             for field, names in (("dependencies", job.request.dependencies), ("parent", (job.parent,))):
                 for name in filter(None, names):
                     if "!" not in name and name not in self._seen:

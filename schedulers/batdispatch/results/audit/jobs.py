@@ -24,7 +24,7 @@ class JobTable(Sequence[Job]):
     """
 
     def __init__(self, jobs: Iterable[Job]) -> None:
-        """Take the jobs of a workload as it was read; `jobs` are gone through once."""
+        """Take the jobs of a workload, and put them in Batsim's order: by submission, then by id as a text."""
         requests: dict[Request, int] = {}
         names: dict[str, int] = {}
         ids: list[str] = []
@@ -41,17 +41,25 @@ class JobTable(Sequence[Job]):
             profile.append(names.setdefault(job.profile, len(names)))
             user.append(names.setdefault(job.user, len(names)))
             parent.append(names.setdefault(job.parent, len(names)))
+        texts: NDArray[Any] = np.array(ids, dtype=np.dtypes.StringDType())
+        del ids
+        order = np.argsort(texts, kind="stable")
+        order = order[np.argsort(np.array(submission)[order], kind="stable")]
         #: Text [job]; short ones take no memory of their own.
-        self._ids: NDArray[Any] = np.array(ids, dtype=np.dtypes.StringDType())
-        self._extra, self._extra_ends = bytes(extra), np.array(ends, dtype=np.int64)
+        self._ids = texts[order]
+        #: Fields beyond Batsim's own of all jobs, and where those of each begin and end, int64 [job].
+        self._extra, bounds = bytes(extra), np.array([0, *ends], dtype=np.int64)
+        self._extra_from, self._extra_to = bounds[:-1][order], bounds[1:][order]
         #: Position in `requests`, int32 [job].
-        self.request = np.array(request, dtype=np.int32)
+        self.request = np.array(request, dtype=np.int32)[order]
         #: Seconds, float64 [job].
-        self.submission = np.array(submission, dtype=np.float64)
+        self.submission = np.array(submission, dtype=np.float64)[order]
         #: Seconds, infinite where none was asked for, float64 [job].
-        self.walltime = np.array(walltime, dtype=np.float64)
+        self.walltime = np.array(walltime, dtype=np.float64)[order]
         #: Positions in `names`, int32 [job].
-        self.profile, self.user, self.parent = (np.array(codes, dtype=np.int32) for codes in (profile, user, parent))
+        self.profile, self.user, self.parent = (
+            np.array(codes, dtype=np.int32)[order] for codes in (profile, user, parent)
+        )
         self.requests = tuple(requests)
         self.names = tuple(names)
 
@@ -67,8 +75,7 @@ class JobTable(Sequence[Job]):
             return [self[each] for each in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
             raise IndexError(index)
-        end = int(self._extra_ends[index])
-        extra = self._extra[int(self._extra_ends[index - 1]) if index else 0 : end]
+        extra = self._extra[self._extra_from[index] : self._extra_to[index]]
         return Job(
             id=self._ids[index],
             request=self.requests[self.request[index]],

@@ -13,7 +13,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import read_workload
+from batdispatch.inputs.workloads.reader import read_workload_into
 from batdispatch.results.audit.beginning import hear_beginning
 from batdispatch.results.audit.exchange import Clock, Outage
 from batdispatch.results.audit.findings import Findings, Violation
@@ -99,10 +99,8 @@ class Auditor:
             platform = read_platform(platform_path, master=master, roles=self._roles, batsim=batsim)
             self._platforms[key] = Site(platform.path, platform.digest, platform.machine)
         if workload_path not in self._workloads:
-            workload = read_workload(workload_path)
-            self._workloads[workload_path] = Load(
-                workload.path, workload.digest, JobTable(workload.jobs), workload.profiles
-            )
+            workload, jobs = read_workload_into(JobTable, workload_path)
+            self._workloads[workload_path] = Load(workload.path, workload.digest, jobs, workload.profiles)
         # What stands in the file, whatever this version knows of it.
         said: dict[str, Any] = {}
         if (folder / "result.json").exists():
