@@ -1,58 +1,65 @@
-"""The audit of a large run: CPU seconds and memory.
+"""The audit and the report of large runs: CPU seconds and memory, and how they grow with the number of jobs.
 
-    python benchmarks/audit.py [--jobs 39000] [--hosts 9216] [--replay]
+    python benchmarks/audit.py [--jobs 30000 100000 300000] [--hosts 100000] [--replay]
 
-A workload of the Lublin-Feitelson model is simulated with easy; then the run's folder is audited in a process of its
-own. `--replay` lets the dispatcher decide again, too.
+Workloads of the Lublin-Feitelson model are simulated with easy; then `check` and `report` take each run's folder, in
+processes of their own. `--replay` lets the dispatcher decide again, too. Several `--jobs` also give the exponent of
+the time between the first and the last of them.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import math
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+COMMAND = [sys.executable, "-c", "from batdispatch.cli.main import main; main()"]
+
+
+def measured(words: list[str]) -> tuple[float, float]:
+    """Run a command of batdispatch; return its CPU seconds and its peak memory in MB (10^6 bytes)."""
+    process = subprocess.Popen([*COMMAND, *words], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(words)} ended with {process.returncode}")
+    # Linux counts in KiB.
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+
 
 def main() -> None:
-    """Generate, simulate and audit."""
+    """Generate, simulate, audit and report."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=39_000)
+    parser.add_argument("--jobs", type=int, nargs="+", default=[39_000])
     parser.add_argument("--hosts", type=int, default=9_216)
     parser.add_argument("--replay", action="store_true")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        root = Path(scratch)
-        batdispatch = [str(Path(sys.executable).with_name("batdispatch"))]
-        platform, workload = str(root / "p.xml"), str(root / "w.json")
-        for arguments in (
-            ["platform", "generate", "flat", "--hosts", str(chosen.hosts), "-o", platform],
-            f"generate lublin --seed 1 --jobs {chosen.jobs} --hosts {chosen.hosts} --load 0.9 -o {workload}".split(),
-            ["run", "--platform", platform, "--workload", workload, "--dispatcher", "easy", "--out", str(root / "run")],
-        ):
-            subprocess.run([*batdispatch, *arguments], check=True, stdout=subprocess.DEVNULL)
-        code = (
-            "import resource, sys\n"
-            "from pathlib import Path\n"
-            "from batdispatch.results.audit.run import Auditor\n"
-            "from batdispatch.results.rerun import audit_all\n"
-            "findings = audit_all(Auditor(), Path(sys.argv[1]), sys.argv[2])\n"
-            "print(findings.total, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
-        )
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(root / "run"), "always" if chosen.replay else "never"],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        violations, memory = done.stdout.split()
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        size = f"{chosen.jobs:,} jobs on {chosen.hosts:,} hosts"
-        print(f"{size}: {violations} violations, {seconds:.1f} s CPU, {memory} MiB")
+    figures: dict[str, list[float]] = {"check": [], "report": []}
+    for jobs in chosen.jobs:
+        with tempfile.TemporaryDirectory() as scratch:
+            root = Path(scratch)
+            platform, workload, run = str(root / "p.xml"), str(root / "w.json"), str(root / "run")
+            for words in (
+                ["platform", "generate", "flat", "--hosts", str(chosen.hosts), "-o", platform],
+                f"generate lublin --seed 1 --jobs {jobs} --hosts {chosen.hosts} --load 0.9 -o {workload}".split(),
+                ["run", "--platform", platform, "--workload", workload, "--dispatcher", "easy", "--out", run],
+            ):
+                measured(words)
+            for name, words in (
+                ("check", ["check", run, "--replay", "always" if chosen.replay else "never"]),
+                ("report", ["report", run, "-o", str(root / "page.html")]),
+            ):
+                seconds, memory = measured(words)
+                figures[name].append(seconds)
+                print(f"{name}, {jobs:,} jobs on {chosen.hosts:,} hosts: {seconds:.1f} s CPU, {memory:.0f} MB")
+    if len(chosen.jobs) > 1:
+        factor = math.log(chosen.jobs[-1] / chosen.jobs[0])
+        for name, found in figures.items():
+            print(f"{name}: exponent {math.log(found[-1] / found[0]) / factor:.2f}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from batdispatch.results.report.losses import losers
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.workers import workers_beside
 from sealing import seal
 
 ROOT = Path(__file__).parents[2]
@@ -98,3 +101,23 @@ def test_the_commands_can_leave_it_out(folders: list[Path], call: Call, tmp_path
         status, _, err = call("report", *folders, "-o", page, *options)
         assert (status, err) == (0, "")
         assert ('id="losses"' in page.read_text()) is expected
+
+
+def test_workers_beside_find_what_this_process_finds(folders: list[Path]) -> None:
+    runs = read_runs(folders)
+    alone = render(runs)
+    with workers_beside(0) as nobody:
+        assert nobody is None
+    with workers_beside(1) as workers:
+        assert render(runs, workers=workers) == alone
+
+
+def test_a_worker_that_dies_takes_no_page_with_it(folders: list[Path]) -> None:
+    class Dead(Executor):
+        def submit(self, task: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_exception(BrokenExecutor())
+            return future
+
+    page = render(read_runs(folders), workers=Dead())
+    assert "the process that did so died" in page

@@ -93,6 +93,7 @@ def command(
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.compare import compare
     from batdispatch.runs.run import RunSpec, parse_dispatchers, with_common
+    from batdispatch.runs.workers import workers_beside
 
     common = parse_settings(settings)
     specs = [
@@ -117,7 +118,9 @@ def command(
 
     def conclude(folders: list[Path], failures: dict[str, str]) -> None:
         if folders:
-            write_report(folders, report, explain=explain)
+            # This process draws, so that one worker fewer goes through what was recorded.
+            with workers_beside(processes - 1) as workers:
+                write_report(folders, report, explain=explain, workers=workers)
 
     with Following() as progress:
         folders, failures = compare(

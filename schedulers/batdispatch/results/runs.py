@@ -20,6 +20,7 @@ from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
 from batdispatch.results.metrics.compute import Value, compute
+from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.usage import JobFacts, held_by_row, job_facts, licences_of, read_units, slots_in_blocks
@@ -128,6 +129,11 @@ class Run:
     def logical(self) -> RunColumns:
         """Its logical jobs, one row each, see `lineage.logical`."""
         return logical(self.columns, self.lineage)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """What its pictures are drawn from, without the resources of shared nodes."""
+        return sample_of(self.columns, lineage=self.lineage, hosts=self.hosts)
 
     @cached_property
     def frame(self) -> pd.DataFrame:

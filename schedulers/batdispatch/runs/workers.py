@@ -15,8 +15,9 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import resource_tracker
@@ -110,6 +111,37 @@ def carry_out(
             worker.process.terminate()
         for process, pipe in [*idle, *((worker.process, worker.pipe) for worker in workers)]:
             _stop(process, pipe)
+
+
+@contextmanager
+def workers_beside(processes: int) -> Iterator[Executor | None]:
+    """Give so many processes that work while this one does; None for less than one.
+
+    An interrupt is for this process: when the block ends, by an interrupt too, tasks that were not begun are dropped.
+    """
+    if processes < 1:
+        yield None
+        return
+    context = multiprocessing.get_context("spawn")
+    # It starts with the first worker otherwise, and then unblocks interrupts.
+    resource_tracker.ensure_running()
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_be_beside, initargs=(os.getpid(),))
+    # Blocked signals are inherited, so that none of them is interrupted while it starts.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        for _ in range(processes):
+            pool.submit(os.getpid)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _be_beside(parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(parent)
 
 
 def forget_peak() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +16,11 @@ from batdispatch.results.explain.placing import placement_of
 from batdispatch.results.explain.records import Explanation
 from batdispatch.results.explain.waiting import explain, recording_of
 from batdispatch.results.explain.words import sentence
-from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
 
-#: By what the runs are ranked, and tau of its definition, s.
+#: By what the runs are ranked.
 METRIC = "mean_bounded_slowdown"
-_THRESHOLD = 10.0
 #: Most jobs named for each run.
 MOST = 5
 #: Two records of one start differ by less, s.
@@ -93,15 +93,30 @@ def losers(runs: Sequence[Run], *, most: int = MOST) -> tuple[str, list[Loser]]:
     Left out are runs that were not recorded, and those in which jobs were registered that continue none of the
     workload's: other runs do not have them.
     """
+    best, begun = begin_losers(runs, most=most)
+    return best, [loser() for loser in begun]
+
+
+def begin_losers(
+    runs: Sequence[Run], *, most: int = MOST, workers: Executor | None = None
+) -> tuple[str, list[Callable[[], Loser]]]:
+    """Return what `losers` does, each of the others as a function that returns it when it is called.
+
+    Args:
+        runs: the runs.
+        most: jobs named for each run.
+        workers: where the recordings are gone through, meanwhile; None: in this process, when it is asked for.
+    """
     best = best_of(runs)
     if best is None:
         return "", []
+    base = _started(best)
     found = []
     for run in runs:
         recording = recording_of(run.folder)
         if recording is None or run is best or not _comparable(run) or run.metrics.get(METRIC) is None:
             continue
-        loser = _loser(run, best, recording, most)
+        loser = _loser(run, base, recording, most, workers)
         if loser is not None:
             found.append(loser)
     return best.label, found
@@ -111,7 +126,7 @@ def _started(run: Run) -> pd.DataFrame:
     """Return the logical jobs that started: id, start, wait (s) and bounded slowdown here."""
     jobs = run.logical
     started = jobs.ran
-    sample = sample_of(run.columns, lineage=run.lineage, threshold=_THRESHOLD)
+    sample = run.sample
     return pd.DataFrame(
         {
             "job": (jobs.workload_name + "!" + jobs.job_id)[started],
@@ -122,8 +137,10 @@ def _started(run: Run) -> pd.DataFrame:
     ).drop_duplicates("job")
 
 
-def _loser(run: Run, best: Run, recording: Path, most: int) -> Loser | None:
-    both = _started(run).merge(_started(best), on="job", suffixes=("", "_best"))
+def _loser(
+    run: Run, best: pd.DataFrame, recording: Path, most: int, workers: Executor | None
+) -> Callable[[], Loser] | None:
+    both = _started(run).merge(best, on="job", suffixes=("", "_best"))
     both["difference"] = both["slowdown"] - both["slowdown_best"]
     total = float(both["difference"].sum())
     if not total > 1e-9 * len(both):
@@ -134,33 +151,53 @@ def _loser(run: Run, best: Run, recording: Path, most: int) -> Loser | None:
     worst = ranked[ranked["difference"] > 0].head(most)
     share = float(worst["difference"].sum()) / total
     difference = number(total / len(both))
-    explained, note = _explained(run, recording, worst)
     columns = [worst[name].tolist() for name in ("job", "difference", "slowdown", "slowdown_best", "wait", "wait_best")]
-    losses = [
-        Loss(
-            job=job,
-            share=lost / total,
-            slowdown=number(slowdown),
-            best=number(slowdown_best),
-            wait=duration(wait),
-            best_wait=duration(wait_best),
-            why=why,
-        )
-        for job, lost, slowdown, slowdown_best, wait, wait_best, why in zip(*columns, explained, strict=False)
-    ]
-    return Loser(run.label, str(run.folder), difference, len(both), share, half, losses, note)
+    jobs = len(both)
+    task = partial(
+        explained, recording, _segments(run, columns[0]), worst["start"].tolist(), placement=placement_of(run.result)
+    )
+    begun = None if workers is None else workers.submit(task)
+
+    def finished() -> Loser:
+        try:
+            reasons, note = task() if begun is None else begun.result()
+        except BrokenExecutor:
+            reasons, note = [], "Its recorded decisions could not be followed: the process that did so died."
+        losses = [
+            Loss(
+                job=job,
+                share=lost / total,
+                slowdown=number(slowdown),
+                best=number(slowdown_best),
+                wait=duration(wait),
+                best_wait=duration(wait_best),
+                why=why,
+            )
+            for job, lost, slowdown, slowdown_best, wait, wait_best, why in zip(*columns, reasons, strict=False)
+        ]
+        return Loser(run.label, str(run.folder), difference, jobs, share, half, losses, note)
+
+    return finished
 
 
-def _explained(run: Run, recording: Path, worst: pd.DataFrame) -> tuple[list[str], str]:
-    """Return in words what held each job, or nothing and why."""
-    segments = _segments(run, worst["job"].tolist())
+def explained(
+    recording: Path, segments: Sequence[Sequence[str]], starts: Sequence[float], *, placement: str
+) -> tuple[list[str], str]:
+    """Return in words what held each of some logical jobs, or nothing and why.
+
+    Args:
+        recording: of the run.
+        segments: ids of each job's segments, first ones first.
+        starts: when each job started first by the jobs file, seconds.
+        placement: the run's, see `explain`.
+    """
     try:
         listed = [name for names in segments for name in names]
-        found = iter(explain(recording, listed, placement=placement_of(run.result)))
+        found = iter(explain(recording, listed, placement=placement))
     except (BatdispatchError, OSError) as problem:
         return [], f"Its recorded decisions cannot be followed: {problem}"
     explanations = [[next(found) for _ in names] for names in segments]
-    if any(abs(parts[0].until - start) > _SAME for parts, start in zip(explanations, worst["start"], strict=True)):
+    if any(abs(parts[0].until - start) > _SAME for parts, start in zip(explanations, starts, strict=True)):
         return [], "Its recorded decisions are not those of its jobs file."
     return [_why(parts) for parts in explanations], ""
 

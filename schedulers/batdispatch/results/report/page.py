@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,14 @@ _DECISION_COLUMNS = (
 _DASHES = {"-": "", "--": "6 3", ":": "2 3", "-.": "6 3 2 3"}
 
 
-def write_report(run_dirs: Sequence[Path], out: Path, *, title: str | None = None, explain: bool = True) -> Path:
+def write_report(
+    run_dirs: Sequence[Path],
+    out: Path,
+    *,
+    title: str | None = None,
+    explain: bool = True,
+    workers: Executor | None = None,
+) -> Path:
     """Compare runs in one HTML page that needs nothing but itself, and return its path.
 
     The same runs give the same bytes.
@@ -48,11 +56,12 @@ def write_report(run_dirs: Sequence[Path], out: Path, *, title: str | None = Non
         out: the page, or a folder that exists, which then gets an index.html.
         title: its heading.
         explain: whether to say where a dispatcher loses, for which recorded decisions are gone through.
+        workers: who goes through these while the pictures are drawn; None: this process does, one after the other.
 
     Raises:
         InputError: a folder is no run, or a file in it is malformed; nothing is written.
     """
-    return write_page(render(read_runs(run_dirs), title=title, explain=explain), out)
+    return write_page(render(read_runs(run_dirs), title=title, explain=explain, workers=workers), out)
 
 
 def write_page(page: str, out: Path) -> Path:
@@ -63,9 +72,11 @@ def write_page(page: str, out: Path) -> Path:
     return path
 
 
-def render(runs: Sequence[Run], *, title: str | None = None, explain: bool = True) -> str:
+def render(
+    runs: Sequence[Run], *, title: str | None = None, explain: bool = True, workers: Executor | None = None
+) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
-    best, losers = losses.losers(runs) if explain else ("", [])
+    best, losers = losses.begin_losers(runs, workers=workers) if explain else ("", [])
     shared, chart_note = _shared(runs)
     if len(runs) > MAX_CHARTS:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
@@ -93,7 +104,7 @@ def render(runs: Sequence[Run], *, title: str | None = None, explain: bool = Tru
         charts=charts(runs, shared),
         chart_note=chart_note,
         best=best,
-        losers=losers,
+        losers=[loser() for loser in losers],
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),

@@ -184,7 +184,7 @@ def _averaged(begin: float, end: float) -> str:
 
 def _sample(run: Run, shared: Shared | None) -> Sample:
     if shared is None:
-        return sample_of(run.columns, lineage=run.lineage, hosts=run.hosts)
+        return run.sample
     machine, slots = shared.machine, shared.slots
     amounts = {name: held.astype(np.float64) for name, held in shared.licences.items()}
     totals: dict[str, float] = {}
