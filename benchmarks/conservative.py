@@ -1,6 +1,6 @@
 """CPU time of conservative backfilling, here and in another checkout, and how it grows with jobs, hosts and queue.
 
-Usage: ``python benchmarks/conservative.py [--against FOLDER] [--jobs 1500] [LOG.swf.xz --first 8000]``
+Usage: ``python benchmarks/conservative.py [--against FOLDER] [--jobs 1500] [LOG --first 8000]``
 
 FOLDER is another checkout of this repository (``git worktree add FOLDER REVISION``). Each case runs in a process of its
 own, with this checkout's package and then with the other one's. Printed are the CPU seconds from the loaded workload to
@@ -39,10 +39,11 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     from batdispatch.core.session import Session
     from batdispatch.engines.embedded import EmbeddedEngine
     from batdispatch.engines.outputs import Outputs
-    from batdispatch.inputs.workloads.importing import import_log
+    from batdispatch.inputs.workloads.importing import LogOptions, import_log
 
     if "log" in case:
-        workload, _ = import_log(Path(case["log"]))
+        options = LogOptions(units="hosts", processors_per_host=case["processors"])
+        workload, _ = import_log(Path(case["log"]), options=options)
         hosts = workload.nb_res or max(job.units for job in workload.jobs)
         workload = msgspec.structs.replace(workload, jobs=workload.jobs[: case["jobs"]])
     else:
@@ -82,14 +83,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("logs", nargs="*", metavar="LOG")
     parser.add_argument("--first", type=int, default=8000, help="Jobs of each log.")
-    parser.add_argument("--jobs", type=int, default=1500, help="Jobs of the smallest random workload.")
+    parser.add_argument("--processors-per-host", type=int, default=1, help="Of the logs; KIT ForHLR II has 20.")
+    parser.add_argument("--jobs", type=int, default=1500, help="Jobs of the smallest random workload; 0: none.")
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="Another checkout.")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.case:
         print(json.dumps(run(json.loads(given.case))))
         return
-    listed = [(Path(log).name, {"log": log, "jobs": given.first}) for log in given.logs] + list(cases(given.jobs))
+    read = {"jobs": given.first, "processors": given.processors_per_host}
+    listed = [(Path(log).name, {"log": log, **read}) for log in given.logs]
+    listed += cases(given.jobs) if given.jobs else ()
     by_group: dict[str, list[float]] = {}
     for group, case in listed:
         here = measured(case, HERE)

@@ -16,9 +16,10 @@ from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.core.moments import end_of
 from batdispatch.core.request import Request, amounts
 from batdispatch.core.space import HostSpace, PoolSpace, Space
-from batdispatch.core.timeline import Timeline, end_of
+from batdispatch.core.timeline import Timeline
 from strategies import exclusive_machines, jobs, machines, make_job
 
 #: The last second the list knows; all that happens ends before, or lasts for ever.
@@ -97,9 +98,19 @@ def test_any_sequence_of_planning_and_cancelling(data: st.DataObject) -> None:
             job, allocation, start, end = data.draw(st.sampled_from(held))
             model.change(space.give, job, allocation, start, end)
             better = model.earliest(job, end - start, now)
+            others = None if end == math.inf else model.window(max(start, now), end)
             model.change(space.take, job, allocation, start, end)
-            if not timeline.may_move_up(job, allocation, start, end, now):
+            if not timeline.may_move_up(job, start, end, now):
                 assert better is None or better[0] >= start
+            before = data.draw(st.integers(now, HORIZON))
+            moved = timeline.earlier(job, allocation, start, end, end - start, choose, after=now, before=before)
+            if better is None or better[0] >= min(start, before):
+                assert moved is None
+            else:
+                assert moved == (better[0], choose(better[1], job, better[0], better[0] + end - start))
+            if others is not None and end > max(start, now):
+                free = timeline.all_along(max(start, now), end)
+                assert space.same(space.give(free, job, allocation), others)
         elif action == "plan":
             job = data.draw(jobs(space.machine, f"w0!{number}"))
             duration = data.draw(st.one_of(st.integers(1, 6), st.just(math.inf)))
@@ -151,6 +162,20 @@ def test_a_choice_that_finds_nothing_yet_is_asked_again_later() -> None:
     pair = Job(id="w0!2", request=Request(units=2))
     assert timeline.earliest(pair, 2.0, neighbours) == (7.0, Place(Allocation(0b011)))
     assert timeline.earliest(pair, 2.0, lambda free, job, start, end: None) is None
+
+
+def test_a_job_may_move_up_by_the_hosts_that_it_holds_itself() -> None:
+    space = HostSpace(Machine.flat(4))
+    timeline = Timeline(space, 0.0, space.whole())
+    job, other = make_job("w0!1", 2), make_job("w0!2", 2)
+    timeline.reserve(other, Allocation(0b0011), 0.0, 1.0)
+    timeline.reserve(other, Allocation(0b1100), 3.0, 6.0)
+    timeline.reserve(job, Allocation(0b0011), 2.0, 6.0)
+    # From 0 s on, no two hosts are free for 4 s: hosts 2 and 3 are until 3 s, hosts 0 and 1 from 1 s on.
+    found = timeline.earlier(job, Allocation(0b0011), 2.0, 6.0, 4.0, chooser(space), after=0.0, before=2.0)
+    assert found == (1.0, Place(Allocation(0b0011)))
+    assert timeline.earlier(job, Allocation(0b0011), 2.0, 6.0, 4.0, chooser(space), after=0.0, before=1.0) is None
+    assert timeline.at(2.0) == 0b1100, "nothing has changed"
 
 
 def test_nothing_fits_before_a_job_that_runs_for_ever_ends() -> None:

@@ -7,11 +7,15 @@ from typing import TypeVar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.core.allocation import Place
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
 from batdispatch.core.options import parse_options
+from batdispatch.core.reservations import Reservation, Reservations
+from batdispatch.core.scene import Scene
 from batdispatch.dispatchers.backfilling.conservative import Conservative
+from batdispatch.parts.placement.first_fit import FirstFit
 from simulating import Task, simulate
 from strategies import absences, exclusive_machines, machines, workloads
 
@@ -19,11 +23,25 @@ C = TypeVar("C", bound=Conservative)
 quick = settings(max_examples=150, deadline=None)
 
 
+class PlacedAnew(Reservations):
+    """Takes each job out of the plan and looks for the best place in all of it."""
+
+    def replan(self, key: str, job: Job, duration: float, *, keep: bool, stable: bool) -> Reservation | None:
+        before = self.planned.pop(key, None)
+        if before is not None:
+            self.timeline.release(before.job, before.place.allocation, before.start, before.end)
+        found = self.earliest(job, duration)
+        if found is not None and before is not None and keep and found.start >= before.start:
+            found = before
+        return None if found is None else self.put(key, found)
+
+
 class Anew(Conservative):
     """Places every planned job anew at each compression."""
 
-    def _may_gain(self, job: Job) -> bool:
-        return True
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
+        self.plan = PlacedAnew(ledger, self.placement.place, slack=self.lateness.slack)
 
 
 class Planned(Conservative):
@@ -59,15 +77,13 @@ def test_the_schedule_is_that_of_placing_every_job_anew(data: st.DataObject) -> 
     assert simulate(machine, tasks, built(Conservative, **options), events=away).files["jobs.csv"] == expected
 
 
-def test_a_job_far_behind_what_was_freed_is_left_alone() -> None:
-    looked: list[str] = []
+def test_no_place_is_looked_for_where_a_job_cannot_gain() -> None:
+    looked: list[tuple[float, str]] = []
 
-    class Watched(Conservative):
-        def _may_gain(self, job: Job) -> bool:
-            may = super()._may_gain(job)
-            if may:
-                looked.append(job.id)
-            return may
+    class Watched(FirstFit):
+        def place(self, scene: Scene, job: Job) -> Place | None:
+            looked.append((scene.ledger.now, job.id))
+            return super().place(scene, job)
 
     # "0" ends 2 s early on 1 of 2 hosts: 2 s are too short for the others until "1" ends as well, as expected.
     tasks = [
@@ -76,10 +92,11 @@ def test_a_job_far_behind_what_was_freed_is_left_alone() -> None:
         Task("2", 0.0, 2, 5.0, 5.0),
         Task("3", 0.0, 2, 5.0, 5.0),
     ]
-    starts = simulate(Machine.flat(2), tasks, built(Watched)).starts()
+    dispatcher = built(Conservative)
+    dispatcher.placement = Watched()
+    starts = simulate(Machine.flat(2), tasks, dispatcher).starts()
     assert starts == {"0": 0.0, "1": 0.0, "2": 8.0, "3": 13.0}
-    # What starts at that moment is always looked at.
-    assert looked == ["w0!2", "w0!3"]
+    assert looked == [(0.0, f"w0!{job}") for job in range(4)] + [(8.0, "w0!2"), (13.0, "w0!3")]
 
 
 def test_a_job_that_cannot_start_earlier_moves_to_hosts_that_its_placement_likes_better() -> None:

@@ -28,10 +28,11 @@ import numpy as np
 
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.job import Job
+from batdispatch.core.moments import end_of
 from batdispatch.core.request import Request
 from batdispatch.core.reservations import Reservation
 from batdispatch.core.space import Space
-from batdispatch.core.timeline import Timeline, end_of
+from batdispatch.core.timeline import Timeline
 
 #: Chooses a place for a job within what is free from a start to an end, beside what is planned already, or None.
 Chooser = Callable[[Any, Job, float, float, Sequence[Reservation]], Place | None]

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.moments import end_of
 from batdispatch.core.returns import Returns
 from batdispatch.core.scene import Choose, Scene
 from batdispatch.core.space import Space, present
-from batdispatch.core.timeline import Chooser, Timeline, end_of
+from batdispatch.core.timeline import Chooser, Timeline
 
 
 class Reservation(NamedTuple):
@@ -93,13 +94,18 @@ class Reservations:
 
     def earliest(self, job: Job, duration: float) -> Reservation | None:
         """Return a job's earliest start, from now on, as a reservation that is yet to be `put`; None: there is none."""
-        # A job that is hardly longer than the slack is not worth cutting.
-        least = duration - self._slack if duration > 2 * self._slack else duration
+        least = self._least(duration)
         found = self.timeline.earliest(job, least, self._place, after=self._ledger.now)
-        if found is None:
-            return None
-        start, place = found
-        end = end_of(start, duration)
+        return None if found is None else self._reservation(job, duration, *found)
+
+    def _least(self, duration: float) -> float:
+        """Return how long a place must be free for a job, in seconds."""
+        # A job that is hardly longer than the slack is not worth cutting.
+        return duration - self._slack if duration > 2 * self._slack else duration
+
+    def _reservation(self, job: Job, duration: float, start: float, place: Place) -> Reservation:
+        """Return the reservation of a job at a place that is free for as long as it must be, cut where need be."""
+        least, end = self._least(duration), end_of(start, duration)
         if least == duration:
             return Reservation(job, start, end, place)
         until = self.timeline.free_until(job, place.allocation, end_of(start, least), end)
@@ -130,7 +136,7 @@ class Reservations:
         self._unsettled |= kept.cut > 0
         return kept
 
-    def replan(self, key: str, job: Job, duration: float, *, keep: bool) -> Reservation | None:
+    def replan(self, key: str, job: Job, duration: float, *, keep: bool, stable: bool) -> Reservation | None:
         """Reserve and return a job's earliest start; None, and no longer any, if there is none.
 
         Args:
@@ -138,22 +144,55 @@ class Reservations:
             job: the job.
             duration: s.
             keep: whether a job that cannot start earlier keeps the reservation that it has.
+            stable: whether nothing but what was returned makes a start possible, and another place better.
         """
         before = self.planned.pop(key, None)
-        if before is not None:
-            self.timeline.release(before.job, before.place.allocation, before.start, before.end)
-        found = self.earliest(job, duration)
-        if found is not None and before is not None and keep and found.start >= before.start:
-            found = before
-        if before is not None:
-            back = before.start
-            if found is not None and found.start <= back and found.place.allocation == before.place.allocation:
-                back = max(back, found.end)
-            self._returns.add(before.place.allocation, back, before.end)
+        if before is None:
+            found = self.earliest(job, duration)
+        else:
+            # All that was returned since the job was placed last lies before this.
+            until = self._returns.since(key, before) if stable else math.inf
+            found = self._moved(before, job, duration, keep, until)
         if found is None:
             return None
         self._returns.placed(key, found)
+        if found is before:
+            self.planned[key] = found
+            return found
         return self.put(key, found)
+
+    def _moved(self, before: Reservation, job: Job, duration: float, keep: bool, until: float) -> Reservation | None:
+        """Return the reservation itself if it is to stay, else give it back and return the next one, or None.
+
+        What was returned since the job was placed last lies before `until`, in seconds.
+        """
+        timeline, start, end, allocation = self.timeline, before.start, before.end, before.place.allocation
+        now, found = self._ledger.now, None
+        if before.job is job and start > now and not before.cut and end_of(start, duration) == end:
+            least = self._least(duration)
+            found = timeline.earlier(job, allocation, start, end, least, self._place, after=now, before=until)
+            if found is None:
+                if keep or until <= start:
+                    return before
+                least_end = end_of(start, least)
+                others = timeline.all_along(start, least_end)
+                if until < math.inf and isinstance(others, int) and not others:
+                    # It has the only hosts there are.
+                    return before
+                place = self._place(self.space.give(others, job, allocation), job, start, least_end)
+                if place == before.place:
+                    return before
+                found = None if place is None else (start, place)
+        timeline.release(before.job, allocation, start, end)
+        after = self.earliest(job, duration) if found is None else self._reservation(job, duration, *found)
+        if after is not None and keep and after.start >= start:
+            timeline.reserve(before.job, allocation, start, end)
+            return before
+        back = start
+        if after is not None and after.start <= back and after.place.allocation == allocation:
+            back = max(back, after.end)
+        self._returns.add(back, end)
+        return after
 
     def withdraw(self, key: str) -> Reservation | None:
         """Give a waiting job's reservation back and return it; None: it has none."""
@@ -165,24 +204,12 @@ class Reservations:
     def _release(self, kept: Reservation, start: float) -> None:
         """Give back what a reservation holds from `start` on, in seconds."""
         self.timeline.release(kept.job, kept.place.allocation, start, kept.end)
-        self._returns.add(kept.place.allocation, start, kept.end)
-
-    def may_gain(self, key: str, job: Job) -> bool:
-        """Return whether `replan` might give a planned job another reservation: False only if it surely cannot.
-
-        Where a placement decides otherwise for other reasons than a wider choice, this says nothing about places.
-        """
-        kept = self.planned[key]
-        if kept.job is not job or kept.start <= self._ledger.now:
-            return True
-        return self._returns.may_gain(key, kept, self.timeline, self._slack)
+        self._returns.add(start, kept.end)
 
     def may_move_up(self, key: str) -> bool:
         """Return whether a planned job might start earlier: False only if it surely cannot."""
         kept, now = self.planned[key], self._ledger.now
-        return kept.start > now and self.timeline.may_move_up(
-            kept.job, kept.place.allocation, kept.start, kept.end, now
-        )
+        return kept.start > now and self.timeline.may_move_up(kept.job, kept.start, kept.end, now)
 
     # ------------------------------------------------------------------ jobs that run
 

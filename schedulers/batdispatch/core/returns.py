@@ -1,94 +1,66 @@
-"""What a plan got back since a job was last given the best place in it: most jobs cannot gain by it, and need not move.
+"""Up to when a plan got something back since a job was last given the best place in it.
 
-A job that got its earliest start could start earlier only in a stretch that overlaps something given back since:
-before, there was no such stretch. So it is enough to look around each return how long the sums over the machine allow a
-job like this to run there. That is found out once for each return and each need, not for each job.
+A job that got its earliest start can start earlier only if something was given back since, and only before the end of
+that: a window that begins later is as it was. The search for an earlier start ends there, and most jobs begin later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import math
+from bisect import bisect_left
+from typing import Any
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import Job
-from batdispatch.core.timeline import Timeline
-
-#: Most returns that are remembered; looking anew for a place then costs no more than going through them.
+#: Most times that are remembered; beyond them, each job is placed anew once.
 _MOST = 500
-#: Seconds by which sums of times may be off.
-_ROUNDING = 1e-5
-
-
-class Return(NamedTuple):
-    """What was given back: `allocation`, from `start` to `end` in seconds.
-
-    `around` holds what is known of the stretches that overlap it, by need: the longest one's length and the last one's
-    end, s. They may shrink afterwards, and what makes them longer is a return of its own.
-    """
-
-    allocation: Allocation
-    start: float
-    end: float
-    around: dict[Sequence[int], tuple[float, float]]
 
 
 class Returns:
-    """What a plan got back, and which jobs have been placed, or seen not to gain, after how much of it."""
+    """Until when a plan got something back, and which jobs have been placed after how much of it."""
 
     def __init__(self) -> None:
-        self._returns: list[Return] = []
+        #: The returns (number, end in s) after which none had a later end: numbers ascend, ends descend.
+        self._numbers: list[int] = []
+        self._ends: list[float] = []
+        self._count = 0
         #: By key: the reservation, and how many returns it is known to withstand.
         self._known: dict[str, tuple[Any, int]] = {}
 
     def clear(self) -> None:
         """Forget everything: each job has to be placed anew."""
-        self._returns.clear()
+        self._numbers.clear()
+        self._ends.clear()
         self._known.clear()
 
-    def add(self, allocation: Allocation, start: float, end: float) -> None:
-        """Note that what a job was to have on an allocation is free from `start` to `end`, in seconds."""
+    def add(self, start: float, end: float) -> None:
+        """Note that something is free from `start` to `end`, in seconds."""
         if end <= start:
             return
-        if len(self._returns) >= _MOST:
+        if len(self._ends) >= _MOST:
             self.clear()
-        self._returns.append(Return(allocation, start, end, {}))
+        ends, numbers = self._ends, self._numbers
+        while ends and ends[-1] <= end:
+            ends.pop()
+            numbers.pop()
+        ends.append(end)
+        numbers.append(self._count)
+        self._count += 1
 
     def placed(self, key: str, kept: Any) -> None:
         """Note that a job has the best place that there is now."""
-        self._known[key] = kept, len(self._returns)
+        self._known[key] = kept, self._count
 
-    def may_gain(self, key: str, kept: Any, timeline: Timeline[Any], slack: float) -> bool:
-        """Return whether a job might get another start, or another place: False only if it surely cannot.
+    def since(self, key: str, kept: Any) -> float:
+        """Return the latest end of what was returned since a job was placed, in s; infinite if that is not known.
 
-        Time: O(1) for each return since the last answer, and O(s) for each return and need.
+        Time: O(log k) for k returns that are remembered.
 
         Args:
             key: of the job.
             kept: its reservation.
-            timeline: the plan.
-            slack: seconds by which its place may be too short for it.
         """
         known = self._known.get(key)
-        if known is None or known[0] is not kept or kept.cut:
-            return True
-        returns = self._returns
-        count = len(returns)
-        if known[1] == count:
-            return False
-        job: Job = kept.job
-        need = tuple(timeline.space.sums_needed(job))
-        start, end = kept.start, kept.end
-        duration = end - start - slack - _ROUNDING
-        for _, begin, until, around in returns[known[1] :]:
-            if begin >= end:
-                continue
-            if until > start:
-                return True
-            stretch = around.get(need)
-            if stretch is None:
-                stretch = around[need] = timeline.around(job, begin, until)
-            if stretch[0] >= duration or stretch[1] >= start:
-                return True
-        self._known[key] = kept, count
-        return False
+        if known is None or known[0] is not kept:
+            return math.inf
+        if known[1] == self._count:
+            return -math.inf
+        return self._ends[bisect_left(self._numbers, known[1])]

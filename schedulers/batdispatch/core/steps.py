@@ -14,6 +14,8 @@ Below, ``s`` is a number of steps, ``w`` the number of steps that a job covers, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterator
 from functools import reduce
 from operator import and_
 from typing import Any, Generic, TypeVar
@@ -23,6 +25,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import Job
+from batdispatch.core.moments import ROUNDING, end_of
 from batdispatch.core.space import Space
 
 F = TypeVar("F")
@@ -38,8 +41,14 @@ class Steps(ABC, Generic[F]):
     space: Space[F]
 
     @abstractmethod
-    def copy(self) -> Steps[F]:
-        """Return steps of their own that are like these. Time: O(s) for values, O(s F) for a block."""
+    def head(self, count: int) -> Steps[F]:
+        """Return steps of their own that are like the first `count`. Time: O(s) for values, O(s F) for a block."""
+
+    def given(self, first: int, last: int, allocation: Allocation, job: Job) -> Steps[F]:
+        """Return steps like the first `last`, with what a job uses on an allocation given back from step `first` on."""
+        made = self.head(last)
+        made.shift(first, last, job, allocation, 1)
+        return made
 
     @abstractmethod
     def values(self) -> list[F]:
@@ -143,8 +152,8 @@ class Values(Steps[F]):
         self.space = space
         self._frees = frees
 
-    def copy(self) -> Values[F]:
-        return Values(self.space, self._frees.copy())
+    def head(self, count: int) -> Values[F]:
+        return type(self)(self.space, self._frees[:count])
 
     def values(self) -> list[F]:
         return self._frees.copy()
@@ -193,44 +202,84 @@ class Masks(Values[int]):
     def repeated(self, index: int) -> bool:
         return self._frees[index - 1] == self._frees[index]
 
-    def search(self, job: Job, first: int) -> Search[int]:
-        return MaskSearch(self._frees, job, first) if job.request.plain else Search(self, job, first)
+    def windows(
+        self,
+        times: list[float],
+        sizes: list[int],
+        units: int,
+        index: int,
+        duration: float,
+        after: float,
+        stop: int,
+        own: int,
+        held: int,
+    ) -> Iterator[tuple[int, float, float]]:
+        """Yield (hosts free all along, start, end) of the windows with room for a job that may have any hosts.
 
+        This is what `Timeline` does for all kinds of steps, in one loop: a plan asks it several times for each job.
 
-class MaskSearch(Search[int]):
-    """Finds room for a job that may have any hosts, in steps each of which has enough of them.
+        Time: nearly O(1) intersections of masks for each step that the window comes across; O(w) at worst.
 
-    Time: nearly O(1) intersections of masks for each step that the window comes across; O(w) at worst.
-    """
-
-    def __init__(self, frees: list[int], job: Job, first: int) -> None:
-        self._frees, self._units = frees, job.request.units
-        self._index = self._later = first
-        #: The mask of the hosts that are free all along the steps ``_index.._later - 1``.
-        self._common = -1
-
-    def begin(self, index: int, later: int) -> int:
-        frees, units = self._frees, self._units
-        at, common = self._later, self._common
-        if index != self._index:
-            self._index, at, common = index, index, -1
-        while at < later:
-            free = frees[at]
-            if (common & free).bit_count() < units:
-                # Grow a window backwards from step `at`.
-                index = at
-                while (longer := free & frees[index - 1]).bit_count() >= units:
-                    free = longer
-                    index -= 1
-                self._index, self._later, self._common = index, at + 1, free
-                return index
-            common &= free
-            at += 1
-        self._later, self._common = at, common
-        return index
-
-    def free(self, index: int, later: int) -> int:
-        return self._common
+        Args:
+            times: where the steps begin, s.
+            sizes: how many hosts are free in each step.
+            units: how many hosts the job needs.
+            index: step in which the earliest window begins.
+            duration: of each window, s.
+            after: earliest start, s.
+            stop: step before which each window must begin, at most `own`.
+            own: first step in which the hosts `held` are the job's own; it has room up to the end of any window.
+            held: the mask of these hosts, `units` of them.
+        """
+        frees = self._frees
+        # From `index` on there are hosts enough up to step `known`.
+        known = index
+        # The hosts `common` are free all along the steps ``base..at - 1``.
+        base, at, common = index, index, -1
+        while index < stop:
+            if known <= index:
+                while sizes[index] < units:
+                    index += 1
+                    if index == stop:
+                        return
+                known = index + 1
+            start = times[index]
+            start = max(start, after)
+            # To round costs more than the rest, and matters only close to the end.
+            end = start + duration - ROUNDING
+            while known < own and times[known] < end and sizes[known] >= units:
+                known += 1
+            if known >= own or times[known] >= end:
+                end = end_of(start, duration)
+                while known < own and times[known] < end and sizes[known] >= units:
+                    known += 1
+            if known < own and times[known] < end:
+                index = known = known + 1
+                continue
+            if known >= own:
+                known = bisect_left(times, end, known)
+            if base != index:
+                base, at, common = index, index, -1
+            while at < known:
+                free = frees[at] | held if at >= own else frees[at]
+                longer = common & free
+                if longer.bit_count() < units:
+                    # Grow a window backwards from step `at`.
+                    index = at
+                    while True:
+                        longer = free & (frees[index - 1] | held if index > own else frees[index - 1])
+                        if longer.bit_count() < units:
+                            break
+                        free = longer
+                        index -= 1
+                    base, common = index, free
+                    at += 1
+                    break
+                common = longer
+                at += 1
+            else:
+                yield common, start, end
+                index += 1
 
 
 class Block(Steps[NDArray[np.int64]]):
@@ -242,11 +291,11 @@ class Block(Steps[NDArray[np.int64]]):
         self._rows = np.empty((16, *free.shape), dtype=np.int64)
         self._rows[0] = free
 
-    def copy(self) -> Block:
+    def head(self, count: int) -> Block:
         made = Block.__new__(Block)
-        made.space, made._count = self.space, self._count
-        made._rows = np.empty((2 * self._count + 16, *self._rows.shape[1:]), dtype=np.int64)
-        made._rows[: self._count] = self._rows[: self._count]
+        made.space, made._count = self.space, count
+        made._rows = np.empty((2 * count + 16, *self._rows.shape[1:]), dtype=np.int64)
+        made._rows[:count] = self._rows[:count]
         return made
 
     def values(self) -> list[NDArray[np.int64]]:

@@ -53,6 +53,8 @@ class Sums:
 
         What is returned is valid until the next change, and not to be modified.
         """
+        if len(need) == 1 and need[0] > 0:
+            return self._columns[0], need[0]
         pairs = [pair for pair in zip(self._columns, need, strict=True) if pair[1] > 0]
         if not pairs:
             # Sums of absent hosts are never below 0.

@@ -12,6 +12,7 @@ import numpy as np
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.job import Job
+from batdispatch.core.moments import ROUNDING, end_of
 from batdispatch.core.space import HostSpace, Space
 from batdispatch.core.steps import Block, Masks, Steps, Values
 from batdispatch.core.sums import Sums
@@ -20,17 +21,6 @@ F = TypeVar("F")
 
 #: Chooses a place for a job within what is free from a start to an end, or None.
 Chooser = Callable[[F, Job, float, float], Place | None]
-
-
-def end_of(start: float, duration: float) -> float:
-    """Return when something that starts at `start` and lasts `duration` ends, in seconds.
-
-    Rounded to microseconds as simulators do: otherwise 0.1 + 0.7 < 0.8 would leave slivers between one job's end and
-    the next one's start, and a job that is planned anew at 0.8 would no longer fit before its successor.
-    """
-    end = start + duration
-    # Most logs count whole seconds, and to round costs ten times as much as to see this.
-    return round(end, 6) if end % 1.0 else end
 
 
 class Timeline(Generic[F]):
@@ -79,7 +69,8 @@ class Timeline(Generic[F]):
     def copy(self) -> Timeline[F]:
         """Return a timeline of its own that is like this one. Linear in the number of steps."""
         timeline: Timeline[F] = Timeline.__new__(Timeline)
-        timeline.space, timeline.times, timeline._steps = self.space, self.times.copy(), self._steps.copy()
+        timeline.space, timeline.times = self.space, self.times.copy()
+        timeline._steps = self._steps.head(len(self.times))
         timeline._sums = self._sums.copy()
         return timeline
 
@@ -118,8 +109,8 @@ class Timeline(Generic[F]):
         self._steps.restrict(hosts)
         for index, free in enumerate(self._steps.values()):
             self._sums.put(index, self.space.pooled(free).tolist())
-        for time in self.times[1:]:
-            self._join(time)
+        for index in range(len(self.times) - 1, 0, -1):
+            self._join(index)
 
     def _change(self, job: Job, allocation: Allocation, start: float, end: float, sign: int) -> None:
         """Give (1) or take (-1) what a job uses in every step of ``[start, end)``, clipped to the timeline."""
@@ -131,8 +122,8 @@ class Timeline(Generic[F]):
         if sign < 0:
             lacking = self.space.lacking(self._steps.meet(first, last), job, allocation)
             if lacking is not None:
-                self._join(end)
-                self._join(start)
+                self._join(last)
+                self._join(first)
                 host, resource, free, needed = lacking
                 where = "the machine" if host < 0 else f"host {host} ({self.space.machine.hosts[host].name})"
                 raise ImpossibleDecision(
@@ -141,8 +132,8 @@ class Timeline(Generic[F]):
                 )
         self._steps.shift(first, last, job, allocation, sign)
         self._sums.shift(first, last, self.space.sums_used(job, allocation), sign)
-        self._join(end)
-        self._join(start)
+        self._join(last)
+        self._join(first)
 
     def _cut(self, time: float) -> int:
         """Make `time` the beginning of a step and return its index."""
@@ -160,9 +151,8 @@ class Timeline(Generic[F]):
         self._steps.remove(first, last)
         self._sums.remove(first, last)
 
-    def _join(self, time: float) -> None:
-        """Remove the step boundary at `time` if nothing changes there."""
-        index = bisect_left(self.times, time)
+    def _join(self, index: int) -> None:
+        """Remove the boundary at which a step begins if nothing changes there."""
         if 0 < index < len(self.times) and self._steps.repeated(index):
             self._delete(index, index + 1)
 
@@ -176,23 +166,123 @@ class Timeline(Generic[F]):
         None happens only when walltime-less jobs hold capacity for ever, or when `choose` never finds a place.
         Nearly linear in the number of steps; quadratic at worst.
         """
+        count = len(self.times)
+        return self._first(job, duration, choose, after, count, count, None)
+
+    def earlier(
+        self,
+        job: Job,
+        allocation: Allocation,
+        start: float,
+        end: float,
+        duration: float,
+        choose: Chooser[F],
+        *,
+        after: float,
+        before: float,
+    ) -> tuple[float, Place] | None:
+        """Return what `earliest` would if a job gave its reservation back, where that is before a time; else None.
+
+        Most jobs of a plan cannot start earlier; the sums say so without a change of the plan.
+
+        Args:
+            job: the job.
+            allocation: as reserved.
+            start: of the reservation, s.
+            end: of the reservation, s; not before ``end_of(start, duration)``.
+            duration: s.
+            choose: says where the job goes.
+            after: earliest start looked for, s.
+            before: the start looked for is before this, s, and before `start`.
+        """
+        # Where the reservation begins within a step, a window that begins earlier needs the whole step: what the job
+        # holds counts from the next step on.
+        own = bisect_left(self.times, start)
+        stop = own if before >= start else bisect_left(self.times, before, 0, own)
+        return self._first(job, duration, choose, after, stop, own, (bisect_left(self.times, end, own), allocation))
+
+    def may_move_up(self, job: Job, start: float, end: float, after: float) -> bool:
+        """Return whether a job might start before its reservation: False only if it surely cannot.
+
+        Args:
+            job: the job.
+            start: of the reservation, s.
+            end: of the reservation, s.
+            after: earliest start looked for, s.
+        """
+        own = bisect_left(self.times, start)
+        origin = max(bisect_right(self.times, after) - 1, 0)
         sums = self._sums.against(self.space.sums_needed(job))
+        return self._window(*sums, origin, origin, end - start, after, own, own) is not None
+
+    def all_along(self, start: float, end: float) -> F:
+        """Return what is free all along ``[start, end)``, which must not begin before the first step."""
+        first = bisect_right(self.times, start) - 1
+        return self._steps.meet(first, bisect_left(self.times, end, first + 1))
+
+    def _first(
+        self,
+        job: Job,
+        duration: float,
+        choose: Chooser[F],
+        after: float,
+        stop: int,
+        own: int,
+        held: tuple[int, Allocation] | None,
+    ) -> tuple[float, Place] | None:
+        """Return the first start in the steps before `stop`, and a place, or None.
+
+        Args:
+            job: the job.
+            duration: s.
+            choose: says where the job goes.
+            after: earliest start, s.
+            stop: the first step in which the job must not start.
+            own: first step that the job holds an allocation in; the number of steps if it holds none.
+            held: step behind the last one in which it does, and the allocation, or None.
+        """
+        sums, least = self._sums.against(self.space.sums_needed(job))
+        index = max(bisect_right(self.times, after) - 1, 0)
+        windows: Any
+        if job.request.plain and isinstance(self._steps, Masks):
+            mask = 0 if held is None else held[1].mask
+            windows = self._steps.windows(self.times, sums, least, index, duration, after, stop, own, mask)
+        else:
+            windows = self._windows(sums, least, index, job, duration, after, stop, own, held)
+        for free, start, end in windows:
+            place = choose(free, job, start, end)
+            if place is not None:
+                return start, place
+        return None
+
+    def _windows(
+        self,
+        sums: list[int],
+        least: int,
+        index: int,
+        job: Job,
+        duration: float,
+        after: float,
+        stop: int,
+        own: int,
+        held: tuple[int, Allocation] | None,
+    ) -> Iterator[tuple[F, float, float]]:
+        """Yield (what is free, start, end) of the windows with room; arguments as for `_window` and `_first`."""
         # From `index` on the sums suffice up to step `known`, and `search` looks from there on.
-        index = known = max(bisect_right(self.times, after) - 1, 0)
-        search = None
-        while (window := self._window(*sums, index, known, duration, after)) is not None:
+        known = index
+        steps = search = None
+        while (window := self._window(sums, least, index, known, duration, after, stop, own)) is not None:
             begin, later, start, end = window
             if search is None or begin != index:
-                search = self._steps.search(job, begin)
+                if steps is None:
+                    steps = self._steps if held is None else self._steps.given(own, *held, job)
+                search = steps.search(job, begin)
             index, known = begin, later
             begin = search.begin(index, later)
             if begin == index:
-                place = choose(search.free(index, later), job, start, end)
-                if place is not None:
-                    return start, place
+                yield search.free(index, later), start, end
                 begin += 1
             index, known = begin, max(begin, known)
-        return None
 
     def free_until(self, job: Job, allocation: Allocation, start: float, end: float) -> float:
         """Return until when what a job uses on an allocation stays free from `start` on, at most `end`, in seconds."""
@@ -202,23 +292,6 @@ class Timeline(Generic[F]):
                 return max(self.times[index], start)
             index += 1
         return end
-
-    def may_move_up(self, job: Job, allocation: Allocation, start: float, end: float, after: float) -> bool:
-        """Return whether a job might start before its reservation: False only if it surely cannot.
-
-        Args:
-            job: the job.
-            allocation: as reserved.
-            start: of the reservation, s.
-            end: of the reservation, s.
-            after: earliest start looked for, s.
-        """
-        sums = self._sums.copy()
-        first, last = bisect_left(self.times, start), bisect_left(self.times, end)
-        sums.shift(first, last, self.space.sums_used(job, allocation), 1)
-        origin = max(bisect_right(self.times, after) - 1, 0)
-        window = self._window(*sums.against(self.space.sums_needed(job)), origin, origin, end - start, after)
-        return window is not None and window[2] < start
 
     def around(self, job: Job, start: float, end: float) -> tuple[float, float]:
         """Return (length of the longest, end of the last) stretch that overlaps ``[start, end)`` and suffices by sums.
@@ -242,7 +315,7 @@ class Timeline(Generic[F]):
         return longest, last
 
     def _window(
-        self, sums: list[int], least: int, index: int, known: int, duration: float, after: float
+        self, sums: list[int], least: int, index: int, known: int, duration: float, after: float, stop: int, own: int
     ) -> tuple[int, int, float, float] | None:
         """Return the first window that the sums allow, or None.
 
@@ -250,29 +323,33 @@ class Timeline(Generic[F]):
 
         Args:
             sums: one number for each step.
-            least: how large the number must be in each step of the window.
+            least: how large the number must be in each step of the window before `own`.
             index: the step at which the earliest window begins.
             known: step up to which the numbers from `index` on are known to suffice.
             duration: s.
             after: earliest start, s.
+            stop: step before which the window must begin, at most `own`.
+            own: step from which on the numbers do not matter.
         """
         times = self.times
-        count = len(times)
-        while index < count:
+        while index < stop:
             if known == index:
                 while sums[index] < least:
                     index += 1
-                    if index == count:
+                    if index == stop:
                         return None
                 known = index + 1
             start = max(times[index], after)
-            end = end_of(start, duration)
-            while known < count and times[known] < end:
-                if sums[known] < least:
-                    break
+            # To round costs more than the rest, and matters only close to the end.
+            surely = start + duration - ROUNDING
+            while known < own and times[known] < surely and sums[known] >= least:
                 known += 1
-            else:
-                return index, known, start, end
+            if known >= own or times[known] >= surely:
+                end = end_of(start, duration)
+                while known < own and times[known] < end and sums[known] >= least:
+                    known += 1
+                if known >= own or times[known] >= end:
+                    return index, known if known < own else bisect_left(times, end, known), start, end
             index = known = known + 1
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from batdispatch.core.dispatcher import Gap
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.timeline import end_of
+from batdispatch.core.moments import end_of
 from batdispatch.parts.requests.laws import Law
 
 #: Shortest gap in which a job is tried, in seconds.

@@ -10,22 +10,22 @@ from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailabl
 from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.moments import end_of
 from batdispatch.core.reservations import Reservations
-from batdispatch.core.timeline import end_of, gaps_from_now
+from batdispatch.core.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 
 
 class Conservative(PlanningQueue):
     """Every waiting job has a planned start and hosts; nothing that comes later may delay it.
 
-    A new job gets the earliest start that the plan allows. When a job ends, each waiting job in turn is taken out of
-    the plan and put back at its earliest start, while the others keep theirs (compression). Jobs that surely would get
-    what they have are left alone, see `core.returns`.
+    A new job gets the earliest start that the plan allows. When a job ends, each waiting job in turn gets the earliest
+    start that it would have if it were taken out of the plan, while the others keep theirs (compression).
 
     Guarantee: with the default ordering, start(j) <= the start planned for j at its submission, if no job outlives its
         expected end, no host goes away, and each unit needs something (a plan keeps nothing for who needs nothing).
-    Time: O(s) for the earliest start of one job in a plan of s steps, as a rule; a compression does this for each job
-        that may gain, and takes O(m) for each other one, for m jobs that ended or moved since it was looked at.
+    Time: O(s) for the earliest start of one job in a plan of s steps, as a rule; a compression looks at each waiting
+        job once, and only at the steps before the end of what was returned since it was placed last.
     Deviations: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
         processors. On shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a
         walltime are planned to run for ever unless `default_walltime` says otherwise; a job that could only start after
@@ -46,6 +46,8 @@ class Conservative(PlanningQueue):
         self._ends = Ends()
         #: On shared nodes a job that cannot start earlier keeps its nodes, instead of choosing them anew.
         self._keeps_place = not ledger.machine.exclusive
+        #: Whether a job can only gain by what was returned since it was placed last.
+        self._stable = self.placement.stable or (self.placement.complete and self._keeps_place)
         #: Whether capacity was freed since the last decision, and whether the plan no longer holds.
         self._freed = False
         self._void = False
@@ -87,9 +89,7 @@ class Conservative(PlanningQueue):
 
     def _put(self, ledger: Ledger, job: Job) -> bool:
         """Reserve a waiting job's earliest start, and start it if that is now and its hosts are free."""
-        kept = self.plan.planned.get(job.id)
-        if kept is None or self._may_gain(job):
-            kept = self.plan.replan(job.id, job, self.booked(job), keep=self._keeps_place)
+        kept = self.plan.replan(job.id, job, self.booked(job), keep=self._keeps_place, stable=self._stable)
         if kept is None or kept.start > ledger.now:
             return False
         # A job that is expected to end just now may still hold its hosts.
@@ -98,14 +98,6 @@ class Conservative(PlanningQueue):
         self.plan.begin(job.id)
         ledger.start(job, kept.place)
         return True
-
-    def _may_gain(self, job: Job) -> bool:
-        """Return whether a planned job might be planned otherwise now: False only if it surely cannot."""
-        placement = self.placement
-        if self._keeps_place:
-            known = placement.complete or placement.stable
-            return (not known or self.plan.may_gain(job.id, job)) and self.plan.may_move_up(job.id)
-        return not placement.stable or self.plan.may_gain(job.id, job)
 
     def _extend_overdue(self, ledger: Ledger) -> None:
         """Give running jobs that outlived their expected end a later one, which makes the plan void."""

@@ -11,9 +11,9 @@ from batdispatch.core.dispatcher import Gap
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import TICK, Ledger
+from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
 from batdispatch.core.space import HostSpace, PoolSpace, Space
-from batdispatch.core.timeline import end_of
 from batdispatch.dispatchers.backfilling.lanes import Longest
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
 from batdispatch.parts.prediction.predictions import LEAST

@@ -15,11 +15,12 @@ from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailabl
 from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
 from batdispatch.core.request import Request
 from batdispatch.core.reservations import Reservation, Reservations
 from batdispatch.core.space import HostSpace, PoolSpace
-from batdispatch.core.timeline import end_of, gaps_from_now
+from batdispatch.core.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, PlanOptions
 from batdispatch.dispatchers.stochastic.movable import Movable, Planned
 from batdispatch.dispatchers.stochastic.repacking import Hole, Repacking, gains

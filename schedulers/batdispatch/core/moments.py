@@ -1,0 +1,17 @@
+"""Times of plans: whole microseconds, as simulators have them."""
+
+from __future__ import annotations
+
+#: Seconds by which sums of times may be off before they are rounded.
+ROUNDING = 1e-5
+
+
+def end_of(start: float, duration: float) -> float:
+    """Return when something that starts at `start` and lasts `duration` ends, in seconds.
+
+    Rounded to microseconds as simulators do: otherwise 0.1 + 0.7 < 0.8 would leave slivers between one job's end and
+    the next one's start, and a job that is planned anew at 0.8 would no longer fit before its successor.
+    """
+    end = start + duration
+    # Most logs count whole seconds, and to round costs ten times as much as to see this.
+    return round(end, 6) if end % 1.0 else end
