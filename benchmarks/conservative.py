@@ -6,7 +6,8 @@ FOLDER is another checkout of this repository (``git worktree add FOLDER REVISIO
 own, with this checkout's package and then with the other one's. Printed are the CPU seconds from the loaded workload to
 the last output file, their ratio, and whether the two wrote the same jobs.csv; and the exponents with which the time
 grows when jobs, hosts or the queue double. The random workloads are those of ``benchmarks/engine.py``, on as many
-times more hosts per job as the machine is larger; a load above 1 makes the queue grow with the number of jobs.
+times more hosts per job as the machine is larger, or on nodes with cores and memory that jobs share; a load above 1
+makes the queue grow with the number of jobs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
 
     from batdispatch.core.dispatcher import create
     from batdispatch.core.machine import Machine
-    from batdispatch.core.request import Request
+    from batdispatch.core.request import Request, amounts
     from batdispatch.core.session import Session
     from batdispatch.engines.embedded import EmbeddedEngine
     from batdispatch.engines.outputs import Outputs
@@ -46,13 +47,26 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
         workload, _ = import_log(Path(case["log"]), options=options)
         hosts = workload.nb_res or max(job.units for job in workload.jobs)
         workload = msgspec.structs.replace(workload, jobs=workload.jobs[: case["jobs"]])
+        machine = Machine.flat(hosts)
     else:
         hosts = case["hosts"]
         drawn = random_workload(case["jobs"], case["load"])
-        wider = [msgspec.structs.replace(job, request=Request(units=job.units * hosts // HOSTS)) for job in drawn.jobs]
+        if case.get("resources"):
+            # As many cores as `random_workload` has hosts, and some memory with each.
+            machine = Machine.flat(hosts, f"core={HOSTS // hosts} mem={4 * HOSTS // hosts}")
+            asked = [amounts({"core": 1, "mem": 2 + number % 3}) for number in range(case["jobs"])]
+            wider = [
+                msgspec.structs.replace(job, request=Request(units=job.units, per_unit=each))
+                for job, each in zip(drawn.jobs, asked, strict=True)
+            ]
+        else:
+            machine = Machine.flat(hosts)
+            wider = [
+                msgspec.structs.replace(job, request=Request(units=job.units * hosts // HOSTS)) for job in drawn.jobs
+            ]
         workload = msgspec.structs.replace(drawn, nb_res=hosts, jobs=wider)
     with tempfile.TemporaryDirectory() as folder:
-        engine = EmbeddedEngine(Machine.flat(hosts), workload, Outputs(Path(folder), hosts))
+        engine = EmbeddedEngine(machine, workload, Outputs(Path(folder), hosts))
         began = time.process_time()
         engine.run(Session(create("conservative")))
         seconds = time.process_time() - began
@@ -75,6 +89,8 @@ def cases(jobs: int) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "jobs, load 0.8", {"jobs": jobs * factor, "load": 0.8, "hosts": 128}
     for factor in (1, 2, 4):
         yield "hosts, load 0.8", {"jobs": jobs, "load": 0.8, "hosts": 1024 * factor}
+    for factor in (1, 2, 4):
+        yield "shared nodes, load 0.8", {"jobs": jobs * factor, "load": 0.8, "hosts": 16, "resources": True}
     for factor in (1, 2, 4):
         yield "queue, load 1.2", {"jobs": jobs * factor, "load": 1.2, "hosts": 1024}
 
