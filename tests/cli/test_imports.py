@@ -44,7 +44,7 @@ def test_help_and_list_import_no_large_library(words: str) -> None:
 def test_a_run_imports_nothing_of_frames_reports_solvers_and_sockets(tmp_path: Path) -> None:
     words = ["--platform", f"{RECORDINGS}/platforms/four.xml", "--workload", f"{RECORDINGS}/workloads/delay.json"]
     found = imported("run", *words, "--dispatcher", "easy", "--out", str(tmp_path / "out"))
-    unused = {"pandas", "scipy", "matplotlib", "evalys", "ortools", "jinja2", "zmq"}
+    unused = {"pandas", "scipy", "matplotlib", "evalys", "ortools", "jinja2", "zmq", "rich", "numpy.random"}
     assert found & (unused | {"batdispatch.results.frame", "batdispatch.results.report"}) == set()
     assert {"numpy", "batdispatch.engines.embedded"} <= found
 
@@ -65,7 +65,6 @@ def test_a_class_of_another_package_is_imported_and_checked(monkeypatch: pytest.
             EntryPoint("ours", "batdispatch.parts.ordering.arrival:Fcfs", "batdispatch.orderings"),
         ]
     )
-    for module in ("batdispatch.cli.kinds", "batdispatch.core.registry"):
-        monkeypatch.setattr(f"{module}.entry_points", lambda group: points.select(group=group))
+    monkeypatch.setattr("batdispatch.core.registry.announced", lambda: points)
     failed = CliRunner().invoke(cli, ["list", "orderings"], standalone_mode=False)
     assert "'theirs' is not a Ordering class" in str(failed.exception)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
+from rich.table import Column, Table
 
 from batdispatch.cli.metrics_table import SHOWN, metrics_table
 
@@ -25,6 +30,19 @@ def test_many_runs_are_rows_of_tables_that_fit() -> None:
     assert all(table.count("\neasy,") == 24 for table in tables)
     assert [line.split() for line in tables[-1].splitlines() if line.startswith("easy,")]
     assert "23.5" in text
+
+
+def test_a_table_that_needs_no_folding_has_the_columns_of_the_library() -> None:
+    runs = {"fcfs": ONE, "easy,ordering=sjf": ONE | {"utilisation": 0.25, "mean_waiting_time": 1e6}}
+    lines = metrics_table(runs, width=80).splitlines()
+    table = Table(
+        "", *(Column(label, justify="right") for label in runs), box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    for line in lines[1:]:
+        table.add_row(*re.split(r"  +", line))
+    there = Console(width=80, color_system=None, file=io.StringIO(), highlight=False)
+    there.print(table)
+    assert [line.rstrip() for line in there.file.getvalue().splitlines()] == lines
 
 
 @given(

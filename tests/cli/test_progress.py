@@ -78,6 +78,28 @@ def test_short_work_says_nothing_without_a_terminal() -> None:
     assert file.getvalue() == ""
 
 
+def test_what_is_told_before_the_library_is_imported_is_told_later(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock()
+    with Following(clock=clock) as following:
+        following.tell("easy", 3, 12)
+        clock.now += 1
+        following.tell("fcfs", 1, 12)
+        assert "_bars" not in vars(following)
+        clock.now += 5
+        following.tell("fcfs", 6, 12)
+        assert {task.description: task.completed for task in following._bars.tasks} == {"easy": 3, "fcfs": 6}
+    assert capsys.readouterr().err == ""
+
+
+def test_work_that_says_nothing_for_long_has_its_line_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    with Following(every=0.05) as following:
+        following.tell("easy", 3, 12)
+        following._left.wait(0.5)
+    assert set(capsys.readouterr().err.splitlines()) == {"easy: 25 % done"}
+
+
 def test_a_terminal_has_a_bar_per_piece_that_goes_when_it_is_done() -> None:
     there, file = console(terminal=True)
     with Following(console=there) as following:

@@ -80,6 +80,28 @@ def test_nothing_found_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_simgrid() is None
 
 
+@pytest.mark.parametrize(
+    ("listed", "path", "found"),
+    [
+        (b"\0libsimgrid.so.4.1\0", "", "libsimgrid.so.4.1"),
+        (b"\0libm.so\0", "", None),
+        (b"\0libm.so\0", "/opt/lib", "libsimgrid.so.4.1"),
+        (None, "", "libsimgrid.so.4.1"),
+    ],
+)
+def test_the_system_is_searched_unless_the_loader_knows_that_it_is_in_vain(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listed: bytes | None, path: str, found: str | None
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("LD_LIBRARY_PATH", path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("ctypes.util.find_library", {"simgrid": "libsimgrid.so.4.1"}.get)
+    monkeypatch.setattr("batdispatch.engines.simgrid_library.LOADER_LIST", tmp_path / "list")
+    if listed is not None:
+        (tmp_path / "list").write_bytes(listed)
+    assert find_simgrid() == found
+
+
 @needs_simgrid
 def test_the_sums_have_a_field_for_each_column(tmp_path: Path) -> None:
     spec = RunSpec(

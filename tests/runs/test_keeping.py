@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from batdispatch.core import registry
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import MARK, Claim
 from batdispatch.results.runs import find_runs
@@ -133,11 +134,7 @@ def test_code_of_others_is_found_at_every_depth(text: str, found: str | None, mo
     from importlib.metadata import EntryPoint, EntryPoints
 
     points = EntryPoints([EntryPoint("strange", "somebody.elses:Dispatcher", "batdispatch.dispatchers")])
-
-    def entry_points(group: str | None = None) -> Any:
-        return points if group is None else points.select(group=group)
-
-    monkeypatch.setattr(keeping, "entry_points", entry_points)
+    monkeypatch.setattr(registry, "announced", lambda: points)
     assert keeping.others_code(text) == found
 
 

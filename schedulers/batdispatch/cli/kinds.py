@@ -6,7 +6,6 @@ import ast
 import importlib
 import inspect
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,7 @@ def summaries(kind: str) -> dict[str, str]:
         InputError: as `registry.find`, for a class of another package.
     """
     places: dict[str, list[str]] = {}
-    for point in entry_points(group=group_of(kind)):
+    for point in registry.announced().select(group=group_of(kind)):
         places.setdefault(point.name, []).append(point.value)
     found = {}
     for name in sorted(places):

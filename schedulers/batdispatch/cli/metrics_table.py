@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
+from typing import TYPE_CHECKING, Any
 
 from batdispatch.results.metrics.compute import describe
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 #: The metrics worth a glance, in order; the report has all of them.
 SHOWN = (
@@ -62,14 +61,23 @@ def metrics_table(runs: Mapping[str, Mapping[str, float | int | None]], *, width
             continue
         heading = f"{known.label} ({known.unit})" if known.unit else known.label
         columns.append([heading, *(shown(metrics.get(name)) for metrics in runs.values())])
-    by_metric = Table("", *(Column(label, justify="right") for label in map(escape, runs)), **_STYLE)
-    for cells in columns:
-        by_metric.add_row(*cells)
-    # Wide enough for any table; what it needs is read off its lines.
-    text = _text(by_metric, 1_000_000)
+    text = _by_metric([["", *runs], *columns])
     if max(map(len, text.splitlines())) <= width:
         return text
     return "\n\n".join(_text(table, width) for table in _by_run(list(runs), columns, width))
+
+
+def _by_metric(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines, the first column to the left and the others to the right, as wide as they need.
+
+    A table of one run needs no library that breaks headings, and a short run is over sooner than one is imported.
+    """
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [first.ljust(widths[0]), *(cell.rjust(wide) for cell, wide in zip(others, widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _by_run(labels: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Iterator[Table]:
@@ -80,6 +88,9 @@ def _by_run(labels: Sequence[str], columns: Sequence[Sequence[str]], width: int)
         columns: a heading and a value per run each.
         width: in characters.
     """
+    from rich.markup import escape
+    from rich.table import Column, Table
+
     first = min(max(map(len, labels)), max(width // 3, 12))
     start = 0
     while start < len(columns):
@@ -100,6 +111,8 @@ def _by_run(labels: Sequence[str], columns: Sequence[Sequence[str]], width: int)
 
 def _text(table: Table, width: int) -> str:
     """Return a table as plain lines of at most `width` characters."""
+    from rich.console import Console
+
     console = Console(width=width, color_system=None, file=io.StringIO(), force_terminal=False, highlight=False)
     with console.capture() as capture:
         console.print(table)

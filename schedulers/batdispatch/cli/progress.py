@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import cached_property
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, Task, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Column
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, Task, TaskID
 
 #: Seconds between two lines where there is no terminal: a log of hours stays readable.
 EVERY = 30.0
 #: Seconds between two updates of a bar; an engine tells of every job.
 _PAUSE = 0.1
+#: Seconds for which nothing is drawn where there is no terminal: most runs are over by then, and the library that
+#: estimates the time left takes long to import beside them.
+_SILENT = 3.0
 
 
 class Following:
@@ -34,25 +41,44 @@ class Following:
             every: seconds between two lines where `console` is no terminal.
             clock: seconds that only grow.
         """
-        self._console = console or Console(stderr=True)
+        self._given = console
         self._every = every
         self._clock = clock
-        self._bars = Progress(
+        self._silent_until = clock() + _SILENT if console is None and not sys.stderr.isatty() else -math.inf
+        #: What was told in that time: label -> done and total.
+        self._unseen: dict[str, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+        self._known: dict[str, TaskID] = {}
+        self._updated: dict[str, float] = {}
+        self._left = threading.Event()
+        self._writer = threading.Thread(target=self._write_lines, daemon=True)
+
+    @cached_property
+    def _console(self) -> Console:
+        from rich.console import Console
+
+        return self._given or Console(stderr=True)
+
+    @cached_property
+    def _bars(self) -> Progress:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.table import Column
+
+        return Progress(
             TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
             BarColumn(bar_width=30),
             TaskProgressColumn(),
             TimeRemainingColumn(),
             console=self._console,
             transient=True,
-            get_time=clock,
+            get_time=self._clock,
             disable=not self._console.is_terminal,
         )
-        self._known: dict[str, TaskID] = {}
-        self._updated: dict[str, float] = {}
-        self._left = threading.Event()
-        self._writer = threading.Thread(target=self._write_lines, daemon=True)
 
     def __enter__(self) -> Following:
+        if self._silent_until > -math.inf:
+            self._writer.start()
+            return self
         self._bars.start()
         if not self._console.is_terminal:
             self._writer.start()
@@ -62,7 +88,8 @@ class Following:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._left.set()
-        self._bars.stop()
+        if "_bars" in self.__dict__:
+            self._bars.stop()
 
     def tell(self, label: str, done: int, total: int) -> None:
         """Say that so much of a piece of work is done.
@@ -76,12 +103,23 @@ class Following:
         if done < total and now < self._updated.get(label, -_PAUSE) + _PAUSE:
             return
         self._updated[label] = now
-        if label not in self._known:
-            self._known[label] = self._bars.add_task(label, total=total)
-        self._bars.update(self._known[label], completed=done, total=total, visible=done < total)
+        with self._lock:
+            self._unseen[label] = done, total
+            if now >= self._silent_until:
+                self._show()
+
+    def _show(self) -> None:
+        """Hand what was told to the bars."""
+        for label, (done, total) in self._unseen.items():
+            if label not in self._known:
+                self._known[label] = self._bars.add_task(label, total=total)
+            self._bars.update(self._known[label], completed=done, total=total, visible=done < total)
+        self._unseen.clear()
 
     def _write_lines(self) -> None:
         while not self._left.wait(self._every):
+            with self._lock:
+                self._show()
             for task in self._bars.tasks:
                 if not task.finished:
                     self._console.print(_line(task), markup=False, highlight=False, soft_wrap=True)

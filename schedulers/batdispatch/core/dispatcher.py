@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -52,10 +53,14 @@ class Dispatcher(ABC):
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         self.options: Any = self.options_type() if options is None else options
-        #: The only source of randomness.
-        self.rng = np.random.default_rng(seed)
+        self._seed = seed
         #: Seconds of some clock, handed in by the session: for accounts of what took how long, never for decisions.
         self.clock: Callable[[], float] = lambda: 0.0
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """The only source of randomness, made from the run's seed when it is first asked for."""
+        return np.random.default_rng(self._seed)
 
     def begin(self, ledger: Ledger) -> None:
         """Prepare for a machine; called once, before any job."""

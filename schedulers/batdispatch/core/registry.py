@@ -7,7 +7,8 @@ import importlib.util
 import sys
 import zlib
 from collections.abc import Callable
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -19,9 +20,16 @@ T = TypeVar("T")
 P = TypeVar("P", bound=Part)
 
 
+@cache
+def announced() -> EntryPoints:
+    """Return what the installed packages announce, in every group; they are gone through once, which takes a while."""
+    found = entry_points()
+    return EntryPoints(point for group in found.groups for point in found.select(group=group))
+
+
 def names(group: str) -> list[str]:
     """Return the names registered in an entry-point group, sorted."""
-    return sorted({point.name for point in entry_points(group=group)})
+    return sorted({point.name for point in announced().select(group=group)})
 
 
 def make(group: str, text: str, base: Callable[..., P], kind: str) -> P:
@@ -52,7 +60,7 @@ def find(group: str, name: str, base: Callable[..., T], kind: str) -> type[T]:
     elif name.endswith(".py"):
         raise InputError(f"{kind} {name!r} names no class, expected {name}:Class")
     else:
-        points = [point for point in entry_points(group=group) if point.name == name]
+        points = [point for point in announced().select(group=group) if point.name == name]
         if not points:
             raise InputError(f"no {kind} is called {name!r}: {did_you_mean(name, names(group))}")
         if len({point.value for point in points}) > 1:

@@ -21,6 +21,8 @@ from batdispatch.core.errors import InputError
 
 #: Names the library's file when it is none of those that `find_simgrid` knows.
 VARIABLE = "BATDISPATCH_SIMGRID"
+#: Where the loader of Linux keeps the list of the libraries that it finds.
+LOADER_LIST = Path("/etc/ld.so.cache")
 #: 3.32 loses a reference to every activity when the C function for waiting runs into its time limit, so the C++
 #: functions behind it are called. They take a vector of one-word pointers, which is three addresses.
 _VECTOR = "ERKSt6vectorIN5boost13intrusive_ptrIS1_EESaIS5_EE"
@@ -60,7 +62,20 @@ def find_simgrid() -> str | None:
             found = sorted(place.glob("libsimgrid.so*"))
             if found:
                 return str(found[0])
-    return ctypes.util.find_library("simgrid")
+    return None if _is_unknown_to_the_loader() else ctypes.util.find_library("simgrid")
+
+
+def _is_unknown_to_the_loader() -> bool:
+    """Return whether the list that the system's loader keeps lacks SimGrid; False where that does not decide it.
+
+    `ctypes.util.find_library` starts a linker and a compiler before it gives up, and every run asks.
+    """
+    if os.environ.get("LD_LIBRARY_PATH"):
+        return False
+    try:
+        return b"libsimgrid.so" not in LOADER_LIST.read_bytes()
+    except OSError:
+        return False
 
 
 class _Vector(ctypes.Structure):

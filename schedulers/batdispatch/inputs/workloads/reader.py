@@ -20,7 +20,6 @@ from batdispatch.core.job import Job
 from batdispatch.core.jobfields import read_fields, read_moment, read_units
 from batdispatch.core.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
-from batdispatch.inputs.workloads.importing import guess_format
 from batdispatch.inputs.workloads.model import Workload, stem
 
 T = TypeVar("T")
@@ -106,6 +105,8 @@ def read_workload_into(
 
 def _refuse_log(path: Path) -> None:
     """Raise an input error that names the importer if a file is a log rather than a workload."""
+    from batdispatch.inputs.workloads.importing import guess_format
+
     try:
         kind = guess_format(path)
     except InputError:
