@@ -74,7 +74,7 @@ def read_fields(units: int, fields: Mapping[str, Any]) -> tuple[Request, str, st
         FieldError: a field is wrong; it is named without what it stands in.
     """
     user = read_user(fields["user"]) if "user" in fields else ""
-    if _KNOWN.isdisjoint(fields):
+    if KNOWN.isdisjoint(fields):
         return _plain(units, None), user, ""
     return read_request(units, fields), user, read_parent(fields["parent"]) if "parent" in fields else ""
 
@@ -101,6 +101,16 @@ def read_request(units: int, fields: Mapping[str, Any]) -> Request:
 @lru_cache(maxsize=4096)
 def _plain(units: int, per_unit: Amounts | None) -> Request:
     return Request(units=units, per_unit=per_unit)
+
+
+def plain_request(units: int) -> Request:
+    """Return the request of jobs that ask for a number of units and nothing else; equal ones are one object."""
+    return _plain(units, None)
+
+
+def is_whole_hosts(request: Request) -> bool:
+    """Return whether a request asks for a number of whole hosts and nothing else."""
+    return request == _plain(request.units, None)
 
 
 def write_fields(job: Job) -> dict[str, Any]:
@@ -203,4 +213,5 @@ _READERS: dict[str, tuple[str, Callable[[Any, str], Any], Callable[[Any], Any]]]
     "sizes": ("sizes", _sizes, _write_sizes),
     "dependencies": ("dependencies", _names, list),
 }
-_KNOWN = frozenset((*_READERS, "parent"))
+#: Fields that make a job more than a number of units, for nobody else's use.
+KNOWN = frozenset((*_READERS, "parent"))

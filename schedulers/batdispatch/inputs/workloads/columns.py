@@ -1,0 +1,108 @@
+"""The jobs of a workload as numpy columns: for a simulation that needs no object per job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.jobfields import is_whole_hosts
+from batdispatch.inputs.workloads.model import Workload
+
+
+class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
+    """Jobs that ask for whole hosts, any ones, and do nothing but take a known time; in Batsim's order of submission.
+
+    Such jobs say nothing of a request but their number of hosts, continue and await no other job, and have a profile of
+    type ``delay``. Fields that only somebody else reads (such as ``group``) are left out.
+    """
+
+    #: Id without the prefix ``w0!``, one text per job.
+    ids: list[str]
+    #: Submission time, s, float64 [job], as in `Job.submission`.
+    submission: NDArray[np.float64]
+    #: Number of hosts, int64 [job].
+    units: NDArray[np.int64]
+    #: Longest run time allowed, s, float64 [job]; infinite when none was asked for.
+    walltime: NDArray[np.float64]
+    #: Position of the job's profile in `profiles`, int32 [job].
+    profile: NDArray[np.int32]
+    #: Names of the profiles, those that no job has included.
+    profiles: list[str]
+    #: How long each profile takes, s, float64 [profile]; NaN where it is no delay (no job here has it).
+    delay: NDArray[np.float64]
+    #: Return code of each profile, int64 [profile]; not 0: its jobs fail.
+    code: NDArray[np.int64]
+    #: Position of the job's user in `users`, int32 [job].
+    user: NDArray[np.int32]
+    #: Names of the users; the empty text stands for an unknown one.
+    users: list[str]
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return len(self.ids)
+
+    @property
+    def runtime(self) -> NDArray[np.float64]:
+        """How long each job takes if nobody stops it, s, float64 [job]."""
+        return self.delay[self.profile]
+
+
+class PlainWorkload(msgspec.Struct, kw_only=True, eq=False, frozen=True):
+    """A workload whose jobs are `JobColumns`; the other fields are those of `Workload`."""
+
+    path: Path
+    name: str
+    digest: str = ""
+    nb_res: int | None = None
+    batsim: Literal[4, 5] = 4
+    jobs: JobColumns
+    profiles: dict[str, dict[str, Any]]
+    about: dict[str, Any] = {}
+
+
+class NotPlain(NamedTuple):
+    """A workload whose jobs `JobColumns` cannot hold."""
+
+    #: The first thing that it cannot hold, in words.
+    reason: str
+
+
+def delays_of(profiles: Mapping[str, Mapping[str, Any]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return seconds (NaN where a profile is no delay) and return code of each checked profile, both [profile]."""
+    seconds = [float(each["delay"]) if each["type"] == "delay" else np.nan for each in profiles.values()]
+    codes = [int(each.get("ret", 0)) for each in profiles.values()]
+    return np.array(seconds, dtype=np.float64), np.array(codes, dtype=np.int64)
+
+
+def columns_of(workload: Workload) -> JobColumns | NotPlain:
+    """Return the jobs of a workload as columns, or why they cannot be."""
+    index = {name: position for position, name in enumerate(workload.profiles)}
+    delay, code = delays_of(workload.profiles)
+    users: dict[str, int] = {}
+    for job in workload.jobs:
+        if job.parent:
+            return NotPlain(f"job {job.id!r} continues another one")
+        if not is_whole_hosts(job.request):
+            return NotPlain(f"job {job.id!r} asks for more than a number of whole hosts")
+        if np.isnan(delay[index[job.profile]]):
+            kind = workload.profiles[job.profile]["type"]
+            return NotPlain(f"job {job.id!r} has a profile of type {kind!r}, not 'delay'")
+        users.setdefault(job.user, len(users))
+    jobs = workload.jobs
+    return JobColumns(
+        ids=[job.id for job in jobs],
+        submission=np.array([job.submission for job in jobs], dtype=np.float64),
+        units=np.array([job.units for job in jobs], dtype=np.int64),
+        walltime=np.array([job.walltime for job in jobs], dtype=np.float64),
+        profile=np.array([index[job.profile] for job in jobs], dtype=np.int32),
+        profiles=list(workload.profiles),
+        delay=delay,
+        code=code,
+        user=np.array([users[job.user] for job in jobs], dtype=np.int32),
+        users=list(users),
+    )

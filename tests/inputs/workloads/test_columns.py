@@ -1,0 +1,162 @@
+"""Workloads as columns: beside the reader that makes an object per job, with the same refusals."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.workloads import Workload, read_workload, reader
+from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, PlainWorkload, columns_of
+from batdispatch.inputs.workloads.reader import read_in_columns
+
+PROFILES: dict[str, Any] = {
+    "d1": {"type": "delay", "delay": 1.5},
+    "d9": {"type": "delay", "delay": 9, "ret": 3},
+    "p": {"type": "parallel", "cpu": [1, 1], "com": [0, 0, 0, 0]},
+}
+JOB: dict[str, Any] = {"subtime": 1, "res": 2, "walltime": 10, "profile": "d1"}
+
+jobs = st.fixed_dictionaries(
+    {
+        "subtime": st.sampled_from([0, 0.5, 1, 1.0, 7]),
+        "res": st.integers(1, 9),
+        "profile": st.sampled_from(["d1", "d9"]),
+    },
+    optional={
+        "walltime": st.sampled_from([-1, -1.0, 1, 2.5]),
+        "user": st.sampled_from(["ann", "bob", "", 7]),
+        "group": st.sampled_from([1, "g:h", {"a": 1}]),
+    },
+)
+
+
+def written(folder: Path, listed: list[dict[str, Any]]) -> Path:
+    path = folder / "w.json"
+    path.write_text(json.dumps({"nb_res": 9, "jobs": listed, "profiles": PROFILES, "origin": "here"}))
+    return path
+
+
+def facts(columns: JobColumns) -> list[Any]:
+    """All that columns say, job by job."""
+    names = [columns.profiles[each] for each in columns.profile]
+    users = [columns.users[each] for each in columns.user]
+    arrays = (columns.submission, columns.units, columns.walltime, columns.runtime, columns.code[columns.profile])
+    return list(zip(columns.ids, names, users, *(array.tolist() for array in arrays), strict=True))
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), jobs), max_size=9, unique_by=lambda pair: pair[0]), st.integers(1, 4))
+def test_columns_say_what_the_jobs_say(listed: list[tuple[int, dict[str, Any]]], block: int) -> None:
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "BLOCK", block)
+        path = written(Path(name), [{"id": str(number), **fields} for number, fields in listed])
+        plain, ordinary = read_in_columns(path), read_workload(path)
+    assert isinstance(plain, PlainWorkload)
+    for field in ("path", "name", "digest", "nb_res", "batsim", "profiles", "about"):
+        assert getattr(plain, field) == getattr(ordinary, field)
+    delays = {name: (float(each.get("delay", 0)), each.get("ret", 0)) for name, each in PROFILES.items()}
+    expected = [
+        (job.id, job.profile, job.user, job.submission, job.units, job.walltime, *delays[job.profile])
+        for job in ordinary.jobs
+    ]
+    assert facts(plain.jobs) == expected
+    assert len(plain.jobs) == len(ordinary.jobs)
+    derived = columns_of(ordinary)
+    assert isinstance(derived, JobColumns)
+    assert facts(derived) == expected
+    # What only somebody else reads stays with the jobs.
+    own = {"subtime", "res", "walltime", "profile"}
+    extra = {str(number): {key: fields[key] for key in fields if key not in own} for number, fields in listed}
+    assert {job.id: job.extra for job in ordinary.jobs} == extra
+
+
+@pytest.mark.parametrize(
+    ("unusual", "reason"),
+    [
+        ({"profile": "p"}, "job 'x' has a profile of type 'parallel', not 'delay'"),
+        ({"demand": {"core": 1}}, "job 'x' asks for more than a number of whole hosts"),
+        ({"contiguous": True}, "job 'x' asks for more than a number of whole hosts"),
+        ({"parent": "0"}, "job 'x' continues another one"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 3, 7])
+def test_a_job_that_columns_cannot_hold_makes_a_usual_workload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unusual: dict[str, Any], reason: str, place: int
+) -> None:
+    monkeypatch.setattr(reader, "BLOCK", 3)
+    listed = [{"id": str(number), **JOB} for number in range(7)]
+    listed.insert(place, {"id": "x", **JOB, **unusual})
+    found = read_in_columns(written(tmp_path, listed))
+    assert isinstance(found, Workload)
+    assert [job.id for job in found.jobs] == [job.id for job in read_workload(found.path).jobs]
+    assert columns_of(found) == NotPlain(reason)
+
+
+WRONG: list[dict[str, Any]] = [
+    {"id": "5"},
+    {"id": ""},
+    {"id": "a,b"},
+    {"id": "a\nb"},
+    {"id": "a" * 257},
+    {"id": None},
+    {"subtime": -1},
+    {"subtime": 10**10},
+    {"subtime": True},
+    {"res": 0},
+    {"res": 10**30},
+    {"res": 1.0},
+    {"walltime": 0},
+    {"walltime": -2},
+    {"walltime": None},
+    {"walltime": True},
+    {"profile": "z"},
+    {"profile": ["d1"]},
+    {"profile": "p", "res": 3},
+    {"user": None},
+    {"user": 1.5},
+    {"parent": "nobody"},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+@pytest.mark.parametrize("place", [0, 6, 7])
+def test_a_wrong_job_is_refused_in_the_same_words_wherever_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any], place: int
+) -> None:
+    listed = [{"id": str(number), **JOB} for number in range(7)]
+    listed.insert(place, {"id": "x", **JOB, **wrong})
+    path = written(tmp_path, listed)
+    # With this each job has a look of its own.
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, "read_block", lambda *arguments: None)
+        with pytest.raises(InputError) as careful:
+            read_workload(path)
+    for block in (3, 4096):
+        monkeypatch.setattr(reader, "BLOCK", block)
+        for read in (read_workload, read_in_columns):
+            with pytest.raises(InputError) as refused:
+                read(path)
+            assert str(refused.value) == str(careful.value)
+
+
+def test_a_field_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"id": "1", **JOB, "group": 1}])
+    path.write_text(path.read_text().replace('"group": 1', '"group": 1, "group": 2'))
+    for read in (read_workload, read_in_columns):
+        with pytest.raises(InputError, match="job number 1: 'group' is there twice"):
+            read(path)
+
+
+def test_runtimes_are_those_of_the_jobs_profiles(tmp_path: Path) -> None:
+    found = read_in_columns(written(tmp_path, [{"id": "1", **JOB}, {"id": "0", **JOB, "profile": "d9"}]))
+    assert isinstance(found, PlainWorkload)
+    assert found.jobs.ids == ["0", "1"]
+    assert found.jobs.runtime.tolist() == [9.0, 1.5]
+    assert found.jobs.runtime.dtype == np.float64
