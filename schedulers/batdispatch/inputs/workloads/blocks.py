@@ -15,7 +15,7 @@ from batdispatch.core.request import MAX_UNITS
 from batdispatch.inputs.workloads.names import are_names
 
 #: Jobs of a block: as many objects exist at once, if nobody keeps them.
-BLOCK = 4096
+BLOCK = 256
 
 
 class Block(NamedTuple):

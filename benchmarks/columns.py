@@ -1,0 +1,50 @@
+"""CPU seconds to read a jobs file, to compute its metrics, and to read a workload, each for 100,000 jobs.
+
+Usage: ``python benchmarks/columns.py WORKLOAD.json JOBS.csv [--hosts N]``
+
+The jobs file is that of a run of the workload, such as ``run --no-record`` writes. Each figure is the least of three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from batdispatch.inputs.workloads.reader import read_in_columns, read_workload
+from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.metrics.compute import compute
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the CPU seconds that some work takes, the least of three."""
+    found = []
+    for _ in range(3):
+        began = time.process_time()
+        work()
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workload", type=Path)
+    parser.add_argument("jobs", type=Path)
+    parser.add_argument("--hosts", type=int)
+    given = parser.parse_args()
+    columns = read_columns(given.jobs)
+    works: dict[str, Callable[[], object]] = {
+        "read_workload": lambda: read_workload(given.workload),
+        "read_in_columns": lambda: read_in_columns(given.workload),
+        "read_columns (jobs.csv)": lambda: read_columns(given.jobs),
+        # Rows are copied, since columns keep the hosts that they have read.
+        "metrics": lambda: compute(columns.take(columns.ran.nonzero()[0]), hosts=given.hosts),
+    }
+    for name, work in works.items():
+        spent = seconds(work)
+        print(f"{name}: {spent:.2f} CPU-s, {spent / len(columns) * 100_000:.2f} CPU-s per 100,000 jobs")
+
+
+if __name__ == "__main__":
+    main()
