@@ -20,7 +20,7 @@ from batdispatch.parts import ordering, placement
 from simulating import Task, audit, check_absences, micro, simulate
 from strategies import absences, machines, workloads
 
-BASELINES = ["conservative", "easy", "fcfs", "filler"]
+BASELINES = ["conservative", "easy", "fcfs", "filler", "slurm-backfill"]
 ORDERINGS = registry.names(ordering.GROUP)
 PLACEMENTS = registry.names(placement.GROUP)
 

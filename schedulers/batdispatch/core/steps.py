@@ -83,8 +83,8 @@ class Steps(ABC, Generic[F]):
         """Give (1) or take (-1) what a job uses on an allocation in the steps ``first..last - 1``."""
 
     @abstractmethod
-    def restrict(self, hosts: int) -> None:
-        """Leave nothing free outside the mask `hosts`, in any step."""
+    def restrict(self, hosts: int, first: int, last: int) -> None:
+        """Leave nothing free outside the mask `hosts` in the steps ``first..last - 1``."""
 
     def search(self, job: Job, first: int) -> Search[F]:
         """Return a search for the room of a job from step `first` on, valid until the next change."""
@@ -181,8 +181,8 @@ class Values(Steps[F]):
         for index in range(first, last):
             frees[index] = change(frees[index], job, allocation)
 
-    def restrict(self, hosts: int) -> None:
-        self._frees = [self.space.only(free, hosts) for free in self._frees]
+    def restrict(self, hosts: int, first: int, last: int) -> None:
+        self._frees[first:last] = [self.space.only(free, hosts) for free in self._frees[first:last]]
 
 
 class Masks(Values[int]):
@@ -332,9 +332,9 @@ class Block(Steps[NDArray[np.int64]]):
     def shift(self, first: int, last: int, job: Job, allocation: Allocation, sign: int) -> None:
         self.space.shift(self._rows[first:last], job, allocation, sign)
 
-    def restrict(self, hosts: int) -> None:
-        for row in self._rows[: self._count]:
-            row[...] = self.space.only(row, hosts)
+    def restrict(self, hosts: int, first: int, last: int) -> None:
+        # One product for all steps: what stays is multiplied by 1.
+        self._rows[first:last] *= self.space.only(np.ones_like(self._rows[0]), hosts)
 
     def search(self, job: Job, first: int) -> Search[NDArray[np.int64]]:
         return (BlockSearch if job.request.plain else Search)(self, job, first)

@@ -104,12 +104,17 @@ class Timeline(Generic[F]):
         """Put what a job uses back into ``[start, end)``."""
         self._change(job, allocation, start, end, 1)
 
-    def restrict(self, hosts: int) -> None:
-        """Leave nothing free outside the mask `hosts`, at any time."""
-        self._steps.restrict(hosts)
-        for index, free in enumerate(self._steps.values()):
-            self._sums.put(index, self.space.pooled(free).tolist())
-        for index in range(len(self.times) - 1, 0, -1):
+    def restrict(self, hosts: int, start: float = -math.inf, end: float = math.inf) -> None:
+        """Leave nothing free outside the mask `hosts` in ``[start, end)``; at any time unless given."""
+        start = max(start, self.times[0])
+        if end <= start:
+            return
+        first = self._cut(start)
+        last = len(self.times) if math.isinf(end) else self._cut(end)
+        self._steps.restrict(hosts, first, last)
+        for index in range(first, last):
+            self._sums.put(index, self.space.pooled(self._steps.at(index)).tolist())
+        for index in range(last, first - 1, -1):
             self._join(index)
 
     def _change(self, job: Job, allocation: Allocation, start: float, end: float, sign: int) -> None:
@@ -159,15 +164,22 @@ class Timeline(Generic[F]):
     # ------------------------------------------------------------------ searching
 
     def earliest(
-        self, job: Job, duration: float, choose: Chooser[F], *, after: float = -math.inf
+        self,
+        job: Job,
+        duration: float,
+        choose: Chooser[F],
+        *,
+        after: float = -math.inf,
+        latest: float = math.inf,
     ) -> tuple[float, Place] | None:
         """Return the earliest start and a place that stays free until ``end_of(start, duration)``, or None.
 
-        None happens only when walltime-less jobs hold capacity for ever, or when `choose` never finds a place.
-        Nearly linear in the number of steps; quadratic at worst.
+        None happens only when there is no start up to `latest`, when walltime-less jobs hold capacity for ever, or when
+        `choose` never finds a place. Nearly linear in the number of steps; quadratic at worst.
         """
         count = len(self.times)
-        return self._first(job, duration, choose, after, count, count, None)
+        stop = count if latest == math.inf else bisect_right(self.times, latest)
+        return self._first(job, duration, choose, after, stop, count, None)
 
     def earlier(
         self,

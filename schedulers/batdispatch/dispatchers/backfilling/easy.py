@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from operator import itemgetter
 from typing import Any, ClassVar, Literal
 
 from batdispatch.core.dispatcher import Gap
 from batdispatch.core.job import Job, Stay
-from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
 from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.dispatchers.backfilling.lanes import Longest
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
-from batdispatch.parts.prediction.predictions import LEAST
 
 #: Shortest gap that is offered to layers, in seconds.
 SHORTEST = 1.0
@@ -150,7 +146,7 @@ class Easy(PlanningQueue):
         """Find the head's shadow time and how many hosts are free then."""
         free, needed, away = ledger.free_hosts, head.units, ledger.unavailable
         shadow = math.inf
-        for end, _, stay in self._soonest_first(ledger):
+        for end, _, stay in self.soonest_first(self.ends):
             # The loop goes on through the jobs that end at the very same time.
             if end > shadow:
                 break
@@ -165,7 +161,7 @@ class Easy(PlanningQueue):
         space = self._space
         free: Any = ledger.free
         self._shadow = math.inf
-        for end, _, stay in self._soonest_first(ledger):
+        for end, _, stay in self.soonest_first(self.ends):
             if end > self._shadow:
                 break
             free = space.give(free, stay.job, stay.allocation)
@@ -179,20 +175,6 @@ class Easy(PlanningQueue):
             place = self.choose(free, head)
             if place is not None:
                 self._at_shadow = space.take(free, head, place.allocation)
-
-    def _soonest_first(self, ledger: Ledger) -> Iterable[tuple[float, int, Stay]]:
-        """Return (expected end as things stand in s, rank, stay) of the running jobs, in order of the ends."""
-        if self.predictions.exact_requests:
-            return self.ends
-        soonest = ledger.now + LEAST
-        found = []
-        for end, rank, stay in self.ends:
-            if end < soonest:
-                # Predictions may be too short: who outlives one is expected to end a little later. Requests are limits.
-                limit = end_of(stay.start, self.lateness.booked(stay.job.walltime))
-                end = soonest if overdue(limit, ledger.now) else min(soonest, limit)
-            found.append((end, rank, stay))
-        return sorted(found, key=itemgetter(0))
 
     def _head_fits(self, free: Any, head: Job) -> bool:
         return self._space.fits(free, head) and (self.placement.complete or self.choose(free, head) is not None)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import takewhile
+from itertools import islice, takewhile
+from operator import itemgetter
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -16,12 +17,14 @@ from batdispatch.core.dispatcher import Dispatcher, Gap
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import Lateness, overdue
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
 from batdispatch.dispatchers.backfilling.lanes import Lanes, Longest
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
+from batdispatch.parts.prediction.predictions import LEAST
 
 
 class QueueOptions(Options, frozen=True, kw_only=True):
@@ -191,10 +194,10 @@ class QueueDispatcher(Dispatcher):
         if self.fresh:
             self._line_up_fresh()
 
-    def start_from_head(self, ledger: Ledger) -> int:
-        """Start jobs in order until one does not fit, and return how many were started."""
+    def start_from_head(self, ledger: Ledger, most: int | None = None) -> int:
+        """Start jobs in order until one does not fit, at most so many, and return how many were started."""
         started = 0
-        for job in self.in_order(ledger):
+        for job in islice(self.in_order(ledger), most):
             place = self.choose_now(job)
             if place is None:
                 break
@@ -222,6 +225,21 @@ class PlanningQueue(QueueDispatcher):
     def booked(self, job: Job) -> float:
         """Return for how many seconds the plan keeps a job's hosts."""
         return self.lateness.booked(self.expected(job))
+
+    def soonest_first(self, ends: Ends) -> Iterable[tuple[float, int, Stay]]:
+        """Return (expected end as things stand in s, rank, stay) of the running jobs, in order of the ends."""
+        if self.predictions.exact_requests:
+            return ends
+        now = self.ledger.now
+        soonest = now + LEAST
+        found = []
+        for end, rank, stay in ends:
+            if end < soonest:
+                # Predictions may be too short: who outlives one is expected to end a little later. Requests are limits.
+                limit = end_of(stay.start, self.lateness.booked(stay.job.walltime))
+                end = soonest if overdue(limit, now) else min(soonest, limit)
+            found.append((end, rank, stay))
+        return sorted(found, key=itemgetter(0))
 
 
 class Ends:

@@ -1,0 +1,182 @@
+"""Slurm's two ways of scheduling: strictly in order at each event, and backfilling now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from batdispatch.core.allocation import Place
+from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.moments import end_of
+from batdispatch.core.options import Options
+from batdispatch.core.pace import Pace
+from batdispatch.core.request import Request
+from batdispatch.core.scene import Scene
+from batdispatch.core.timeline import Timeline
+from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
+
+
+class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
+    """Options of slurm-backfill. The names in brackets are Slurm's.
+
+    ordering: Slurm's `basic`, or `multifactor` with weights (PriorityType); any other ordering will do.
+    placement, default_walltime, prediction: see `batdispatch explain fcfs`.
+    queue_depth: at each event, try at most so many jobs (default_queue_depth).
+    interval: backfill at most once in so many seconds of simulated time (bf_interval).
+    depth: when backfilling, try at most so many jobs (bf_max_job_test).
+    reservations: when backfilling, reserve nodes for so many of the jobs that cannot start; 0: for all of them
+        (bf_job_part_count_reserve).
+    window: reserve nothing for a job that could only start more than so many seconds from now (bf_window, which is in
+        minutes).
+    """
+
+    ordering: str = "basic"
+    queue_depth: Annotated[int, msgspec.Meta(ge=1)] = 100
+    interval: Annotated[float, msgspec.Meta(ge=0)] = 30.0
+    depth: Annotated[int, msgspec.Meta(ge=1)] = 100
+    reservations: Annotated[int, msgspec.Meta(ge=0)] = 0
+    window: Annotated[float, msgspec.Meta(ge=0)] = 86_400.0
+
+
+class SlurmBackfill(PlanningQueue):
+    """At each event start jobs in order until one does not fit; now and then let others run ahead if that delays none.
+
+    A backfill pass takes the waiting jobs in order. A job starts if it can now, and can stay until its expected end on
+    nodes that are reserved for nobody in that time. Otherwise the nodes of its earliest start are reserved for it, all
+    of each node, even if the job would use a part. The next pass makes all reservations anew.
+
+    Guarantee: start(head) <= the start reserved for it in the first pass in which it is the head of the queue, if it
+        stays the head, no job outlives its expected end, no host goes away, and the placement finds a place whenever
+        there is one. There is none for a job whose reservation would begin later than `window` from then.
+    Time: O(d s) for d jobs tried in a pass with s steps of what runs and what is reserved; at each event O(k)
+        placements for k jobs started (with an ordering that changes over time, O(q log q) for q waiting jobs).
+    Deviations: Slurm looks every `bf_interval` whether there is something to do. Here a pass comes with the event, or,
+        if the last pass is less than `interval` old, when it is. There is one partition, and a pass takes no time. Left
+        out: rounding of times to `bf_resolution`, `sched_interval`, limits per user, preemption, advance reservations.
+    References: [1] SchedMD: Scheduling Configuration Guide, https://slurm.schedmd.com/sched_config.html. [2] Yoo,
+        Jette, Grondona: "SLURM: simple Linux utility for resource management", JSSPP 2003.
+    """
+
+    #: Id of each job that the last backfill pass reserved nodes for -> when its reservation begins, s.
+    reserved: dict[str, float]
+    options_type: ClassVar[type[Options]] = SlurmOptions
+    effort = 1
+
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
+        self.ends = Ends()
+        self.reserved = {}
+        self._pace = Pace(self.options.interval)
+        #: Whether jobs or capacity came since the last backfill pass.
+        self._changed = False
+        #: Passes so far, and the jobs that they started.
+        self._passes = self._backfilled = 0
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        super().on_submit(ledger, job)
+        self._changed = True
+
+    def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        self.ends.add(stay, end_of(ledger.now, self.booked(stay.job)))
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        super().on_end(ledger, stay)
+        self.ends.remove(stay.job.id)
+        self._changed = True
+
+    def on_event(self, ledger: Ledger, event: Event) -> None:
+        self._changed |= isinstance(event, MachinesAvailable | MachinesUnavailable)
+
+    def decide(self, ledger: Ledger) -> None:
+        self.start_from_head(ledger, self.options.queue_depth)
+        self.fresh = []
+        if self.waiting and self._changed and self._pace.due(ledger):
+            started = self._backfill(ledger)
+            self.forget_started(started)
+            self._passes += 1
+            self._backfilled += len(started)
+            # Jobs behind the depth have come within it.
+            self._changed = bool(started) and len(self.waiting) + len(started) > self.options.depth
+            if self._changed:
+                self._pace.call(ledger)
+
+    def _backfill(self, ledger: Ledger) -> list[Job]:
+        """Start the jobs that may run ahead, and return them."""
+        now, space = ledger.now, ledger.space
+        most = self.options.reservations or self.options.depth
+        plan = _Plan(self, ledger)
+        started: list[Job] = []
+        self.reserved = {}
+        #: What asks for more than is free now. Capacity only shrinks during a pass.
+        hopeless: set[Request] = set()
+        for job in islice(self.in_order(ledger), self.options.depth):
+            latest = now + self.options.window if len(self.reserved) < most else now
+            if latest == now and (job.request in hopeless or not space.fits(plan.free_now, job)):
+                hopeless.add(job.request)
+                continue
+            found = plan.earliest(job, latest)
+            if found is None:
+                continue
+            start, place = found
+            # A job that is expected to end just now may still hold its nodes.
+            if start <= now and space.lacking(ledger.free, job, place.allocation) is None:
+                plan.keep(job, place, start, whole=False)
+                ledger.start(job, place)
+                started.append(job)
+            elif len(self.reserved) < most:
+                plan.keep(job, place, start, whole=True)
+                self.reserved[job.id] = start
+        return started
+
+    def report(self) -> dict[str, Any]:
+        return {**super().report(), "backfill_passes": self._passes, "backfilled": self._backfilled}
+
+
+class _Plan:
+    """What is free from now on, in one backfill pass, if running jobs end when expected."""
+
+    def __init__(self, queue: SlurmBackfill, ledger: Ledger) -> None:
+        self._queue = queue
+        self._ledger = ledger
+        self._running = [(max(end, ledger.now), stay) for end, _, stay in queue.soonest_first(queue.ends)]
+        self._timeline: Timeline[Any] = Timeline.rising(
+            ledger.space, ledger.now, ledger.free, ((end, stay.job, stay.allocation) for end, stay in self._running)
+        )
+        if ledger.unavailable:
+            self._timeline.restrict(~ledger.unavailable)
+        #: (start, end, job, place) of what this pass has reserved or started.
+        self._kept: list[tuple[float, float, Job, Place]] = []
+
+    @property
+    def free_now(self) -> Any:
+        """What is free at this moment, and reserved for nobody from now on."""
+        return self._timeline.at(self._ledger.now)
+
+    def earliest(self, job: Job, latest: float) -> tuple[float, Place] | None:
+        """Return a job's earliest start up to `latest`, in seconds, and its place; None if there is none."""
+        return self._timeline.earliest(job, self._queue.booked(job), self._place, after=self._ledger.now, latest=latest)
+
+    def keep(self, job: Job, place: Place, start: float, *, whole: bool) -> None:
+        """Take a job's place, or its nodes `whole`, out of what is free from `start` to the job's expected end."""
+        end = end_of(start, self._queue.booked(job))
+        self._timeline.reserve(job, place.allocation, start, end)
+        if whole:
+            self._timeline.restrict(~place.allocation.mask, start, end)
+        self._kept.append((start, end, job, place))
+
+    def _place(self, free: Any, job: Job, start: float, end: float) -> Place | None:
+        return self._queue.placement.place(Scene(self._ledger, free, lambda: self._overlapping(start, end)), job)
+
+    def _overlapping(self, start: float, end: float) -> Iterator[tuple[Job, Place]]:
+        """Yield who holds what at any moment from `start` to `end`."""
+        for expected, stay in self._running:
+            if start < expected:
+                yield stay.job, Place(stay.allocation)
+        for begins, ends, job, place in self._kept:
+            if begins < end and start < ends:
+                yield job, place
