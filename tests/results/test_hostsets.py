@@ -21,6 +21,7 @@ def test_reads_what_the_host_sets_write(sets):
     host, row = intervals.hosts()
     assert [sorted(host[row == i].tolist()) for i in range(len(sets))] == [sorted(hosts) for hosts in sets]
     assert intervals.sizes.tolist() == [len(hosts) for hosts in sets]
+    assert intervals.runs.tolist() == [sum(host - 1 not in hosts for host in hosts) for hosts in sets]
     bounds = intervals.bounds()
     assert all((intervals.row[a:b] == i).all() for i, (a, b) in enumerate(pairwise(bounds)))
 

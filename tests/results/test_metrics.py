@@ -139,6 +139,17 @@ def test_threshold_of_the_bounded_slowdown():
     assert compute(columns, threshold=10.0)["mean_bounded_slowdown"] == 10.0
 
 
+@pytest.mark.parametrize(
+    ("hosts", "pieces"),
+    [("0-3", 1), ("5", 1), ("0 2-3 7", 3), ("0-3 4", 1), ("4 0-3", 1), ("7 0-1 3", 3), ("0-1,3,4", 2)],
+)
+def test_fragmentation_is_the_number_of_runs_of_hosts(hosts, pieces):
+    frame = frame_of([(0.0, 0.0, 1.0, 0, 1, "")] * 3, rejected=1)
+    frame.loc[1, "allocated_resources"] = hosts
+    frame.loc[2, "allocated_resources"] = "8-9"
+    assert compute(columns_of(frame))["fragmentation"] == pytest.approx((1 + pieces + 1) / 3)
+
+
 def test_each_resource_has_its_utilisation():
     columns = columns_of_rows([(0.0, 0.0, 10.0, 0, 1, ""), (0.0, 10.0, 10.0, 0, 1, "")])
     amounts = {"core": np.array([4.0, 2.0]), "gpu": np.array([0.0, 1.0])}
@@ -153,6 +164,7 @@ def test_nothing_ran():
     values = compute(columns_of_rows([], rejected=2), hosts=4)
     assert values["nb_jobs_rejected"] == 2
     assert values["throughput"] is values["mean_waiting_time"] is values["max_queue_length"] is None
+    assert values["fragmentation"] is None
 
 
 def test_decision_times_come_from_the_run():

@@ -45,6 +45,19 @@ class Intervals:
         """Number of hosts in each set, int64 [row] (a host written twice counts twice)."""
         return np.bincount(self.row, weights=self.length, minlength=self.rows).astype(np.int64)
 
+    @property
+    def runs(self) -> NDArray[np.int64]:
+        """Number of maximal runs of consecutive host ids in each set, int64 [row]."""
+        first, last, row = self.first, self.last, self.row
+        inside = row[1:] == row[:-1]
+        if bool((inside & (first[1:] < first[:-1])).any()):
+            order = np.lexsort((first, row))
+            first, last = first[order], last[order]
+        # People may write 0-3 4, which is one run of two intervals.
+        joined = inside & (first[1:] <= last[:-1] + 1)
+        counts = np.bincount(row, minlength=self.rows) - np.bincount(row[1:][joined], minlength=self.rows)
+        return counts.astype(np.int64)
+
     def bounds(self) -> NDArray[np.int64]:
         """Return offsets, int64 [row + 1]: the intervals of row ``i`` are ``bounds[i]:bounds[i + 1]``."""
         return np.searchsorted(self.row, np.arange(self.rows + 1)).astype(np.int64)

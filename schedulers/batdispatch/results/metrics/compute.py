@@ -7,7 +7,7 @@ counted. Percentiles interpolate linearly. A metric without meaning for a run (n
 Jobs are logical jobs: a job that was run in several segments (attempts, resizes, restarts) is one job, which starts
 with the first segment, ends with the last, and runs as long as all of them together (see `results.lineage`). A job of
 one segment has p_j = f_j - s_j and w_j = s_j - r_j. Metrics of the machine sum over the segments i, each of which runs
-for p_i and holds h_i hosts.
+for p_i and holds h_i hosts, which make up c_i runs of consecutive host ids.
 """
 
 from __future__ import annotations
@@ -341,6 +341,16 @@ def throughput(sample: Sample) -> Value:
     3600 n / (max_j f_j - min_j r_j).
     """
     return 3600.0 * len(sample.finish) / sample.window if sample.window else None
+
+
+@metric("fragmentation", group="Machine")
+def fragmentation(sample: Sample) -> Value:
+    """Mean number of pieces in which a job holds its hosts, where neighbours are one piece.
+
+    (1/m) sum_i c_i over the m segments, with c_i the number of maximal runs of consecutive ids among the hosts that
+    segment i held.
+    """
+    return _statistic(sample.pieces, np.mean)
 
 
 # --- queue -----------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ class Sample:
         segment_start: when the segment started, float64 [segment].
         segment_finish: when it ended.
         held: h_i, the hosts that segment i held.
+        pieces: c_i, the runs of consecutive host ids that these hosts make up.
         waits: when jobs began and stopped to wait, two float64 [stretch of waiting].
         states: number of jobs in each final state, rejected ones too.
         first_submission: of all jobs, rejected ones too.
@@ -50,6 +51,7 @@ class Sample:
     segment_start: Floats
     segment_finish: Floats
     held: Floats
+    pieces: Floats
     waits: tuple[Floats, Floats]
     states: Mapping[str, int]
     first_submission: float
@@ -131,6 +133,7 @@ def sample_of(
         segment_start=segment_start,
         segment_finish=segment_finish,
         held=columns.hosts.sizes[started].astype(np.float64),
+        pieces=columns.hosts.runs[started].astype(np.float64),
         waits=(submission, start) if lineage is None or not joined else waits(columns, lineage),
         states={state.value: count for state, count in zip(FINAL_STATES, states, strict=True)},
         first_submission=float(columns.submission_time.min()) if len(columns) else 0.0,
