@@ -135,7 +135,7 @@ def test_any_sequence_of_planning_and_cancelling(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_restrict_takes_hosts_away_at_all_times(data: st.DataObject) -> None:
+def test_restrict_takes_hosts_away_at_all_times_or_some(data: st.DataObject) -> None:
     space = space_of(data.draw(machines()))
     timeline, model = Timeline(space, 0, space.whole()), Seconds(space, 0)
     for number in range(data.draw(st.integers(0, 4))):
@@ -146,9 +146,24 @@ def test_restrict_takes_hosts_away_at_all_times(data: st.DataObject) -> None:
         timeline.reserve(job, found[1].allocation, found[0], found[0] + duration)
         model.change(space.take, job, found[1].allocation, int(found[0]), found[0] + duration)
     kept = data.draw(st.integers(0, 2 ** len(space.machine.hosts) - 1))
-    timeline.restrict(kept)
-    model.free = [space.only(free, kept) for free in model.free]
+    start, end = data.draw(
+        st.one_of(
+            st.just((-math.inf, math.inf)),
+            st.tuples(st.integers(-3, 20), st.one_of(st.integers(-3, 20), st.just(math.inf))),
+        )
+    )
+    timeline.restrict(kept, start, end)
+    model.free = [space.only(free, kept) if start <= s < end else free for s, free in enumerate(model.free)]
     check_equal(timeline, model)
+    job = data.draw(jobs(space.machine, "w0!x"))
+    duration, after = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 9))
+    latest = after + data.draw(st.one_of(st.integers(0, 9), st.just(math.inf)))
+    best, choose = model.earliest(job, duration, after), chooser(space)
+    found = timeline.earliest(job, duration, choose, after=after, latest=latest)
+    if best is None or best[0] > latest:
+        assert found is None
+    else:
+        assert found == (best[0], choose(best[1], job, best[0], best[0] + duration))
 
 
 def test_a_choice_that_finds_nothing_yet_is_asked_again_later() -> None:
