@@ -11,6 +11,7 @@ import msgspec
 
 from batdispatch.cli.completing import complete_dispatchers
 from batdispatch.cli.dispatching import (
+    compiled_option,
     decision_clock_option,
     parse_decision_time,
     parse_settings,
@@ -22,6 +23,7 @@ from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock
+    from batdispatch.runs.compiling import UseCompiled
     from batdispatch.runs.simgrid import UseSimGrid
 
 
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     help="Simulations at a time. Default: one a processor.",
 )
 @record_option
+@compiled_option
 @click.option(
     "--fresh", is_flag=True, help="Make every run anew. Default: keep whole runs of the same command and inputs."
 )
@@ -73,6 +76,7 @@ def command(
     out: Path,
     processes: int,
     record: bool,
+    compiled: UseCompiled,
     fresh: bool,
     explain: bool,
     as_json: bool,
@@ -110,6 +114,7 @@ def command(
             clock=clock,
             simgrid=simgrid,
             record=record,
+            compiled=compiled,
         )
         for name, options in with_common(parse_dispatchers(dispatchers), common)
     ]

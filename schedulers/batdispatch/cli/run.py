@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from batdispatch.cli.dispatching import (
+    compiled_option,
     decision_clock_option,
     dispatcher_options,
     named_with,
@@ -21,6 +22,7 @@ from batdispatch.cli.inputs import checked_folder, clock_option, input_options, 
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock
+    from batdispatch.runs.compiling import UseCompiled
     from batdispatch.runs.simgrid import UseSimGrid
 
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 @decision_clock_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of results. Default: runs/LABEL.")
 @record_option
+@compiled_option
 @click.option("--json", "as_json", is_flag=True, help="Print result.json instead of a table.")
 def command(
     platform: str,
@@ -58,6 +61,7 @@ def command(
     decision_clock: Literal["wall", "cpu"],
     out: Path | None,
     record: bool,
+    compiled: UseCompiled,
     as_json: bool,
 ) -> None:
     """Simulate a workload under one dispatcher, in the embedded engine or a real Batsim.
@@ -97,6 +101,7 @@ def command(
         batsim=batsim,
         timeout=timeout,
         record=record,
+        compiled=compiled,
     )
     build(spec)
     folder = checked_folder(out or Path("runs") / spec.label)

@@ -54,6 +54,70 @@ class _Table:
         self._file.discard()
 
 
+class Totals:
+    """Sums over the jobs of a run: the row of schedule.csv.
+
+    Attributes:
+        count: number of jobs: ``all``, ``rejected``, ``success``.
+        sums: of ``wait``, ``turnaround`` (s) and ``slowdown`` over the jobs that ran.
+        most: the largest of each.
+        makespan: end of the last job, s.
+    """
+
+    def __init__(self) -> None:
+        self.count = dict.fromkeys(("all", "rejected", "success"), 0)
+        self.sums = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
+        self.most = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
+        self.makespan = 0.0
+
+    def write(
+        self,
+        folder: Path,
+        hosts: int,
+        *,
+        version: str,
+        scheduling_seconds: float,
+        simulation_seconds: float,
+        times: tuple[float, float, float],
+    ) -> None:
+        """Write schedule.csv; `hosts`: how many there are. The others as for `Outputs.finish`."""
+        count, total, most = self.count, self.sums, self.most
+        ran = count["all"] - count["rejected"]
+        each = max(count["all"], 1)
+        idle, computing, away = times
+        row = {
+            "batsim_version": quoted(version),
+            "consumed_joules": 0.0,
+            "makespan": self.makespan,
+            "max_slowdown": most["slowdown"],
+            "max_turnaround_time": most["turnaround"],
+            "max_waiting_time": most["wait"],
+            "mean_slowdown": total["slowdown"] / each,
+            "mean_turnaround_time": total["turnaround"] / each,
+            "mean_waiting_time": total["wait"] / each,
+            "nb_computing_machines": hosts,
+            "nb_grouped_switches": 0,
+            "nb_jobs": count["all"],
+            "nb_jobs_finished": ran,
+            "nb_jobs_killed": ran - count["success"],
+            "nb_jobs_rejected": count["rejected"],
+            "nb_jobs_success": count["success"],
+            "nb_machine_switches": 0,
+            "scheduling_time": scheduling_seconds,
+            "simulation_time": simulation_seconds,
+            "success_rate": count["success"] / max(count["all"], 1),
+            "time_computing": computing,
+            "time_idle": idle,
+            "time_sleeping": 0.0,
+            "time_switching_off": 0.0,
+            "time_switching_on": 0.0,
+            "time_unavailable": away,
+        }
+        table = _Table(folder / "schedule.csv", ",".join(row) + "\n")
+        table.add(",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n")
+        table.finish()
+
+
 class Outputs:
     """Collects what happens; `finish` makes the files appear, `discard` leaves nothing behind.
 
@@ -78,10 +142,7 @@ class Outputs:
         self._jobs = _Table(folder / "jobs.csv", JOBS_HEADER)
         self._states = _Table(folder / "machine_states.csv", STATES_HEADER)
         self._units: _Table | None = None
-        self._count = dict.fromkeys(("all", "rejected", "success"), 0)
-        self._sum = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
-        self._max = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
-        self._makespan = 0.0
+        self._totals = Totals()
 
     def ended(
         self,
@@ -114,7 +175,8 @@ class Outputs:
             if self._units is None:
                 self._units = _Table(self.folder / "units.csv", UNITS_HEADER)
             self._units.add(f"{quoted(name)},{allocation},{' '.join(map(str, allocation.counts))}\n")
-        count, total, most = self._count, self._sum, self._max
+        totals = self._totals
+        count, total, most = totals.count, totals.sums, totals.most
         count["all"] += 1
         count["success"] += success
         total["wait"] += wait
@@ -123,7 +185,7 @@ class Outputs:
         most["wait"] = max(most["wait"], wait)
         most["turnaround"] = max(most["turnaround"], turnaround)
         most["slowdown"] = max(most["slowdown"], stretch)
-        self._makespan = max(self._makespan, end)
+        totals.makespan = max(totals.makespan, end)
 
     def rejected(
         self, *, job_id: str, profile: str, submission: float, units: int, walltime: float, metadata: str
@@ -135,8 +197,8 @@ class Outputs:
             f"{quoted(name)},{quoted(workload)},{quoted(profile)},{submission:.6f},{units},{asked:.6f},0,"
             f'{JobState.REJECTED.value},,,,,,,,,"{metadata}"\n'
         )
-        self._count["all"] += 1
-        self._count["rejected"] += 1
+        self._totals.count["all"] += 1
+        self._totals.count["rejected"] += 1
 
     def states(self, time: float, idle: int, computing: int) -> None:
         """Add how many hosts idle and compute from `time` on."""
@@ -158,41 +220,14 @@ class Outputs:
             simulation_seconds: in all.
             times: seconds that hosts were idle, computed and were away, summed over the hosts.
         """
-        count, total, most = self._count, self._sum, self._max
-        ran = count["all"] - count["rejected"]
-        each = max(count["all"], 1)
-        idle, computing, away = times
-        row = {
-            "batsim_version": quoted(version),
-            "consumed_joules": 0.0,
-            "makespan": self._makespan,
-            "max_slowdown": most["slowdown"],
-            "max_turnaround_time": most["turnaround"],
-            "max_waiting_time": most["wait"],
-            "mean_slowdown": total["slowdown"] / each,
-            "mean_turnaround_time": total["turnaround"] / each,
-            "mean_waiting_time": total["wait"] / each,
-            "nb_computing_machines": self._hosts,
-            "nb_grouped_switches": 0,
-            "nb_jobs": count["all"],
-            "nb_jobs_finished": ran,
-            "nb_jobs_killed": ran - count["success"],
-            "nb_jobs_rejected": count["rejected"],
-            "nb_jobs_success": count["success"],
-            "nb_machine_switches": 0,
-            "scheduling_time": scheduling_seconds,
-            "simulation_time": simulation_seconds,
-            "success_rate": count["success"] / max(count["all"], 1),
-            "time_computing": computing,
-            "time_idle": idle,
-            "time_sleeping": 0.0,
-            "time_switching_off": 0.0,
-            "time_switching_on": 0.0,
-            "time_unavailable": away,
-        }
-        table = _Table(self.folder / "schedule.csv", ",".join(row) + "\n")
-        table.add(",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n")
-        table.finish()
+        self._totals.write(
+            self.folder,
+            self._hosts,
+            version=version,
+            scheduling_seconds=scheduling_seconds,
+            simulation_seconds=simulation_seconds,
+            times=times,
+        )
         self._jobs.finish()
         self._states.finish()
         if self._units is not None:

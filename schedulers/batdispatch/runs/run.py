@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -23,6 +23,7 @@ from batdispatch.core.events import Event
 from batdispatch.core.messages import Peer
 from batdispatch.core.options import did_you_mean, parse_named, split_list
 from batdispatch.core.session import DecisionTime, Session
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
@@ -39,6 +40,7 @@ from batdispatch.results.lineage import read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import metrics_of
+from batdispatch.runs.compiling import UseCompiled, why_not_compiled
 from batdispatch.runs.isolation import isolated
 from batdispatch.runs.keeping import digest_of, is_whole, made_from, others_code
 from batdispatch.runs.simgrid import UseSimGrid, needs_simgrid
@@ -73,6 +75,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     record: bool = True
     #: When SimGrid times what depends on the platform.
     simgrid: UseSimGrid = "auto"
+    #: When a compiled kernel simulates.
+    compiled: UseCompiled = "auto"
 
     engine: Engine = "embedded"
     #: Batsim's program; None: what is found on PATH.
@@ -146,6 +150,8 @@ def execute(
     inputs = _Inputs(spec, InputFiles() if files is None else files)
     embedded = spec.engine == "embedded"
     in_simgrid = embedded and needs_simgrid(inputs.platform, inputs.workload, spec.simgrid, spec.clock)
+    if spec.compiled == "always" and (reason := _why_not_compiled(inputs, in_simgrid)) is not None:
+        raise InputError(reason, source="option --compiled always")
     with Claim(out) as claim:
         # The recording of an earlier failure would pass for one of this run.
         (out / PARTIAL_RECORDING).unlink(missing_ok=True)
@@ -153,7 +159,7 @@ def execute(
             if not embedded:
                 result = _serve_batsim(inputs, claim.place, progress, notice)
             elif not in_simgrid:
-                result = _simulate(inputs, claim.place, progress, None)
+                result = _embed(inputs, claim.place, progress)
             else:
                 task = {"spec": msgspec.to_builtins(spec), "out": str(claim.place)}
                 result = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
@@ -227,7 +233,60 @@ class _Inputs:
         )
 
 
-def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: PlatformTimer | None) -> dict[str, Any]:
+def _why_not_compiled(inputs: _Inputs, in_simgrid: bool) -> str | None:
+    spec = inputs.spec
+    if spec.engine != "embedded":
+        return f"it is for the embedded engine, not for {spec.engine}"
+    return why_not_compiled(
+        inputs.dispatcher,
+        inputs.platform,
+        inputs.workload,
+        inputs.events,
+        use=spec.compiled,
+        recorded=spec.record,
+        clock=spec.clock,
+        simgrid=in_simgrid,
+        decision_time=spec.decision_time,
+        decision_clock=spec.decision_clock,
+    )
+
+
+def _embed(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, Any]:
+    """Simulate a run in a kernel if there is one, else in the engine in Python."""
+    why_not = _why_not_compiled(inputs, in_simgrid=False)
+    if why_not is not None:
+        return _simulate(inputs, out, progress, None, not_compiled=why_not)
+    from batdispatch.engines.compiled import engine
+    from batdispatch.engines.compiled.simulate import NotCompiled
+
+    spec, dispatcher, workload = inputs.spec, inputs.dispatcher, inputs.workload
+    assert isinstance(dispatcher, QueueDispatcher)
+    loaded = time.perf_counter()
+    try:
+        told = engine.run(
+            inputs.platform.machine,
+            workload,
+            dispatcher,
+            out,
+            None if progress is None else (lambda done: progress(done, len(workload.jobs))),
+        )
+    except NotCompiled as reason:
+        if spec.compiled == "always":
+            raise InputError(str(reason), source="option --compiled always") from None
+        return _simulate(inputs, out, progress, None, not_compiled=str(reason))
+    about = {"name": "embedded", "version": __version__, "simgrid": None, "compiled": engine.VERSION}
+    ended = _Ended(report=dispatcher.report(), decision_seconds=[], rejections=told.rejections, parents={})
+    return _finish(inputs, ended, out, engine=about, messages=told.messages, loaded=loaded)
+
+
+def _simulate(
+    inputs: _Inputs,
+    out: Path,
+    progress: Progress | None,
+    timer: PlatformTimer | None,
+    *,
+    not_compiled: str = "SimGrid times the run",
+) -> dict[str, Any]:
     spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
     session = Session(dispatcher, decision_time=spec.decision_time, clock=CLOCKS[spec.decision_clock])
     loaded = time.perf_counter()
@@ -248,8 +307,14 @@ def _simulate(inputs: _Inputs, out: Path, progress: Progress | None, timer: Plat
         if spec.record:
             peer = RecordedPeer(session, stack.enter_context(Recorder(out / RECORDING)), protocol("4"))
         engine.run(peer)
-    about = {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version}
-    return _finish(inputs, session, out, engine=about, messages=engine.messages, loaded=loaded)
+    about = {
+        "name": "embedded",
+        "version": __version__,
+        "simgrid": None if timer is None else timer.version,
+        "compiled": None,
+        "not_compiled": not_compiled,
+    }
+    return _finish(inputs, _ended(session), out, engine=about, messages=engine.messages, loaded=loaded)
 
 
 def _serve_batsim(
@@ -278,11 +343,34 @@ def _serve_batsim(
         notice=notice,
     )
     about = {"name": spec.engine, "version": ran.version, "command": ran.command}
-    return _finish(inputs, session, out, engine=about, messages=ran.messages, loaded=loaded)
+    return _finish(inputs, _ended(session), out, engine=about, messages=ran.messages, loaded=loaded)
+
+
+class _Ended(NamedTuple):
+    """What is left of a simulation beside its files."""
+
+    #: What the dispatcher reported.
+    report: dict[str, Any]
+    #: Of each decision that was timed.
+    decision_seconds: list[float]
+    #: (job id, reason) of every rejected job.
+    rejections: list[tuple[str, str]]
+    #: Id of each job that continues another one -> id of that one.
+    parents: Mapping[str, str]
+
+
+def _ended(session: Session) -> _Ended:
+    ledger = session.ledger
+    return _Ended(
+        report=session.report,
+        decision_seconds=session.decision_seconds,
+        rejections=[] if ledger is None else ledger.rejections,
+        parents={} if ledger is None else ledger.parents,
+    )
 
 
 def _finish(
-    inputs: _Inputs, session: Session, out: Path, *, engine: dict[str, Any], messages: int, loaded: float
+    inputs: _Inputs, ended: _Ended, out: Path, *, engine: dict[str, Any], messages: int, loaded: float
 ) -> dict[str, Any]:
     """Compute the metrics of a simulation that has ended, and write and return result.json."""
     spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
@@ -308,14 +396,13 @@ def _finish(
             "resources": total_resources(platform.machine),
         },
         "workload": {"path": spec.workload, "sha256": workload.digest, "jobs": len(workload.jobs)},
-        "decisions": decision_statistics(session.decision_seconds),
-        "fallbacks": int(session.report.get("fallbacks", 0)),
+        "decisions": decision_statistics(ended.decision_seconds),
+        "fallbacks": int(ended.report.get("fallbacks", 0)),
         "dynamic_jobs": dispatcher.registers_jobs,
-        "rejected": [{"job": job, "reason": reason} for job, reason in rejections(session)],
-        "report": session.report,
+        "rejected": [{"job": job, "reason": reason} for job, reason in ended.rejections],
+        "report": ended.report,
     }
-    parents = {} if session.ledger is None else session.ledger.parents
-    write_lineage(parents, out / LINEAGE, dispatcher.resumed())
+    write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
     columns = read_columns(out / "jobs.csv")
     result["metrics"] = metrics_of(columns, result, machine=platform.machine, jobs=workload.jobs, folder=out)
     if "failed_attempts" in dispatcher.report():
@@ -349,11 +436,6 @@ def total_resources(machine: Any) -> dict[str, int]:
     if machine.exclusive:
         return {}
     return {name: int(amount) for name, amount in zip(machine.resources, machine.total(), strict=True)}
-
-
-def rejections(session: Session) -> list[tuple[str, str]]:
-    """Return (job, reason) of every rejected job of a session."""
-    return [] if session.ledger is None else session.ledger.rejections
 
 
 def decision_statistics(seconds: list[float]) -> dict[str, float]:
@@ -394,6 +476,8 @@ def command_line(spec: RunSpec) -> str:
         words += ["--decision-time", "measured" if spec.decision_time is None else str(spec.decision_time)]
     if spec.decision_clock != "wall":
         words += ["--decision-clock", spec.decision_clock]
+    if spec.compiled != "auto":
+        words += ["--compiled", spec.compiled, *(["--no-record"] if spec.compiled == "always" else [])]
     return shlex.join([*words, "--seed", str(spec.seed)])
 
 

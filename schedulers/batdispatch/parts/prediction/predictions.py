@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from batdispatch.core.job import Job, JobState, Stay
@@ -71,13 +72,26 @@ class Predictions:
         if stay.state is JobState.COMPLETED_KILLED:
             return
         runtime = now - stay.start
+        self._note(predicted, runtime)
+        if self._learns:
+            self.prediction.learn(job, runtime, predicted)
+
+    def ended_at(self, predicted: Sequence[float], runtimes: Sequence[float]) -> None:
+        """Note how long jobs ran that nobody killed, where the requests are taken as they stand.
+
+        Args:
+            predicted: seconds that each job was expected to run.
+            runtimes: seconds that each ran, in order of their end.
+        """
+        for expected, runtime in zip(predicted, runtimes, strict=True):
+            self._note(expected, runtime)
+
+    def _note(self, predicted: float, runtime: float) -> None:
         if predicted < math.inf:
             self._ended += 1
             self._error += abs(predicted - runtime)
             # A job that is killed at its walltime is told to have ended a little later.
             self._under += overdue(predicted, runtime)
-        if self._learns:
-            self.prediction.learn(job, runtime, predicted)
 
     def report(self) -> dict[str, Any]:
         """Return how good the predictions for the jobs that ended by themselves or at their walltime were.

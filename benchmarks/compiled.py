@@ -1,0 +1,209 @@
+"""Compiled kernels beside the same algorithm in C++, and whole runs.
+
+Usage: ``python benchmarks/compiled.py [--log LOG.swf.xz ...] [--check] [--runs] [--conservative JOBS] [--large JOBS]``
+
+For each log and each of fcfs, easy and easy[reservation=hosts]: CPU-seconds of the kernel, compiled before, and of
+`benchmarks/easy_counts.cpp` (built with g++ -O2 where there is one; it writes no files and checks nothing), which must
+start all jobs at the same times. ``--check`` compares jobs.csv byte for byte with that of the dispatcher in
+Python. ``--runs`` times whole runs of the command, from the start of Python to result.json. ``--conservative`` and
+``--large`` draw workloads: so many jobs at load 0.9 on 240 hosts, and on 158,976.
+
+All CPU times are also given as on a machine where the loop of `benchmarks/yardstick.py` does 140,000 jobs of the first
+log per CPU-second, which is timed before and after: absolute times differ from hour to hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from easy import rigid
+from yardstick import easy as least_easy
+
+from batdispatch.core.dispatcher import create
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request
+from batdispatch.core.session import Session
+from batdispatch.engines.compiled import columns, engine
+from batdispatch.engines.compiled.simulate import Schedule, simulate
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.outputs import Outputs
+from batdispatch.inputs.workloads import Workload, write_workload
+from batdispatch.inputs.workloads.importing import import_log
+
+#: Jobs per CPU-second of the yardstick on the machine that figures are given for.
+STANDARD = 140_000
+ORDERS = [("fcfs", {}), ("easy", {}), ("easy", {"reservation": "hosts"})]
+
+
+def seconds_of(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) -> tuple[float, Schedule]:
+    """Return the CPU-seconds of a kernel, the best of three, and what came out."""
+    dispatcher = create(*kernel)
+    jobs, runs = columns.jobs_of(workload, dispatcher), columns.runs_of(Machine.flat(hosts))
+    best = math.inf
+    for _ in range(3):
+        began = time.process_time()
+        schedule = simulate(jobs, runs, dispatcher)
+        best = min(best, time.process_time() - began)
+    return best, schedule
+
+
+def built(folder: Path) -> Path | None:
+    """Build the program in C++, where there is a compiler."""
+    if shutil.which("g++") is None:
+        return None
+    source, program = Path(__file__).with_name("easy_counts.cpp"), folder / "easy_counts"
+    subprocess.run(["g++", "-O2", "-std=c++17", "-o", str(program), str(source)], check=True)
+    return program
+
+
+def in_cpp(program: Path, name: str, workload: Workload, hosts: int) -> tuple[float, np.ndarray]:
+    """Return the CPU-seconds of the simulation in C++, the best of three, and all start times."""
+    jobs = rigid(workload)
+    data = struct.pack("<q", len(jobs)) + np.array(jobs, dtype=np.float64).tobytes()
+    best = math.inf
+    for _ in range(3):
+        done = subprocess.run([str(program), name, str(hosts)], input=data, capture_output=True, check=True)
+        best = min(best, float(done.stderr))
+    return best, np.frombuffer(done.stdout)
+
+
+def rate(workload: Workload, hosts: int) -> float:
+    """Return how many jobs per CPU-second the yardstick does."""
+    jobs = rigid(workload)
+    began = time.process_time()
+    least_easy(jobs, hosts)
+    return len(jobs) / (time.process_time() - began)
+
+
+def check(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) -> None:
+    """Compare jobs.csv of the kernel with that of the dispatcher in Python, and say what that takes."""
+    machine, name = Machine.flat(hosts), "jobs.csv"
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        began = time.process_time()
+        engine.run(machine, workload, create(*kernel), Path(one))
+        ours = time.process_time() - began
+        began = time.process_time()
+        EmbeddedEngine(machine, workload, Outputs(Path(other), hosts)).run(Session(create(*kernel)))
+        python = time.process_time() - began
+        if (Path(one) / name).read_bytes() != (Path(other) / name).read_bytes():
+            raise SystemExit(f"{kernel}: {name} differs")
+        print(
+            f"  {name} is the same; with files {ours:.2f} CPU-s compiled, {python:.2f} in Python: {python / ours:.1f}x"
+        )
+
+
+def whole_run(kernel: tuple[str, dict[str, str]], platform: Path, workload: Path, folder: Path, slower: float) -> None:
+    """Print what the command takes, from the start of Python to its end."""
+    words = [sys.executable, "-c", "from batdispatch.cli.entry import main; main()", "run", "--platform", str(platform)]
+    words += ["--workload", str(workload), "--dispatcher", kernel[0], "--no-record", "--compiled", "always"]
+    words += [word for key, value in kernel[1].items() for word in ("--set", f"{key}={value}")]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*words, "--out", str(folder / "run")], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(
+        f"  whole run of {kernel[0]}: {taken:.2f} CPU-s, scaled {taken / slower:.2f}, peak {after.ru_maxrss >> 10} MiB"
+    )
+
+
+def drawn(count: int, hosts: int, load: float) -> Workload:
+    """Return random jobs: sizes and run times over orders of magnitude, walltimes of one to five times those."""
+    random = np.random.default_rng(1)
+    units = np.minimum(np.exp2(random.uniform(0, math.log2(hosts) * 0.75, count)).astype(np.int64), hosts)
+    runtime = np.ceil(np.exp(random.uniform(math.log(60), math.log(36_000), count)))
+    walltime = np.ceil(runtime * random.uniform(1, 5, count))
+    gaps = random.exponential((units * runtime).sum() / (hosts * load) / count, count)
+    submission = np.floor(np.cumsum(gaps))
+    requests = {size: Request(units=size) for size in set(units.tolist())}
+    profiles = {f"d{length:.0f}": {"type": "delay", "delay": length} for length in set(runtime.tolist())}
+    made = Workload(
+        path=Path("drawn.json"),
+        name=f"drawn, load {load}",
+        nb_res=hosts,
+        jobs=[
+            Job(id=f"{n:08}", request=requests[size], submission=come, walltime=limit, profile=f"d{length:.0f}")
+            for n, (size, come, limit, length) in enumerate(
+                zip(units.tolist(), submission.tolist(), walltime.tolist(), runtime.tolist(), strict=True)
+            )
+        ],
+        profiles=profiles,
+    )
+    made.sort()
+    return made
+
+
+def platform_of(hosts: int, folder: Path) -> Path:
+    """Write a flat platform."""
+    path = folder / f"flat{hosts}.xml"
+    words = ["platform", "generate", "flat", "--hosts", str(hosts), "-o", str(path)]
+    program = "from batdispatch.cli.entry import main; main()"
+    subprocess.run([sys.executable, "-c", program, *words], check=True, capture_output=True)
+    return path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--log", type=Path, nargs="*", default=[])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--runs", action="store_true")
+    parser.add_argument("--conservative", type=int, default=0)
+    parser.add_argument("--large", type=int, default=0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = built(folder)
+        loads = [import_log(log)[0] for log in options.log] or [drawn(28_000, 100, 0.9)]
+        least = rate(loads[0], loads[0].nb_res or 1)
+        slower = STANDARD / least
+        print(f"yardstick: {least:,.0f} jobs per CPU-second on {loads[0].name}")
+        for workload in loads:
+            hosts = workload.nb_res or 1
+            print(f"{workload.name}: {len(workload.jobs):,} jobs, {hosts:,} hosts")
+            for kernel in ORDERS:
+                ours, schedule = seconds_of(kernel, workload, hosts)
+                line = f"  {kernel[0]} {kernel[1] or ''}: {ours:.3f} CPU-s, scaled {ours / slower:.3f}"
+                if program is not None and not kernel[1]:
+                    theirs, starts = in_cpp(program, kernel[0], workload, hosts)
+                    if not np.array_equal(starts, schedule.start):
+                        raise SystemExit(
+                            f"{kernel}: {np.count_nonzero(starts != schedule.start)} starts differ from C++"
+                        )
+                    line += f"; C++ {theirs:.3f}: {ours / theirs:.2f} times its time, all starts the same"
+                print(line, flush=True)
+                if options.check:
+                    check(kernel, workload, hosts)
+            if options.runs:
+                path = folder / "w.json"
+                write_workload(workload, path)
+                site = platform_of(hosts, folder)
+                for kernel in ORDERS[:2]:
+                    whole_run(kernel, site, path, folder, slower)
+        if options.conservative:
+            workload = drawn(options.conservative, 240, 0.9)
+            taken, _ = seconds_of(("conservative", {}), workload, 240)
+            print(f"conservative, {len(workload.jobs):,} jobs, load 0.9, 240 hosts: {taken:.1f} CPU-s", end="")
+            print(f", scaled {taken / slower:.1f}", flush=True)
+        if options.large:
+            workload = drawn(options.large, 158_976, 0.9)
+            path = folder / "large.json"
+            write_workload(workload, path)
+            taken, _ = seconds_of(("easy", {}), workload, 158_976)
+            print(f"easy, {len(workload.jobs):,} jobs, 158,976 hosts: {taken:.2f} CPU-s, scaled {taken / slower:.2f}")
+            del workload
+            whole_run(("easy", {}), platform_of(158_976, folder), path, folder, slower)
+        print(f"yardstick again: {rate(loads[0], loads[0].nb_res or 1):,.0f} jobs per CPU-second")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""Conservative backfilling: see `batdispatch.dispatchers.backfilling.conservative`.
+
+What is not done here is to make a plan anew, which happens where jobs outlive their expected end, and to move later
+reservations where a place is too short for its job by less than the tolerance for late ends. `applies.why_not` rules
+out the first; where the second would happen, the kernel stops.
+"""
+
+import numpy as np
+
+from batdispatch.engines.compiled import masks
+from batdispatch.engines.compiled import plan as planning
+from batdispatch.engines.compiled.jit import kernel, part
+from batdispatch.engines.compiled.plan import CUT, RETURNS, ROUND, SPARE_KEPT, Plan
+from batdispatch.engines.compiled.rounding import rounded
+from batdispatch.engines.compiled.running import end_next, enter_running, next_moment, submit
+from batdispatch.engines.compiled.state import (
+    COME,
+    DECIDED,
+    DECIDES,
+    DONE,
+    FREED,
+    FULL,
+    MESSAGES,
+    NOBODY,
+    NOW,
+    PAUSED,
+    RUNNING,
+    RUNS,
+    WAITING,
+    State,
+)
+from batdispatch.engines.compiled.waiting import first_from, leave
+
+#: What the kernel returns where a place is too short for its job: see `Plan.count`, `CUT`.
+STOPPED = 3
+
+
+@kernel
+def run(state: State, plan: Plan, slack: float, moments: int) -> int:
+    """Simulate so many moments more, and return `DONE`, `PAUSED`, `FULL` or `STOPPED`.
+
+    Args:
+        state: of the simulation.
+        plan: what is kept for whom.
+        slack: seconds by which a place may be too short for its job.
+        moments: at most.
+    """
+    count = state.count
+    for _ in range(moments):
+        if not count[DECIDES] and not _advance(state, plan):
+            return DONE
+        full = count[RUNS] + state.size > len(state.first)
+        if full or not planning.has_room_for(plan, count[WAITING] + count[RUNNING]):
+            return FULL
+        count[DECIDES] = 0
+        _decide(state, plan, slack)
+        if plan.count[CUT] >= 0:
+            return STOPPED
+    return PAUSED
+
+
+@part
+def _advance(state: State, plan: Plan) -> bool:
+    """Let everything happen that happens next, as the engine tells it in one message; False: all is over."""
+    moment = next_moment(state)
+    if moment == np.inf:
+        return False
+    state.now[NOW] = moment
+    job = end_next(state)
+    while job >= 0:
+        masks.join(plan.now_free, plan.kept[plan.kept_row[job]])
+        planning.give_back(plan, job, state.jobs.units[job], moment)
+        _forget(plan, job)
+        job = end_next(state)
+    submit(state)
+    state.count[MESSAGES] += 1
+    state.count[DECIDES] = 1
+    return True
+
+
+@part
+def _forget(plan: Plan, job: int) -> None:
+    """Keep nothing for a job any more."""
+    plan.spare_kept[plan.count[SPARE_KEPT]] = plan.kept_row[job]
+    plan.count[SPARE_KEPT] += 1
+    plan.start[job], plan.end[job], plan.kept_row[job] = np.nan, np.nan, -1
+
+
+@part
+def _decide(state: State, plan: Plan, slack: float) -> None:
+    """Plan the new jobs; if hosts were freed, give each waiting job in turn its earliest start."""
+    count = state.count
+    now = state.now[NOW]
+    planning.advance(plan, now)
+    freed = count[FREED]
+    count[FREED] = 0
+    job = first_from(state, 0, NOBODY - 1, 0, 0.0)
+    while job >= 0:
+        following = state.jobs.place[job] + 1
+        if freed or job >= count[DECIDED]:
+            _put(state, plan, job, slack)
+            if plan.count[CUT] >= 0:
+                return
+        job = first_from(state, following, NOBODY - 1, 0, 0.0)
+    count[DECIDED] = count[COME]
+
+
+@part
+def _put(state: State, plan: Plan, job: int, slack: float) -> None:
+    """Reserve a waiting job's earliest start, and start it if that is now and its hosts are free."""
+    now = state.now[NOW]
+    if np.isnan(plan.start[job]) or _may_gain(state, plan, job, slack):
+        _replan(state, plan, job, slack)
+    # A job that is expected to end just now may still hold its hosts.
+    if not plan.start[job] <= now or not masks.within(plan.kept[plan.kept_row[job]], plan.now_free):
+        return
+    mask = plan.kept[plan.kept_row[job]]
+    masks.remove(plan.now_free, mask)
+    begin = state.count[RUNS]
+    end = masks.write_runs(mask, state.first, state.last, begin)
+    state.hosts_at[job], state.hosts_runs[job] = begin, end - begin
+    state.count[RUNS] = end
+    leave(state, job)
+    enter_running(state, job)
+
+
+@part
+def _least(booked: float, slack: float) -> float:
+    """Return for how many seconds hosts must be free for a job."""
+    # A job that is hardly longer than the slack is not worth cutting.
+    return booked - slack if booked > 2 * slack else booked
+
+
+@part
+def _may_gain(state: State, plan: Plan, job: int, slack: float) -> bool:
+    """Return whether a planned job might be planned otherwise now: False only if it surely cannot.
+
+    With a reservation that was the best, only what was given back since can make another one better: the start, where
+    it lies before the job's end; the hosts, where it overlaps the reservation.
+    """
+    now, count = state.now[NOW], plan.count
+    start, end = plan.start[job], plan.end[job]
+    if start <= now or plan.known_round[job] != count[ROUND]:
+        return True
+    before = False
+    for index in range(plan.known[job], count[RETURNS]):
+        if plan.back_start[index] < end:
+            if plan.back_end[index] > start:
+                return True
+            before = True
+    units, least = state.jobs.units[job], _least(state.jobs.booked[job], slack)
+    if before and planning.may_start_before(plan, job, units, least, now):
+        return True
+    plan.known[job] = count[RETURNS]
+    return False
+
+
+@part
+def _replan(state: State, plan: Plan, job: int, slack: float) -> None:
+    """Reserve a job's earliest start in place of what is kept for it; nothing, if there is none."""
+    jobs, now, count = state.jobs, state.now[NOW], plan.count
+    units, booked = jobs.units[job], jobs.booked[job]
+    old_start, old_end = plan.start[job], plan.end[job]
+    planned = not np.isnan(old_start)
+    if planned:
+        planning.shift(plan, plan.kept[plan.kept_row[job]], units, old_start, old_end, True)
+    least = _least(booked, slack)
+    start = planning.earliest(plan, units, least, now)
+    if np.isnan(start):
+        if planned:
+            planning.note_return(plan, old_start, old_end)
+            _forget(plan, job)
+        return
+    masks.lowest(plan.common, units)
+    end = rounded(start + booked)
+    if least != booked and planning.free_until(plan, plan.common, rounded(start + least), end) < end:
+        count[CUT] = job
+        return
+    if planned:
+        back = old_start
+        if start <= old_start and masks.same(plan.common, plan.kept[plan.kept_row[job]]):
+            back = max(end, old_start)
+        planning.note_return(plan, back, old_end)
+    else:
+        count[SPARE_KEPT] -= 1
+        plan.kept_row[job] = plan.spare_kept[count[SPARE_KEPT]]
+    mask = plan.kept[plan.kept_row[job]]
+    masks.copy(plan.common, mask)
+    plan.start[job], plan.end[job] = start, end
+    planning.shift(plan, mask, units, start, end, False)
+    plan.known[job], plan.known_round[job] = count[RETURNS], count[ROUND]

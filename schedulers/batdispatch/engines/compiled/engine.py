@@ -1,0 +1,84 @@
+"""A compiled simulation from the workload to the files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numba
+
+from batdispatch import __version__
+from batdispatch.core.capacity import space_of
+from batdispatch.core.impossible import why_never
+from batdispatch.core.machine import Machine
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.engines.compiled.columns import jobs_of, runs_of
+from batdispatch.engines.compiled.simulate import simulate
+from batdispatch.engines.compiled.state import ENDED, KINDS, REJECTED
+from batdispatch.engines.compiled.writing import Files
+from batdispatch.inputs.workloads import Workload
+
+#: What compiles.
+VERSION = f"Numba {numba.__version__}"
+
+
+class Told(NamedTuple):
+    """What a session would know at the end.
+
+    Attributes:
+        messages: number of messages that the engine would have exchanged.
+        rejections: (job id, reason) of every rejected job.
+    """
+
+    messages: int
+    rejections: list[tuple[str, str]]
+
+
+def run(
+    machine: Machine,
+    workload: Workload,
+    dispatcher: QueueDispatcher,
+    out: Path,
+    progress: Callable[[int], None] | None = None,
+) -> Told:
+    """Simulate a workload that may be compiled, and write the files into the folder `out`; on any failure none appears.
+
+    The dispatcher learns how good its predictions were, for its report.
+
+    Args:
+        machine: the hosts.
+        workload: the jobs.
+        dispatcher: as `applies.why_not` was asked about it.
+        out: the folder.
+        progress: called with the number of jobs that have ended.
+    """
+    began = time.perf_counter()
+    files = Files(out)
+    try:
+        jobs = jobs_of(workload, dispatcher)
+        schedule = simulate(jobs, runs_of(machine), dispatcher, progress)
+        files.write(
+            workload,
+            machine,
+            jobs,
+            schedule,
+            version=f"batdispatch {__version__} embedded, {VERSION}",
+            seconds=time.perf_counter() - began,
+        )
+    except BaseException:
+        files.discard()
+        raise
+    kinds, who = schedule.log % KINDS, schedule.log // KINDS
+    ended = who[kinds == ENDED]
+    dispatcher.predictions.ended_at(jobs.expected[ended].tolist(), (schedule.end - schedule.start)[ended].tolist())
+    if progress is not None:
+        progress(len(workload.jobs))
+    return Told(schedule.messages, _rejections(machine, workload, who[kinds == REJECTED].tolist()))
+
+
+def _rejections(machine: Machine, workload: Workload, ranks: list[int]) -> list[tuple[str, str]]:
+    space = space_of(machine)
+    rejected = [workload.jobs[rank] for rank in ranks]
+    return [(f"w0!{job.id}", why_never(space, job)) for job in rejected]

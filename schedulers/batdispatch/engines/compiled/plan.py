@@ -1,0 +1,314 @@
+"""What is free at which time: the plan of conservative backfilling, as `batdispatch.core.timeline` and
+`batdispatch.core.reservations` keep it.
+
+A step is a time and a row of `Plan.rows`, which holds the hosts that are free from then on to the next step. So a new
+step moves numbers, and no sets of hosts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.engines.compiled import masks
+from batdispatch.engines.compiled.jit import part
+from batdispatch.engines.compiled.masks import Mask
+from batdispatch.engines.compiled.rounding import rounded
+from batdispatch.engines.compiled.state import Counts, Floats, Ints
+
+Masks = NDArray[np.uint64]
+
+# Which number of `Plan.count` is what.
+STEPS = 0
+#: Rows of `Plan.spare` that are not in use.
+SPARE_ROWS = 1
+SPARE_KEPT = 2
+#: Returns noted.
+RETURNS = 3
+#: How often all returns were forgotten.
+ROUND = 4
+#: A job whose place is too short for it, or -1.
+CUT = 5
+NUMBERS = 6
+
+#: Most returns that are remembered; looking anew for a place then costs no more than going through them.
+MOST_RETURNS = 500
+
+
+class Plan(NamedTuple):
+    """Steps, and what is kept for the jobs that wait or run. Times in seconds."""
+
+    count: Ints
+    times: Floats
+    #: Row of `rows` of each step, and how many hosts are free there.
+    row: Counts
+    free: Counts
+    rows: Masks
+    spare: Counts
+    #: By rank: from when to when hosts are kept (nan: not), and the row of `kept` that holds which.
+    start: Floats
+    end: Floats
+    kept_row: Counts
+    kept: Masks
+    spare_kept: Counts
+    #: From when to when something was given back.
+    back_start: Floats
+    back_end: Floats
+    #: By rank: returns that the job is known to withstand, and in which round.
+    known: Ints
+    known_round: Ints
+    #: Hosts that are free now.
+    now_free: Mask
+    #: For a search: the hosts that are free all along.
+    common: Mask
+
+
+def empty(hosts: int, jobs: int, runs: Ints, steps: int, kept: int) -> Plan:
+    """Return a plan in which nothing is reserved.
+
+    Args:
+        hosts: a number above all ids.
+        jobs: how many there are.
+        runs: int64 [run, 2], first and last host of each run of hosts that run jobs.
+        steps: that there is room for.
+        kept: jobs that may wait or run at a time.
+    """
+    words = -(-hosts // 64)
+    free = np.zeros(words * 64, dtype=np.uint8)
+    for first, last in runs.tolist():
+        free[first : last + 1] = 1
+    now_free = np.packbits(free, bitorder="little").view(np.uint64).copy()
+    plan = Plan(
+        count=np.zeros(NUMBERS, dtype=np.int64),
+        times=np.zeros(steps),
+        row=np.zeros(steps, dtype=np.int32),
+        free=np.zeros(steps, dtype=np.int32),
+        rows=np.zeros((steps, words), dtype=np.uint64),
+        spare=np.arange(steps, dtype=np.int32)[::-1].copy(),
+        start=np.full(jobs, np.nan),
+        end=np.full(jobs, np.nan),
+        kept_row=np.full(jobs, -1, dtype=np.int32),
+        kept=np.zeros((kept, words), dtype=np.uint64),
+        spare_kept=np.arange(kept, dtype=np.int32)[::-1].copy(),
+        back_start=np.zeros(MOST_RETURNS),
+        back_end=np.zeros(MOST_RETURNS),
+        known=np.zeros(jobs, dtype=np.int64),
+        known_round=np.full(jobs, -1, dtype=np.int64),
+        now_free=now_free,
+        common=np.zeros(words, dtype=np.uint64),
+    )
+    plan.rows[0] = now_free
+    plan.free[0] = int(free.sum())
+    plan.count[STEPS] = 1
+    # Row 0 is the last one of `spare`.
+    plan.count[SPARE_ROWS] = steps - 1
+    plan.count[SPARE_KEPT] = kept
+    plan.count[CUT] = -1
+    return plan
+
+
+def with_room(plan: Plan, steps: int, kept: int) -> Plan:
+    """Return the same plan with more room."""
+    more, more_kept = steps - len(plan.times), kept - len(plan.kept)
+    words = plan.rows.shape[1]
+    spare_rows, spare_kept = int(plan.count[SPARE_ROWS]), int(plan.count[SPARE_KEPT])
+    fresh = np.arange(len(plan.times), steps, dtype=np.int32)[::-1]
+    fresh_kept = np.arange(len(plan.kept), kept, dtype=np.int32)[::-1]
+    plan.count[SPARE_ROWS] += more
+    plan.count[SPARE_KEPT] += more_kept
+    return plan._replace(
+        times=np.concatenate([plan.times, np.zeros(more)]),
+        row=np.concatenate([plan.row, np.zeros(more, dtype=np.int32)]),
+        free=np.concatenate([plan.free, np.zeros(more, dtype=np.int32)]),
+        rows=np.concatenate([plan.rows, np.zeros((more, words), dtype=np.uint64)]),
+        spare=np.concatenate([plan.spare[:spare_rows], fresh, np.zeros(steps - spare_rows - more, dtype=np.int32)]),
+        kept=np.concatenate([plan.kept, np.zeros((more_kept, words), dtype=np.uint64)]),
+        spare_kept=np.concatenate(
+            [plan.spare_kept[:spare_kept], fresh_kept, np.zeros(kept - spare_kept - more_kept, dtype=np.int32)]
+        ),
+    )
+
+
+@part
+def has_room_for(plan: Plan, jobs: int) -> bool:
+    """Return whether there is room for the reservations of so many jobs that wait or run."""
+    return 2 * jobs + 6 <= len(plan.times) and jobs + 2 <= len(plan.kept)
+
+
+@part
+def first_at(plan: Plan, time: float) -> int:
+    """Return the first step that begins at `time` or later."""
+    low, high = 0, plan.count[STEPS]
+    while low < high:
+        middle = (low + high) >> 1
+        if plan.times[middle] < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@part
+def _cut(plan: Plan, time: float) -> int:
+    """Make `time` the beginning of a step, and return the step."""
+    times, row, free, count = plan.times, plan.row, plan.free, plan.count
+    at, steps = first_at(plan, time), plan.count[STEPS]
+    if at < steps and times[at] == time:
+        return at
+    for index in range(steps, at, -1):
+        times[index], row[index], free[index] = times[index - 1], row[index - 1], free[index - 1]
+    count[SPARE_ROWS] -= 1
+    new = plan.spare[count[SPARE_ROWS]]
+    masks.copy(plan.rows[row[at - 1]], plan.rows[new])
+    times[at], row[at], free[at] = time, new, free[at - 1]
+    count[STEPS] += 1
+    return at
+
+
+@part
+def _drop(plan: Plan, at: int, behind: int) -> None:
+    """Remove the steps from one to the one before another."""
+    times, row, free, count = plan.times, plan.row, plan.free, plan.count
+    for index in range(at, behind):
+        plan.spare[count[SPARE_ROWS]] = row[index]
+        count[SPARE_ROWS] += 1
+    less = behind - at
+    for index in range(behind, count[STEPS]):
+        times[index - less], row[index - less], free[index - less] = times[index], row[index], free[index]
+    count[STEPS] -= less
+
+
+@part
+def _join(plan: Plan, time: float) -> None:
+    """Remove the beginning of a step at `time` if nothing changes there."""
+    at = first_at(plan, time)
+    if not 0 < at < plan.count[STEPS] or plan.free[at] != plan.free[at - 1]:
+        return
+    if masks.same(plan.rows[plan.row[at]], plan.rows[plan.row[at - 1]]):
+        _drop(plan, at, at + 1)
+
+
+@part
+def advance(plan: Plan, now: float) -> None:
+    """Forget what lies before `now`."""
+    at = first_at(plan, now)
+    if at == plan.count[STEPS] or plan.times[at] > now:
+        at -= 1
+    if at > 0:
+        _drop(plan, 0, at)
+    plan.times[0] = max(plan.times[0], now)
+
+
+@part
+def shift(plan: Plan, mask: Mask, units: int, start: float, end: float, give: bool) -> None:
+    """Give hosts back, or take them, from `start` to `end`."""
+    start = max(start, plan.times[0])
+    if end <= start:
+        return
+    first = _cut(plan, start)
+    behind = plan.count[STEPS] if end == np.inf else _cut(plan, end)
+    for index in range(first, behind):
+        if give:
+            masks.join(plan.rows[plan.row[index]], mask)
+            plan.free[index] += units
+        else:
+            masks.remove(plan.rows[plan.row[index]], mask)
+            plan.free[index] -= units
+    _join(plan, end)
+    _join(plan, start)
+
+
+@part
+def give_back(plan: Plan, job: int, units: int, start: float) -> None:
+    """Give back what is kept for a job from `start` on, and note it."""
+    end = plan.end[job]
+    shift(plan, plan.kept[plan.kept_row[job]], units, start, end, True)
+    note_return(plan, start, end)
+
+
+@part
+def note_return(plan: Plan, start: float, end: float) -> None:
+    """Note that something is free from `start` to `end` that was not."""
+    if end <= start:
+        return
+    count = plan.count
+    if count[RETURNS] == MOST_RETURNS:
+        count[RETURNS] = 0
+        count[ROUND] += 1
+    plan.back_start[count[RETURNS]], plan.back_end[count[RETURNS]] = start, end
+    count[RETURNS] += 1
+
+
+@part
+def earliest(plan: Plan, units: int, seconds: float, now: float) -> float:
+    """Return the earliest start from `now` on of a job of so many units, nan for none; `Plan.common`: what is free.
+
+    Where a window has too few hosts at a step, the next one begins as far before that step as the job fits.
+    """
+    times, common = plan.times, plan.common
+    steps = plan.count[STEPS]
+    index = 0
+    while index < steps:
+        if plan.free[index] < units:
+            index += 1
+            continue
+        masks.copy(plan.rows[plan.row[index]], common)
+        at = index + 1
+        end = rounded(max(times[index], now) + seconds)
+        while at < steps and times[at] < end:
+            free = plan.rows[plan.row[at]]
+            if plan.free[at] < units:
+                break
+            if masks.meet_size(common, free) < units:
+                masks.copy(free, common)
+                index = at
+                while masks.meet_size(common, plan.rows[plan.row[index - 1]]) >= units:
+                    index -= 1
+                    masks.meet(common, plan.rows[plan.row[index]])
+                end = rounded(max(times[index], now) + seconds)
+            else:
+                masks.meet(common, free)
+            at += 1
+        else:
+            return max(times[index], now)
+        index = at + 1
+    return np.nan
+
+
+@part
+def may_start_before(plan: Plan, job: int, units: int, seconds: float, now: float) -> bool:
+    """Return whether a job may start before its reservation, if its own hosts were free: by numbers of hosts alone."""
+    times, start, own_end = plan.times, plan.start[job], plan.end[job]
+    steps = plan.count[STEPS]
+    begin = -1
+    for index in range(steps):
+        time = times[index]
+        if time >= start and begin < 0:
+            return False
+        own = units if start <= time < own_end else 0
+        if plan.free[index] + own < units:
+            begin = -1
+            if time >= start:
+                return False
+            continue
+        if begin < 0:
+            begin = index
+        until = times[index + 1] if index + 1 < steps else np.inf
+        if until >= rounded(max(times[begin], now) + seconds):
+            return True
+    return False
+
+
+@part
+def free_until(plan: Plan, mask: Mask, start: float, end: float) -> float:
+    """Return until when hosts stay free from `start` on, at most `end`."""
+    at = first_at(plan, start)
+    if at == plan.count[STEPS] or plan.times[at] > start:
+        at -= 1
+    while at < plan.count[STEPS] and plan.times[at] < end:
+        if not masks.within(mask, plan.rows[plan.row[at]]):
+            return max(plan.times[at], start)
+        at += 1
+    return end

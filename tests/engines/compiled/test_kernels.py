@@ -1,0 +1,145 @@
+"""Kernels make the files that the dispatchers in Python make, byte for byte."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numba")
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core.machine import Host, Machine
+from batdispatch.engines.compiled.simulate import NotCompiled
+from compiling import compiled, in_python, workload_of
+from simulating import Task
+from strategies import exclusive_machines
+
+some = settings(max_examples=100)
+STATIC = (
+    *("fcfs", "lcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area"),
+    *("f1", "f2", "f3", "f4"),
+)
+#: The kernels, with their own options.
+KERNELS: list[tuple[str, dict[str, Any]]] = [
+    ("fcfs", {}),
+    ("filler", {}),
+    ("easy", {}),
+    ("easy", {"reservation": "hosts"}),
+    ("conservative", {}),
+]
+
+
+@st.composite
+def contended(draw: st.DrawFn, hosts: int) -> list[Task]:
+    """Jobs that come faster than they leave, at whole seconds: ends, submissions and shadow times fall together."""
+    count = draw(st.integers(5, 20))
+    last = draw(st.sampled_from([0, 4, 12]))
+    size = st.one_of(st.integers(1, max(hosts // 2, 1)), st.integers(1, hosts), st.just(hosts))
+    tasks = []
+    for index in range(count):
+        runtime = draw(st.integers(1, 8))
+        # As long as asked for, shorter, or killed at the walltime.
+        walltime = max(runtime + draw(st.sampled_from([0, 0, 0, 1, 2, 5, -1])), 1)
+        tasks.append(Task(f"j{index}", draw(st.integers(0, last)), draw(size), runtime, walltime))
+    return tasks
+
+
+@st.composite
+def odd(draw: st.DrawFn, hosts: int) -> list[Task]:
+    """Contended jobs, and what else there is: no walltime, no time, failures, impossible sizes, broken seconds."""
+    tasks = draw(contended(hosts))
+    broken = st.sampled_from([0.0, 0.1, 0.7, 0.005, 1e-6, 1 / 128, 0.3000005])
+    for index in draw(st.lists(st.integers(0, len(tasks) - 1), max_size=8)):
+        task = tasks[index]
+        changed = draw(
+            st.sampled_from(
+                [
+                    task._replace(walltime=math.inf),
+                    task._replace(runtime=2e-7),
+                    task._replace(walltime=4e-7),
+                    task._replace(extra={"ret": 1}),
+                    task._replace(units=hosts + 1),
+                    task._replace(submission=task.submission + draw(broken)),
+                    task._replace(runtime=task.runtime + draw(broken)),
+                    task._replace(walltime=task.walltime + draw(broken)),
+                    task._replace(id=f'é"{index}'),
+                ]
+            )
+        )
+        tasks[index] = changed
+    return tasks
+
+
+def same(machine: Machine, tasks: list[Task], dispatcher: str, options: dict[str, Any]) -> None:
+    workload = workload_of(tasks)
+    expected = in_python(machine, workload, dispatcher, options)
+    try:
+        found = compiled(machine, workload, dispatcher, options)
+    except NotCompiled:
+        # Places that are too short by less than the tolerance: only where seconds are broken.
+        assert any(
+            value % 1 for task in tasks for value in (task.submission, task.runtime, task.walltime) if value < math.inf
+        )
+        return
+    assert found.jobs == expected.jobs
+    assert found.states == expected.states
+    assert found == expected
+
+
+@pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
+@given(data=st.data())
+@some
+def test_contended_queues_of_whole_seconds(dispatcher: str, options: dict[str, Any], data: st.DataObject) -> None:
+    hosts = data.draw(st.integers(2, 8))
+    same(Machine.flat(hosts), data.draw(contended(hosts)), dispatcher, options)
+
+
+@pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
+@given(data=st.data())
+@some
+def test_odd_jobs_in_any_static_order(dispatcher: str, options: dict[str, Any], data: st.DataObject) -> None:
+    machine = data.draw(exclusive_machines())
+    more: dict[str, Any] = {"ordering": data.draw(st.sampled_from(STATIC))}
+    if dispatcher != "conservative" and data.draw(st.booleans()):
+        more["default_walltime"] = data.draw(st.sampled_from([1, 3, 8, 0.5]))
+    if dispatcher in ("easy", "conservative"):
+        more["rjms_delay"] = data.draw(st.sampled_from([0, 0, 1, 5, 0.3]))
+    same(machine, data.draw(odd(machine.size)), dispatcher, options | more)
+
+
+@pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
+def test_a_workload_without_jobs(dispatcher: str, options: dict[str, Any]) -> None:
+    same(Machine.flat(3), [], dispatcher, options)
+
+
+@pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
+def test_hosts_between_storage_hosts(dispatcher: str, options: dict[str, Any]) -> None:
+    machine = Machine([Host(id=i, name=f"h{i}", storage=i in (0, 3, 7)) for i in range(9)])
+    tasks = [Task(f"j{i}", i // 3, 1 + i % 6, 1 + i % 5, 2 + i % 5) for i in range(40)]
+    same(machine, tasks, dispatcher, options)
+
+
+@pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
+def test_more_runs_of_hosts_than_there_is_room_for(
+    dispatcher: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from batdispatch.engines.compiled import simulate
+
+    monkeypatch.setattr(simulate, "room_for", lambda jobs, runs: 1)
+    tasks = [Task(f"j{i}", i // 4, 1 + (i * 5) % 7, 1 + i % 9, 3 + i % 9) for i in range(120)]
+    same(Machine.flat(16), tasks, dispatcher, options)
+
+
+@pytest.mark.parametrize(("dispatcher", "options"), KERNELS, ids=str)
+def test_a_kernel_that_pauses_goes_on_as_if_it_had_not(
+    dispatcher: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from batdispatch.engines.compiled import simulate
+
+    monkeypatch.setattr(simulate, "SLICE", 1)
+    tasks = [Task(f"j{i}", i // 4, 1 + (i * 5) % 7, 1 + i % 9, 3 + i % 9) for i in range(60)]
+    same(Machine.flat(12), tasks, dispatcher, options)

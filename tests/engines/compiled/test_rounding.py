@@ -1,0 +1,39 @@
+"""Times are rounded and printed as Python rounds and prints them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("numba")
+
+#: Near a half of the last digit, where a product with a million rounds the wrong way.
+halves = st.builds(
+    lambda whole, digits, off: math.nextafter((whole * 10**6 + digits + 0.5) / 10**6, math.inf * off),
+    st.integers(0, 10**7),
+    st.integers(0, 10**6 - 1),
+    st.sampled_from([-1, 1]),
+)
+ties = st.builds(lambda numerator: numerator / 128, st.integers(0, 10**9))
+times = st.one_of(halves, ties, st.floats(0, 1e17), st.floats(0, 10), st.just(math.inf))
+
+
+@given(st.lists(times, min_size=1, max_size=200))
+def test_rounded_as_round_does(values: list[float]) -> None:
+    from batdispatch.engines.compiled.rounding import rounded
+
+    assert [rounded(value) for value in values] == [round(value, 6) for value in values]
+
+
+@given(st.lists(times.filter(math.isfinite), min_size=1, max_size=50))
+def test_printed_as_a_format_does(values: list[float]) -> None:
+    from batdispatch.engines.compiled.rows import write_seconds
+
+    out = np.zeros(64, dtype=np.uint8)
+    for value in values:
+        used = write_seconds(out, 0, value)
+        assert out[:used].tobytes().decode() == f"{value:.6f},"

@@ -1,0 +1,113 @@
+"""Which runs are compiled, and that such a run's folder is what it is without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+pytest.importorskip("numba")
+
+from click.testing import CliRunner
+
+from batdispatch.cli.main import cli
+from batdispatch.core.errors import InputError
+from batdispatch.results.audit.run import Auditor
+from batdispatch.runs.run import RunSpec, execute
+
+ROOT = Path(__file__).parents[2]
+FLAT = str(ROOT / "platforms" / "flat64.xml")
+DEMO = str(ROOT / "workloads" / "demo64.json")
+
+
+def spec(**changes: Any) -> RunSpec:
+    settings = {"platform": FLAT, "workload": DEMO, "dispatcher": "easy", "record": False, "compiled": "always"}
+    return RunSpec(**(settings | changes))
+
+
+@pytest.mark.parametrize("dispatcher", ["fcfs", "filler", "easy", "conservative"])
+def test_a_compiled_run_is_whole_and_says_that_it_is_compiled(tmp_path: Path, dispatcher: str) -> None:
+    result = execute(spec(dispatcher=dispatcher), tmp_path / "compiled")
+    other = execute(spec(dispatcher=dispatcher, compiled="never"), tmp_path / "python")
+    assert result["engine"]["compiled"].startswith("Numba ")
+    assert other["engine"]["compiled"] is None
+    assert "--compiled never" in other["engine"]["not_compiled"]
+    for name in ("jobs.csv", "machine_states.csv"):
+        assert (tmp_path / "compiled" / name).read_bytes() == (tmp_path / "python" / name).read_bytes()
+    for name in ("report", "rejected", "fallbacks"):
+        assert result[name] == other[name]
+    assert result["performance"]["messages"] == other["performance"]["messages"]
+    # No decision of a kernel is timed, and it says so.
+    assert result["decisions"] == {"count": 0}
+    metrics = {name: value for name, value in other["metrics"].items() if not name.startswith("decisions_")}
+    assert {name: value for name, value in result["metrics"].items() if name in metrics} == metrics
+    assert not Auditor().run(tmp_path / "compiled").total
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"record": True}, "a kernel exchanges no messages"),
+        ({"clock": "apart"}, "--clock apart"),
+        ({"decision_time": 1.0}, "decisions take simulated time"),
+        ({"decision_clock": "cpu"}, "timed by CPU time"),
+        ({"dispatcher": "best-list"}, "BestList has no kernel"),
+        ({"dispatcher": "attempts", "options": {"dispatcher": "easy"}}, "has no kernel"),
+        ({"options": {"ordering": "wfp3"}}, "ordering wfp3 changes while jobs wait"),
+        ({"options": {"placement": "best-fit"}}, "placement best-fit has no kernel"),
+        ({"options": {"prediction": "oracle"}}, "prediction oracle has no kernel"),
+        ({"options": {"prediction": "requested"}, "engine": "batsim5"}, "for the embedded engine"),
+    ],
+)
+def test_what_is_not_compiled_is_refused_with_a_reason(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        execute(spec(**changes), tmp_path / "out")
+
+
+def job(number: int, **fields: Any) -> dict[str, Any]:
+    return {"id": str(number), "subtime": number, "res": 1, "walltime": 9, "profile": "d", **fields}
+
+
+@pytest.mark.parametrize(
+    ("dispatcher", "jobs", "profile", "reason"),
+    [
+        ("easy", [job(1, node_list=["n00"])], {}, "job '1' asks for more than a number of whole hosts"),
+        ("easy", [job(1), job(2, dependencies=["1"])], {}, "job '2' asks for more"),
+        ("easy", [job(1), job(2, parent="1")], {}, "job '2' asks for more"),
+        ("easy", [job(1)], {"type": "composed", "seq": ["e"]}, "of type 'composed', kernels know delays only"),
+        ("easy", [job(1)], {"type": "delay", "delay": 1e13}, "add up to more than"),
+        ("easy", [job(1, walltime=1e13)], {}, "a walltime is longer than"),
+        ("conservative[default_walltime=5]", [job(1, walltime=-1)], {}, "job '1' has no walltime"),
+    ],
+)
+def test_what_a_workload_must_not_have(
+    tmp_path: Path, dispatcher: str, jobs: list[dict[str, Any]], profile: dict[str, Any], reason: str
+) -> None:
+    delay = {"type": "delay", "delay": 3}
+    path = tmp_path / "w.json"
+    path.write_bytes(msgspec.json.encode({"nb_res": 64, "jobs": jobs, "profiles": {"d": profile or delay, "e": delay}}))
+    name, _, option = dispatcher.rstrip("]").partition("[")
+    options = dict([option.split("=")]) if option else {}
+    with pytest.raises(InputError, match=reason):
+        execute(spec(workload=str(path), dispatcher=name, options=options), tmp_path / "out")
+
+
+def test_nodes_with_capacities_are_left_to_python(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="state capacities"):
+        execute(spec(platform=str(ROOT / "platforms" / "eurora.xml")), tmp_path / "out")
+
+
+def test_few_jobs_are_not_worth_a_kernel_unless_it_is_asked_for(tmp_path: Path) -> None:
+    result = execute(spec(compiled="auto"), tmp_path / "out")
+    assert "sooner than a kernel is loaded" in result["engine"]["not_compiled"]
+
+
+def test_compare_compiles(tmp_path: Path) -> None:
+    words = ["compare", "--platform", FLAT, "--workload", DEMO, "--dispatchers", "fcfs,easy", "--compiled", "always"]
+    done = CliRunner().invoke(cli, [*words, "--no-record", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    for name in ("fcfs", "easy"):
+        result = msgspec.json.decode((tmp_path / "out" / name / "result.json").read_bytes())
+        assert result["engine"]["compiled"]

@@ -1,0 +1,86 @@
+"""The same small simulation in a kernel and in the engine in Python, with all files that must not differ."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from batdispatch.core.dispatcher import create
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request
+from batdispatch.core.session import Session
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
+from batdispatch.engines.compiled import applies, engine
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.outputs import Outputs
+from batdispatch.inputs.workloads import Workload
+from simulating import Task
+
+#: Columns of schedule.csv that say what simulated, and how long that took.
+_OF_THE_RUN = ("batsim_version", "scheduling_time", "simulation_time")
+
+
+class Came(NamedTuple):
+    """What comes out of a simulation."""
+
+    jobs: str
+    states: str
+    sums: dict[str, str]
+    messages: int
+    rejections: list[tuple[str, str]]
+    report: dict[str, Any]
+
+
+def workload_of(tasks: list[Task]) -> Workload:
+    """Return a workload; a task whose extra says ``ret`` has a profile of that return code."""
+    profiles = {}
+    jobs = []
+    for task in tasks:
+        code = task.extra.get("ret", 0)
+        profile = f"d{task.runtime}" + (f"r{code}" if code else "")
+        profiles[profile] = {"type": "delay", "delay": task.runtime} | ({"ret": code} if code else {})
+        jobs.append(
+            Job(
+                id=task.id,
+                request=Request(units=task.units),
+                submission=float(task.submission),
+                walltime=float(task.walltime),
+                profile=profile,
+            )
+        )
+    made = Workload(path=Path("made.json"), name="made", jobs=jobs, profiles=profiles)
+    made.sort()
+    return made
+
+
+def in_python(machine: Machine, workload: Workload, dispatcher: str, options: Mapping[str, Any]) -> Came:
+    """Simulate with the dispatcher in Python."""
+    session = Session(create(dispatcher, options))
+    with tempfile.TemporaryDirectory() as name:
+        simulation = EmbeddedEngine(machine, workload, Outputs(Path(name), len(machine.hosts)))
+        simulation.run(session)
+        assert session.ledger is not None
+        return _came(Path(name), simulation.messages, session.ledger.rejections, session.report)
+
+
+def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Mapping[str, Any]) -> Came:
+    """Simulate in a kernel."""
+    chosen = create(dispatcher, options)
+    assert applies.why_not(chosen, machine, workload) is None
+    assert isinstance(chosen, QueueDispatcher)
+    with tempfile.TemporaryDirectory() as name:
+        told = engine.run(machine, workload, chosen, Path(name))
+        return _came(Path(name), told.messages, told.rejections, chosen.report())
+
+
+def _came(folder: Path, messages: int, rejections: list[tuple[str, str]], report: dict[str, Any]) -> Came:
+    assert sorted(path.name for path in folder.iterdir()) == ["jobs.csv", "machine_states.csv", "schedule.csv"]
+    names, values = (folder / "schedule.csv").read_text().splitlines()
+    sums = dict(zip(names.split(","), values.replace(", ", " ").split(","), strict=True))
+    jobs, states = (folder / "jobs.csv").read_text(), (folder / "machine_states.csv").read_text()
+    return Came(
+        jobs, states, {k: v for k, v in sums.items() if k not in _OF_THE_RUN}, messages, rejections, dict(report)
+    )
