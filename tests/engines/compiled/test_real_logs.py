@@ -1,0 +1,48 @@
+"""Kernels make the files of the dispatchers in Python on a real log."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numba")
+
+import msgspec
+
+from batdispatch.core.machine import Machine
+from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.importing import import_log
+from compiling import compiled, in_python
+
+LOG = Path(os.environ.get("BATDISPATCH_SHARED", "")) / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz"
+pytestmark = [
+    pytest.mark.reallogs,
+    pytest.mark.skipif(not os.environ.get("BATDISPATCH_SHARED") or not LOG.exists(), reason="needs the real logs"),
+]
+
+
+@pytest.fixture(scope="module")
+def workload() -> Workload:
+    read, _ = import_log(LOG)
+    return msgspec.structs.replace(read, jobs=read.jobs[:2500])
+
+
+@pytest.mark.parametrize(
+    ("dispatcher", "options"),
+    [
+        ("fcfs", {}),
+        ("filler", {"ordering": "f1"}),
+        ("easy", {}),
+        ("easy", {"ordering": "sjf"}),
+        ("easy", {"reservation": "hosts", "rjms_delay": 5}),
+        ("conservative", {}),
+        ("conservative", {"rjms_delay": 5}),
+    ],
+    ids=str,
+)
+def test_the_first_jobs_of_kth_sp2(workload: Workload, dispatcher: str, options: dict[str, Any]) -> None:
+    machine = Machine.flat(100)
+    assert compiled(machine, workload, dispatcher, options) == in_python(machine, workload, dispatcher, options)
