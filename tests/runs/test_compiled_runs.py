@@ -14,7 +14,9 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
+from batdispatch.engines.compiled import applies
 from batdispatch.results.audit.run import Auditor
+from batdispatch.runs import compiling
 from batdispatch.runs.run import RunSpec, execute
 
 ROOT = Path(__file__).parents[2]
@@ -111,3 +113,32 @@ def test_compare_compiles(tmp_path: Path) -> None:
     for name in ("fcfs", "easy"):
         result = msgspec.json.decode((tmp_path / "out" / name / "result.json").read_bytes())
         assert result["engine"]["compiled"]
+
+
+def test_without_numba_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(applies, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match="Numba is not installed"):
+        execute(spec(), tmp_path / "out")
+
+
+def test_a_kernel_that_stops_leaves_the_run_to_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second job's hosts are free for 9 ms less than it may run: the plan cuts its place."""
+    jobs = [
+        {"id": "1", "subtime": 0, "res": 2, "walltime": 10, "profile": "d"},
+        {"id": "2", "subtime": 1, "res": 3, "walltime": 5, "profile": "d"},
+        {"id": "3", "subtime": 2, "res": 1, "walltime": 8.009, "profile": "d"},
+    ]
+    workload, platform = tmp_path / "w.json", tmp_path / "p.xml"
+    workload.write_bytes(
+        msgspec.json.encode({"nb_res": 3, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 20}}})
+    )
+    made = CliRunner().invoke(cli, ["platform", "generate", "flat", "--hosts", "3", "-o", str(platform)])
+    assert made.exit_code == 0, made.output
+    given = {"workload": str(workload), "platform": str(platform), "dispatcher": "conservative"}
+    with pytest.raises(InputError, match="too short for a job by less than the tolerance"):
+        execute(spec(**given), tmp_path / "always")
+    monkeypatch.setattr(compiling, "FEW", 1)
+    result = execute(spec(**given, compiled="auto"), tmp_path / "auto")
+    assert "too short" in result["engine"]["not_compiled"]
+    assert len((tmp_path / "auto" / "jobs.csv").read_text().splitlines()) == 4
+    assert not list((tmp_path / "auto").glob("*.partial"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -31,21 +32,29 @@ def part(function: F) -> F:
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls, and keep what was compiled where a folder for it can be written."""
+    folder = _folder()
+    if folder is None:
+        return part(function)
     before = _config.CACHE_DIR
-    _config.CACHE_DIR = str(_folder())
+    _config.CACHE_DIR = str(folder)
     try:
         return cast(F, _njit(cache=True, **_OPTIONS)(function))
-    except RuntimeError:
-        # There is no folder that can be written: it is compiled in each process.
-        return part(function)
     finally:
         _config.CACHE_DIR = before
 
 
-def _folder() -> Path:
+@cache
+def _folder() -> Path | None:
+    """Return where compiled kernels are kept; None where nothing can be written, and each process compiles anew."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         found.update(path.name.encode() + b"\0" + path.read_bytes())
-    chosen = _config.CACHE_DIR
-    root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "batdispatch"
-    return root / f"kernels-{found.hexdigest()[:16]}"
+    chosen = _config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME")
+    try:
+        root = Path(chosen) if chosen else Path.home() / ".cache"
+        folder = root / "batdispatch" / f"kernels-{found.hexdigest()[:16]}"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        # It cannot be written, or there is no home.
+        return None
+    return folder if os.access(folder, os.W_OK) else None
