@@ -147,7 +147,7 @@ def test_every_dispatcher_starts_what_fits_and_nothing_else(
     ]
     # A job that has to wait ends the story: who comes after it may wait for it.
     held: list[tuple[dict[str, Any], dict[int, int]]] = []
-    result = simulate(machine, tasks, name)
+    result = simulate(machine, tasks, name, options=_at_any_time(name))
     for task, (units, said) in zip(tasks, [*first, last], strict=True):
         row = result.rows[task.id]
         if refused(machine, units, said):
@@ -162,6 +162,11 @@ def test_every_dispatcher_starts_what_fits_and_nothing_else(
             break
         assert naive.allowed(machine, said, row.units, units)
         held.append((said, row.units))
+
+
+def _at_any_time(name: str) -> dict[str, Any]:
+    """Return the options with which a dispatcher decides whenever something happens."""
+    return {"period": 0} if "period" in dispatchers.find(name).options_type.__struct_fields__ else {}
 
 
 def _rest(said: dict[str, Any]) -> dict[str, Any]:
@@ -299,6 +304,7 @@ def test_every_part_works_with_every_dispatcher_that_has_a_use_for_it(
 
 def test_every_dispatcher_that_places_takes_a_placement_and_who_orders_an_ordering() -> None:
     without = {name for name in NAMES if "placement" not in dispatchers.find(name).options_type.__struct_fields__}
-    assert without <= {"attempts"}, "it hands on what it wraps"
-    without = {name for name in NAMES if "ordering" not in dispatchers.find(name).options_type.__struct_fields__}
+    assert without <= {"attempts", "ipsched"}, "one hands on what it wraps, the other's program places"
+    orders = {"ordering", "priorities"}
+    without = {name for name in NAMES if not orders & set(dispatchers.find(name).options_type.__struct_fields__)}
     assert without <= {"attempts"}

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.events import Event
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.auction.problem import Problem
+from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.parts.ordering.priority import make_priority
 from batdispatch.parts.ordering.window import Window
 from batdispatch.parts.solving import Account, Found, Limits
-
-#: For each job of a problem, where it starts now, or None.
-Choice = Sequence[Allocation | None]
 
 
 class AuctionOptions(Options, frozen=True, kw_only=True):
@@ -102,7 +97,7 @@ class AuctionDispatcher(Dispatcher):
             if allocation is not None:
                 ledger.start(asking.job, allocation)
                 started += 1
-        facts = {"jobs": len(problem.askings), "running": len(ledger.running), "started": started}
+        facts = {"jobs": len(problem.askings), "running": len(ledger.running), "started": started, **self.facts()}
         self.account.add(ledger.now, found, facts, counters)
         # The next window holds other jobs than this one.
         if ledger.queue and (not found.solved or (started and len(ledger.queue) + started > len(problem.askings))):
@@ -122,6 +117,10 @@ class AuctionDispatcher(Dispatcher):
 
         Costs are minus the value that is to be maximised. Counts for the account go into `counters`.
         """
+
+    def facts(self) -> dict[str, float]:
+        """Return further figures about the last choice, for the account; always of the same names."""
+        return {}
 
     def report(self) -> dict[str, Any]:
         return {**self.account.report(), "window_halved": self.window.halved}

@@ -6,7 +6,7 @@ ascending order of id.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,6 +18,9 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
+
+#: For each job of a problem, where it starts now, or None.
+Choice = Sequence[Allocation | None]
 
 
 class Asking(msgspec.Struct, frozen=True, eq=False):
@@ -56,29 +59,32 @@ class Problem:
 
     Attributes:
         ledger: the cluster.
+        capacity: what may be used, a value of the ledger's space.
         hosts: host id of each node, int64 [node].
         free: what each node has left, int64 [node, resource].
         licences: what the machine has left, int64 [licence].
         askings: the jobs, the most urgent first.
     """
 
-    def __init__(self, ledger: Ledger, window: Sequence[tuple[Job, int]]) -> None:
+    def __init__(self, ledger: Ledger, window: Sequence[tuple[Job, int]], capacity: Any = None) -> None:
         """Look at the cluster as it is now.
 
         Args:
             ledger: the cluster.
             window: (job, priority), the most urgent first.
+            capacity: what may be used, a value of the ledger's space; all that is free if not given.
         """
         self.ledger = ledger
+        self.capacity = ledger.free if capacity is None else capacity
         machine, space = ledger.machine, ledger.space
         self.hosts: NDArray[np.int64] = np.array(hostset.ids(machine.compute), dtype=np.int64)
-        nodes = space.nodes(ledger.free)
+        nodes = space.nodes(self.capacity)
         if machine.exclusive:
             self.free = np.zeros((len(self.hosts), 1), dtype=np.int64)
             self.free[np.isin(self.hosts, hostset.ids(nodes))] = 1
         else:
             self.free = nodes[self.hosts]
-        self.licences: NDArray[np.int64] = space.pooled(ledger.free)[len(machine.resources) :]
+        self.licences: NDArray[np.int64] = space.pooled(self.capacity)[len(machine.resources) :]
         self._rooms: dict[Any, NDArray[np.int64]] = {}
         self.askings = tuple(self._asking(job, priority) for job, priority in window)
 
@@ -109,25 +115,61 @@ class Problem:
     def _room(self, job: Job) -> NDArray[np.int64]:
         known = self._rooms.get(job.request)
         if known is None:
-            room = self.ledger.space.room(self.ledger.free, job)[self.hosts]
+            room = self.ledger.space.room(self.capacity, job)[self.hosts]
             known = self._rooms[job.request] = np.minimum(room, job.units)
         return known
 
-    def allocation(self, units: NDArray[np.int64]) -> Allocation:
-        """Return the allocation of a job with so many units on each node, int64 [node]."""
-        used = units.nonzero()[0]
-        return Allocation.of(self.hosts[used].tolist(), units[used].tolist())
+    def allocation(self, counts: Mapping[int, int]) -> Allocation:
+        """Return the allocation of a job with so many units on some nodes."""
+        nodes = sorted(counts)
+        return Allocation.of(self.hosts[nodes].tolist(), [counts[node] for node in nodes])
 
-    def greedy(self) -> list[Allocation | None]:
+    def greedy(self) -> Choice:
         """Return an allocation for each job that finds room on the lowest nodes, taking jobs as they come.
 
         This is what a backfilling scheduler without reservations starts. Time: O(w n) for w jobs and n nodes.
         """
-        space, free = self.ledger.space, self.ledger.free
-        found: list[Allocation | None] = []
-        for asking in self.askings:
-            allocation = first_fit(space, free, asking.job)
-            found.append(allocation)
+        return self.filled([None] * len(self.askings), range(len(self.askings)))
+
+    def filled(self, choice: Choice, order: Iterable[int]) -> Choice:
+        """Return a choice with further jobs on the lowest nodes that it leaves free.
+
+        Args:
+            choice: where jobs start.
+            order: the jobs to try, one after the other; those that start already are passed over.
+        """
+        space, free = self.ledger.space, self.capacity
+        for asking, allocation in zip(self.askings, choice, strict=True):
             if allocation is not None:
                 free = space.take(free, asking.job, allocation)
+        found = list(choice)
+        for index in order:
+            job = self.askings[index].job
+            if found[index] is None and (allocation := first_fit(space, free, job)) is not None:
+                found[index] = allocation
+                free = space.take(free, job, allocation)
         return found
+
+    def fitting(self) -> list[int]:
+        """Return the jobs that fit, each for itself."""
+        fits: dict[Any, bool] = {}
+        for asking in self.askings:
+            request = asking.job.request
+            if request not in fits:
+                fits[request] = self.ledger.space.fits(self.capacity, asking.job)
+        return [index for index, asking in enumerate(self.askings) if fits[asking.job.request]]
+
+    def without(self, choice: Choice) -> Problem:
+        """Return the problem that is left where some jobs have started; these jobs are in it still."""
+        free = self.capacity
+        for asking, allocation in zip(self.askings, choice, strict=True):
+            if allocation is not None:
+                free = self.ledger.space.take(free, asking.job, allocation)
+        return Problem(self.ledger, [(asking.job, asking.priority) for asking in self.askings], free)
+
+    def asking(self, askings: Mapping[int, Asking]) -> Problem:
+        """Return the same problem with other askings in the place of some."""
+        changed: Problem = Problem.__new__(Problem)
+        changed.__dict__.update(self.__dict__)
+        changed.askings = tuple(askings.get(index, asking) for index, asking in enumerate(self.askings))
+        return changed

@@ -102,13 +102,13 @@ class Found(msgspec.Struct, Generic[S], kw_only=True):
 
     @property
     def gap(self) -> float:
-        """How far the cost may be above the least one: (cost - bound) / cost; 0 where the cost is 0."""
-        return (self.cost - self.bound) / self.cost if self.cost else 0.0
+        """How far the cost may be above the least one: (cost - bound) / |cost|; 0 where the cost is 0."""
+        return (self.cost - self.bound) / abs(self.cost) if self.cost else 0.0
 
     @property
     def improvement(self) -> float:
-        """How much less than the hint the solution costs: (first - cost) / first; 0 where the hint costs nothing."""
-        return (self.first - self.cost) / self.first if self.first else 0.0
+        """How much less than the hint the solution costs: (first - cost) / |first|; 0 where the hint costs nothing."""
+        return (self.first - self.cost) / abs(self.first) if self.first else 0.0
 
 
 def settled(solution: S, cost: float, *, bound: float, status: str = "", seconds: float = 0.0) -> Found[S]:

@@ -1,0 +1,304 @@
+"""IPSCHED's search for the best plan: solve over groups of nodes, split over the nodes, refine what has no split.
+
+The program over classes of nodes is a relaxation, so that its bound holds, while its solutions need a split
+(`splitting`). A group without a split is refined: the program is told which jobs may meet on the group's nodes, or is
+given each of the nodes. Then it is solved again. Where all groups are single nodes, nothing is left to refine.
+
+CP-SAT alone finds no good plans of large programs in seconds. There, linear relaxations choose the pairs of jobs and
+groups that matter: the optimum of a relaxation uses few pairs, and all but one or two of its jobs start wholly or not
+at all. The program over these pairs is small. Forbidding the jobs that started in part gives another relaxation, and
+more pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+import msgspec
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.dispatchers.auction.groups import Group, classes, single_nodes
+from batdispatch.dispatchers.auction.problem import Choice, Problem
+from batdispatch.dispatchers.auction.program import Layout, Meeting, Program
+from batdispatch.dispatchers.auction.splitting import Counts, cells_on_nodes, meetings, pack
+from batdispatch.dispatchers.auction.worth import spread_of, worth
+from batdispatch.parts.solving import Limits, run
+from batdispatch.parts.solving.highs import Relaxation
+
+#: A plan is proven optimal when its worth and the bound differ by at most this share of its worth.
+PROVEN = 1e-9
+#: Programs with more variables are large.
+LARGE = 1500
+#: How many linear relaxations choose the pairs of a large program.
+RELAXATIONS = 2
+#: What a bound of a linear relaxation is rounded up by, for the tolerances of its solver.
+ROUNDED = 1e-6
+#: Share of the work that is left for each program over chosen pairs, and for each whole program; splits need the rest.
+PART, WHOLE = 0.35, 0.7
+#: Share of all work for the split of one group.
+SPLIT = 0.05
+#: Most sets of jobs that may meet on a node of a group for which the program is told all of them.
+MOST_MEETINGS = 256
+#: Most sets of jobs with which a split is tried; larger sets are left out.
+MOST_TRIED = 250
+#: Most pairs of a job and a node for which a group is taken apart into its nodes.
+MOST_PAIRS = 2000
+#: Most pairs of a job and a group in a program that is refined.
+MOST_REFINED = 1000
+
+
+class Search:
+    """The search for one problem. Worths and bounds are 2 N times the objective.
+
+    Attributes:
+        choice: the best plan so far.
+        worth: of it.
+        bound: no plan is worth more.
+        class_bound: the bound of the program over classes, before anything was refined.
+        unsolved: whether a solver was called and found no plan at all.
+        variables, constraints: of the largest program.
+        build_seconds, solve_seconds, work, limited: see `Found`; sums over all programs.
+        counters: programs: how many were solved; splits: groups that were split over their nodes; split_programs: those
+            for which it took a program; refined: groups about which the program was told more.
+    """
+
+    def __init__(
+        self, problem: Problem, choice: Choice, bound: int, limits: Limits, clock: Callable[[], float]
+    ) -> None:
+        """Begin a search.
+
+        Args:
+            problem: the problem.
+            choice: a plan.
+            bound: no plan is worth more.
+            limits: when the search stops, the sum over all programs.
+            clock: seconds, for the account.
+        """
+        self.problem, self.choice = problem, choice
+        self.worth = worth(problem, choice)
+        self.bound = self.class_bound = bound
+        self.unsolved = True
+        self.variables = self.constraints = 0
+        self.build_seconds = self.solve_seconds = self.work = 0.0
+        self.limited = False
+        self.counters = {"programs": 0, "splits": 0, "split_programs": 0, "refined": 0}
+        self._limits, self._clock = limits, clock
+
+    @property
+    def closed(self) -> bool:
+        """Whether no plan is worth more than the best one, to the last unit."""
+        return self.bound <= self.worth
+
+    @property
+    def proven(self) -> bool:
+        """Whether worth and bound differ by at most a share of `PROVEN`."""
+        return self.bound - self.worth <= PROVEN * abs(self.worth)
+
+    @property
+    def _left(self) -> float:
+        return self._limits.work - self.work
+
+    def improve(self, jobs: Sequence[int], *, single: bool) -> None:
+        """Improve the plan until it is proven optimal, nothing is left to refine, or the limit is reached.
+
+        Args:
+            jobs: the jobs that may start, by their positions in the problem, the most urgent first.
+            single: whether each node is a group of its own from the start.
+        """
+        groups = classes(self.problem, jobs)
+        if single:
+            groups = [node for group in groups for node in single_nodes(group)]
+        known: dict[int, list[Meeting]] = {}
+        while not self.closed and self._left > 0:
+            refined = bool(self.counters["refined"])
+            failed = self._round(jobs, groups, known)
+            if not refined:
+                self.class_bound = self.bound
+            if self.closed or not failed:
+                return
+            finer = self._refined(jobs, groups, known, failed)
+            if finer is None:
+                return
+            groups, known = finer
+
+    # ------------------------------------------------------------------ solving
+
+    def _round(self, jobs: Sequence[int], groups: Sequence[Group], known: Mapping[int, Sequence[Meeting]]) -> list[int]:
+        """Solve the program over some groups and split its solutions; return the groups without a split."""
+        hint = Layout(spread_of(self.problem, self.choice, groups))
+        best, cost = hint, -self.worth
+        pairs = sum(1 for group in groups for job in jobs if group.rooms[job])
+        failed: list[int] = []
+        if 2 * pairs > LARGE and not known:
+            best, cost = self._over_chosen_pairs(jobs, groups, hint)
+            if cost < -self.worth:
+                failed = self._split(jobs, groups, best)
+                if self.closed:
+                    return []
+        layout, found, bound = self._solve(
+            lambda: Program(self.problem, jobs, groups, best.spread, known), best, cost, self._left * WHOLE
+        )
+        self.bound = min(self.bound, bound)
+        # A plan that the program does not improve on needs no split: it is one.
+        return self._split(jobs, groups, layout) if found < cost else failed
+
+    def _solve(self, build: Callable[[], Program], hint: Layout, cost: int, work: float) -> tuple[Layout, int, int]:
+        """Solve a program; return the better of what is found and the hint, its cost, and a bound on worths."""
+        limits = msgspec.structs.replace(self._limits, work=max(work, 1e-3))
+        found = run(build, (hint, cost), bound=-math.inf, limits=limits, clock=self._clock)
+        self.counters["programs"] += 1
+        self.variables = max(self.variables, found.variables)
+        self.constraints = max(self.constraints, found.constraints)
+        self.build_seconds += found.build_seconds
+        self.solve_seconds += found.solve_seconds
+        self.work += found.work
+        self.limited |= found.limited
+        self.unsolved &= not found.solved
+        bound = self.bound if found.bound == -math.inf else math.floor(-found.bound)
+        return found.solution, round(found.cost), bound
+
+    def _over_chosen_pairs(self, jobs: Sequence[int], groups: Sequence[Group], hint: Layout) -> tuple[Layout, int]:
+        """Return a good solution of a large program and its cost; the bound is that of the first relaxation."""
+        began = self._clock()
+        program = Program(self.problem, jobs, groups)
+        relaxation = Relaxation(program.cp)
+        self.build_seconds += self._clock() - began
+        # A plan from elsewhere would only widen the program.
+        best, cost = Layout({}), 0
+        chosen: set[tuple[int, int]] = set()
+        forbidden: set[int] = set()
+        for number in range(RELAXATIONS):
+            began = self._clock()
+            relaxed = relaxation.solve(dict.fromkeys(program.indices(forbidden), 0))
+            self.solve_seconds += self._clock() - began
+            if relaxed is None:
+                break
+            if not number:
+                self.bound = min(self.bound, math.ceil(program.worth(relaxed.cost) * (1 + ROUNDED)))
+            used, partly = program.support(relaxed.values)
+            chosen |= used
+            able = [job for job in jobs if any((job, index) in chosen for index in range(len(groups)))]
+            best, cost, _ = self._solve(
+                self._over(able, groups, best, frozenset(chosen)), best, cost, self._left * PART
+            )
+            if not partly:
+                break
+            forbidden |= partly
+        return (best, cost) if cost < -self.worth else (hint, -self.worth)
+
+    def _over(
+        self, jobs: Sequence[int], groups: Sequence[Group], hint: Layout, pairs: AbstractSet[tuple[int, int]]
+    ) -> Callable[[], Program]:
+        return lambda: Program(self.problem, jobs, groups, hint.spread or None, pairs=pairs)
+
+    # ------------------------------------------------------------------ splitting
+
+    def _split(self, jobs: Sequence[int], groups: Sequence[Group], layout: Layout) -> list[int]:
+        """Split a solution over the nodes, keep it if it is the best plan, and return the groups without a split."""
+        failed: list[int] = []
+        counts: Counts = {}
+        nodes: dict[int, int] = {}
+        for (job, _), (used, _) in layout.spread.items():
+            nodes[job] = nodes.get(job, 0) + used
+        lost: set[int] = set()
+        for index, group in enumerate(groups):
+            wanted = {job: here for (job, of), here in layout.spread.items() if of == index}
+            if not wanted:
+                continue
+            part = self._split_group(group, wanted, layout, index)
+            if part is None:
+                failed.append(index)
+                part = self._split_program(group, wanted, nodes)
+                lost.update(job for job in wanted if job not in part)
+            for job, here in part.items():
+                counts.setdefault(job, {}).update(here)
+        choice: list[Allocation | None] = [None] * len(self.problem.askings)
+        for job, here in counts.items():
+            if job not in lost:
+                choice[job] = self.problem.allocation(here)
+        # What the split left out comes first, then whatever still fits.
+        filled = self.problem.filled(choice, [*sorted(lost), *jobs])
+        value = worth(self.problem, filled)
+        if value > self.worth:
+            self.choice, self.worth = filled, value
+        return failed
+
+    def _split_group(
+        self, group: Group, wanted: Mapping[int, tuple[int, int]], layout: Layout, index: int
+    ) -> Counts | None:
+        if len(group.nodes) == 1:
+            node = int(group.nodes[0])
+            return {job: {node: units} for job, (_, units) in wanted.items()}
+        self.counters["splits"] += 1
+        if index in layout.cells:
+            return cells_on_nodes(self.problem, group, layout.cells[index])
+        return pack(self.problem, group, wanted)
+
+    def _split_program(self, group: Group, wanted: Mapping[int, tuple[int, int]], nodes: dict[int, int]) -> Counts:
+        """Return a split by a program over sets of jobs that meet. Jobs may be on more nodes, or be left out.
+
+        Args:
+            group: the group.
+            wanted: for each job, on how many nodes it is, and with how many units.
+            nodes: on how many nodes each job is in all. **This is changed** where a job is now on more.
+        """
+        self.counters["split_programs"] += 1
+        problem = self.problem
+        askings = {}
+        for job, (used, units) in wanted.items():
+            asking = problem.askings[job]
+            most = min(used + asking.most - nodes[job], units, len(group.nodes))
+            askings[job] = msgspec.structs.replace(
+                asking, units=units, least=used, most=most, licences=asking.licences * 0
+            )
+        problem = problem.asking(askings)
+        jobs = sorted(wanted)
+        sets, _ = meetings(problem, group, jobs, MOST_TRIED)
+        work = min(self._left, self._limits.work * SPLIT)
+        layout, _, _ = self._solve(
+            lambda: Program(problem, jobs, [group], meetings={0: sets}, symmetry=False), Layout({}), 0, work
+        )
+        part = cells_on_nodes(problem, group, layout.cells.get(0, ()))
+        if part is None:
+            return {}
+        for (job, _), (used, _) in layout.spread.items():
+            nodes[job] += used - wanted[job][0]
+        return part
+
+    # ------------------------------------------------------------------ refining
+
+    def _refined(
+        self, jobs: Sequence[int], groups: Sequence[Group], known: Mapping[int, list[Meeting]], failed: Sequence[int]
+    ) -> tuple[list[Group], dict[int, list[Meeting]]] | None:
+        """Return groups of which the program knows more: who may meet on their nodes, or the nodes themselves.
+
+        None: all that failed are too large for either.
+        """
+        if sum(1 for group in groups for job in jobs if group.rooms[job]) > MOST_REFINED:
+            return None
+        finer: list[Group] = []
+        told: dict[int, list[Meeting]] = {}
+        refined = 0
+        for index, group in enumerate(groups):
+            if index not in failed:
+                if index in known:
+                    told[len(finer)] = known[index]
+                finer.append(group)
+                continue
+            able = [job for job in jobs if group.rooms[job]]
+            sets, complete = ([], False) if index in known else meetings(self.problem, group, able, MOST_MEETINGS)
+            if complete:
+                told[len(finer)] = sets
+                finer.append(group)
+                refined += 1
+            elif len(able) * len(group.nodes) <= MOST_PAIRS:
+                finer += single_nodes(group)
+                refined += 1
+            else:
+                if index in known:
+                    told[len(finer)] = known[index]
+                finer.append(group)
+        self.counters["refined"] += refined
+        return (finer, told) if refined else None

@@ -1,0 +1,87 @@
+"""HiGHS, the linear solver that comes with SciPy, for the linear relaxations of CP-SAT's models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.sat.python import cp_model
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, vstack
+
+#: A side of a row beyond this has no limit.
+_FREE = 2.0**61
+
+
+class Relaxed(NamedTuple):
+    """The optimum of a linear relaxation.
+
+    Attributes:
+        cost: about the least one; as exact as floating point is.
+        values: of the variables, by their indices, float64 [variable].
+    """
+
+    cost: float
+    values: NDArray[np.float64]
+
+
+class Relaxation:
+    """The linear relaxation of a CP-SAT model with a linear objective.
+
+    Constraints that are not linear, or hold only under a condition, are left out.
+    """
+
+    def __init__(self, model: cp_model.CpModel) -> None:
+        """Read the model. Time: linear in its entries."""
+        proto = model.proto
+        domains = [list(variable.domain) for variable in proto.variables]
+        self._bounds = np.array([(domain[0], domain[-1]) for domain in domains], dtype=np.float64)
+        rows: list[int] = []
+        columns: list[int] = []
+        factors: list[int] = []
+        sides: list[tuple[int, int]] = []
+        for constraint in proto.constraints:
+            if constraint.has_linear() and not len(constraint.enforcement_literal):
+                linear = constraint.linear
+                rows += [len(sides)] * len(linear.vars)
+                columns += linear.vars
+                factors += linear.coeffs
+                domain = list(linear.domain)
+                sides.append((domain[0], domain[-1]))
+        shape = len(sides), len(domains)
+        matrix = csr_array((np.array(factors, dtype=np.float64), (rows, columns)), shape=shape)
+        low, high = np.array(sides, dtype=np.float64).reshape(-1, 2).T
+        equal = low == high
+        above, below = ~equal & (high < _FREE), ~equal & (low > -_FREE)
+        self._most = csr_array(vstack((matrix[above], -matrix[below])))
+        self._most_side = np.concatenate((high[above], -low[below]))
+        self._equal, self._equal_side = matrix[equal], low[equal]
+        self._cost = np.zeros(len(domains))
+        np.add.at(self._cost, list(proto.objective.vars), np.array(proto.objective.coeffs, dtype=np.float64))
+        self._offset = float(proto.objective.offset)
+        #: Costs as large as priorities are beyond the solver's tolerances.
+        self._scale = max(float(np.abs(self._cost).max(initial=0.0)), 1.0)
+
+    def solve(self, fixed: Mapping[int, int]) -> Relaxed | None:
+        """Solve the relaxation by the simplex method, with one worker; None: it has no solution.
+
+        The answer is deterministic. There is no limit, since thousands of rows take tenths of a second.
+
+        Args:
+            fixed: values of some variables, by their indices.
+        """
+        bounds = self._bounds.copy()
+        for variable, value in fixed.items():
+            bounds[variable] = value
+        answer = linprog(
+            self._cost / self._scale,
+            A_ub=self._most,
+            b_ub=self._most_side,
+            A_eq=self._equal,
+            b_eq=self._equal_side,
+            bounds=bounds,
+            method="highs-ds",
+        )
+        return Relaxed(answer.fun * self._scale + self._offset, answer.x) if answer.status == 0 else None
