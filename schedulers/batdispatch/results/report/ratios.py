@@ -11,9 +11,6 @@ from matplotlib.ticker import FuncFormatter
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.report import style
 
-#: What the page's own colours are in a picture that stands alone, on white.
-_ALONE = {style.INK: "#1a1a1a", style.FAINT: "#707070"}
-
 
 def ratio_picture(
     path: Path, series: Mapping[str, Sequence[float]], *, label: str, marks: Sequence[float], title: str
@@ -48,7 +45,4 @@ def ratio_picture(
         axes.set_ylabel(label)
         axes.grid(True, axis="y")
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
-    text = style.to_svg(figure, "r", title).replace("currentColor", _ALONE[style.INK])
-    text = text.replace("var(--faint, #888)", _ALONE[style.FAINT])
-    text = text.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" style="background:#fff" ', 1)
-    write_whole(path, text.encode() + b"\n")
+    write_whole(path, style.alone(figure, "r", title))

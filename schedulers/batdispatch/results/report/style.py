@@ -22,6 +22,8 @@ SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 STROKES = ("-", "--", ":", "-.")
 #: Stand-ins that become the page's own colours, so that a picture follows a dark theme.
 INK, FAINT = "#010203", "#040506"
+#: What these are in a picture that stands alone, on white.
+ALONE = ("#1a1a1a", "#707070")
 #: Inches. Small on purpose: scaled to a phone's width the letters are still 9 to 10 pixels high.
 WIDTH = 5.0
 
@@ -97,6 +99,13 @@ def to_svg(figure: Figure, prefix: str, title: str) -> str:
         text,
         count=1,
     )
+
+
+def alone(figure: Figure, prefix: str, title: str) -> bytes:
+    """Return a figure as an SVG file of its own, on white; arguments as for `to_svg`."""
+    text = to_svg(figure, prefix, title)
+    text = text.replace("currentColor", ALONE[0]).replace("var(--faint, #888)", ALONE[1])
+    return text.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" style="background:#fff" ', 1).encode() + b"\n"
 
 
 def time_unit(span: float) -> tuple[float, str]:

@@ -1,0 +1,79 @@
+"""The ESP experiment: its data are the published ones, its page shows them, and Slurm's rows are near the paper's."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "expe" / "esp"
+ORACLE = json.loads((ROOT / "tests" / "oracles" / "auction" / "esp.json").read_text(encoding="utf-8"))
+#: Row of the experiment -> row of the oracle.
+NAMES = {
+    "backfill, basic": "backfill/basic",
+    "IPSCHED, basic": "ip/basic",
+    "backfill, multifactor": "backfill/multifactor",
+    "IPSCHED, multifactor": "ip/multifactor",
+}
+
+
+@pytest.fixture(scope="module")
+def modules() -> Iterator[dict[str, ModuleType]]:
+    """The files of the experiment; their names are taken from nobody else's."""
+    names = ("grid", "show", "run")
+    before = {name: sys.modules.pop(name, None) for name in names}
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield {name: __import__(name) for name in names}
+    finally:
+        sys.path.remove(str(FOLDER))
+        for name in names:
+            sys.modules.pop(name, None)
+            if (module := before[name]) is not None:
+                sys.modules[name] = module
+
+
+def test_the_figures_are_the_published_ones(modules: dict[str, ModuleType]) -> None:
+    grid = modules["grid"]
+    for known, told in (("paper", grid.PAPER), ("mean_of_3_seeds_spaced_over_10800_s", grid.REFERENCE)):
+        assert told.keys() == NAMES.keys()
+        for row, name in NAMES.items():
+            published = ORACLE[known][name]
+            fields = ("wait", "wait_std", "slowdown", "slowdown_std", "util")
+            assert told[row] == tuple(published[field] for field in fields)
+
+
+def test_a_row_that_is_not_measured_says_so_and_a_mean_too_far_off_stands_out(modules: dict[str, ModuleType]) -> None:
+    show = modules["show"]
+    runs = [show.Measured(wait, 1.0, 18.11 * 1.2, 20.0, 0.9, 3.0, 1.0) for wait in (1.5, 1.7)]
+    lines = show.comparison_table({"backfill, basic": runs}).splitlines()
+    assert "| backfill, basic | wait (h) | 1.60 | 1.65 | 1.60 ± 1.27 | +0% | yes |" in lines
+    assert "| backfill, basic | slowdown | 18.11 | 16.56 | 21.73 ± 0.00 | +20% | **no** |" in lines
+    assert sum("not measured yet" in line for line in lines) == 15
+
+
+def test_the_page_holds_every_section_and_picture() -> None:
+    page = (FOLDER / "results.md").read_text(encoding="utf-8")
+    for section in ("table", "cases", "slurm"):
+        inside = page.partition(f"<!-- measured: {section} -->")[2].partition("<!-- end -->")[0]
+        assert inside.count("\n|") > 5, section
+    drawn = set(re.findall(r"\]\((\S+\.svg)\)", page))
+    assert drawn == {path.name for path in FOLDER.glob("*.svg")}
+
+
+@pytest.mark.slow
+def test_means_of_backfilling_are_within_15_percent_of_the_papers(
+    modules: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    grid, run = modules["grid"], modules["run"]
+    for row, runs in run.measure(grid.ROWS, 3, tmp_path, {}).items():
+        for metric in ("wait", "utilisation"):
+            mean = float(np.mean([getattr(each, metric) for each in runs]))
+            assert mean == pytest.approx(getattr(grid.PAPER[row], metric), rel=grid.TOLERANCE), (row, metric)
