@@ -1,9 +1,11 @@
 """Messages answered per CPU-second by `serve`, against pybatsim's loop with an equivalent scheduler.
 
-Usage: ``python benchmarks/serve.py [--jobs N] [--hosts N] [--loads X ...]``. Both run behind a tcp socket on the
-loopback; what is measured is the CPU time of the decision process alone, its start-up taken off. pybatsim runs its own
-loop with logging off.
+Usage: ``python benchmarks/serve.py [--jobs N] [--hosts N] [--loads X ...] [--rounds N]``. Both run behind a tcp socket
+on the loopback; what is measured is the CPU time of the decision process alone, its start-up taken off. pybatsim runs
+its own loop with logging off.
 
+- limit: a bare echo behind a REP socket and `serve`, one after the other in several rounds, and what a message takes
+  to be read, decided about and answered in process, without a socket. What is left of `serve` is set beside the echo.
 - plain: a scripted Batsim sends jobs that end before the next ones come, so nobody has a queue to search; pybatsim runs
   a first-come scheduler of a dozen lines that makes the same decisions. Mostly ZeroMQ's own cost on either side.
 - loaded: the embedded engine simulates a machine (of 128 hosts unless said otherwise) with a queue; pybatsim runs its
@@ -15,18 +17,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import resource
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
 import zmq
 
 from batdispatch.batsim import v4
+from batdispatch.core.dispatcher import create
 from batdispatch.core.machine import Machine
+from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import read_workload
@@ -125,9 +131,37 @@ def cpu_of(command: list[str], endpoint: str, said: list[bytes]) -> tuple[float,
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, placed
 
 
-def echoes(jobs: int) -> list[tuple[int, str]]:
-    """Return how many jobs the echo is told of, and where it listens: once for its start-up, once to be timed."""
-    return [(0, free_endpoint()), (jobs, free_endpoint())]
+def own_work(said: list[bytes], placed: list[str]) -> float:
+    """Return the CPU seconds that it takes to read the frames, decide and write the replies, without a socket."""
+    session = Session(create("fcfs"))
+    filled = [
+        frame.replace(b'"alloc":""', f'"alloc":"{at}"'.encode())
+        for frame, at in zip(said, ["", "", *placed, *[""] * 2], strict=False)
+    ]
+    began = time.process_time()
+    for frame in filled:
+        v4.encode_reply(session.handle(v4.decode_message(frame)))
+    return time.process_time() - began
+
+
+def limit(jobs: int, rounds: int) -> None:
+    """Print what a bare echo, `serve` and its own work cost, each the least of several rounds."""
+    said, bare = frames(jobs), frames(0)
+    least = {"echo": math.inf, "serve": math.inf, "own work": math.inf}
+    for _ in range(rounds):
+        cost, placed = {}, {}
+        for kind in ("echo", "serve"):
+            seconds = []
+            for listed in (bare, said):
+                endpoint = free_endpoint()
+                line = [sys.executable, "-c", ECHO, endpoint] if kind == "echo" else serve_command("fcfs", endpoint)
+                spent, placed[kind] = cpu_of(line, endpoint, listed)
+                seconds.append(spent)
+            cost[kind] = seconds[1] - seconds[0]
+        cost["own work"] = own_work(said, placed["serve"]) - own_work(bare, [])
+        least = {kind: min(known, 1e6 * cost[kind] / jobs) for kind, known in least.items()}
+    print("CPU-us a message: " + ", ".join(f"{kind} {cost:.1f}" for kind, cost in least.items()))
+    print(f"what is left of serve: {(least['serve'] - least['own work']) / least['echo']:.2f} times the echo")
 
 
 def free_endpoint() -> str:
@@ -187,8 +221,9 @@ def loaded(command: list[str], endpoint: str, workload: Path, hosts: int, folder
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=20_000)
-    parser.add_argument("--loads", type=float, nargs="+", default=[0.7, 0.9, 1.0, 1.1])
+    parser.add_argument("--loads", type=float, nargs="*", default=[0.7, 0.9, 1.0, 1.1])
     parser.add_argument("--hosts", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of the comparison with an echo")
     given = parser.parse_args()
     jobs = given.jobs
     with tempfile.TemporaryDirectory() as name:
@@ -200,8 +235,7 @@ def main() -> None:
             "pybatsim": lambda endpoint: pybatsim_command(str(scheduler), endpoint),
         }
         rates, starts, startup = {}, {}, {}
-        idle, busy = (cpu_of([sys.executable, "-c", ECHO, at], at, frames(n)) for n, at in echoes(jobs))
-        print(f"an echo without any reading: {1e6 * (busy[0] - idle[0]) / jobs:.0f} CPU-us a message")
+        limit(jobs, given.rounds)
         for kind, command in commands.items():
             endpoint = free_endpoint()
             startup[kind], _ = cpu_of(command(endpoint), endpoint, frames(0))
