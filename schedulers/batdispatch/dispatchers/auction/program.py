@@ -30,7 +30,7 @@ References:
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from math import gcd
+from math import floor, gcd, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +101,9 @@ class Program(CpSatModel):
         super().__init__()
         self.problem, self.jobs, self.groups = problem, jobs, groups
         self._starts = {job: self.cp.new_bool_var(f"s{job}") for job in jobs}
+        #: How many jobs start.
+        self._count = self.cp.new_int_var(0, len(jobs), "n")
+        self.cp.add(sum(self._starts.values()) == self._count)
         self._nodes: dict[tuple[int, int], cp_model.IntVar] = {}
         self._units: dict[tuple[int, int], cp_model.IntVar] = {}
         #: The jobs that may use each group.
@@ -291,9 +294,20 @@ class Program(CpSatModel):
 
     # ------------------------------------------------------------------ linear relaxations
 
-    def indices(self, jobs: Iterable[int]) -> list[int]:
-        """Return the indices of the variables that say whether some jobs start."""
-        return [self._starts[job].index for job in jobs]
+    def none_of(self, jobs: Iterable[int], pairs: Iterable[tuple[int, int]]) -> dict[int, tuple[float, float]]:
+        """Return bounds with which a relaxation does without some jobs, and some pairs of jobs and groups."""
+        left_out = [self._starts[job] for job in jobs] + [self._nodes[place] for place in pairs]
+        return {variable.index: (0, 0) for variable in left_out}
+
+    def counts(self, values: NDArray[np.float64]) -> list[dict[int, tuple[float, float]]]:
+        """Return bounds of two relaxations, one of which holds a plan: fewer jobs start than in a relaxation, or more.
+
+        Nothing is returned if a whole number of jobs starts in the relaxation.
+        """
+        count = float(values[self._count.index])
+        if abs(count - round(count)) <= _SOME:
+            return []
+        return [{self._count.index: (0, floor(count))}, {self._count.index: (floor(count) + 1, inf)}]
 
     def support(self, values: NDArray[np.float64]) -> tuple[set[tuple[int, int]], set[int]]:
         """Return the (job, index of a group) that a relaxation's optimum uses, and the jobs that start in part."""

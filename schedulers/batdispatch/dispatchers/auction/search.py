@@ -22,17 +22,19 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.dispatchers.auction.groups import Group, classes, single_nodes
 from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.dispatchers.auction.program import Layout, Meeting, Program
-from batdispatch.dispatchers.auction.splitting import Counts, cells_on_nodes, meetings, pack
+from batdispatch.dispatchers.auction.splitting import Counts, cells_on_nodes, cost, meetings, pack
 from batdispatch.dispatchers.auction.worth import spread_of, worth
 from batdispatch.parts.solving import Limits, run
-from batdispatch.parts.solving.highs import Relaxation
+from batdispatch.parts.solving.highs import Relaxation, Relaxed
 
 #: A plan is proven optimal when its worth and the bound differ by at most this share of its worth.
 PROVEN = 1e-9
 #: Programs with more variables are large.
 LARGE = 1500
-#: How many linear relaxations choose the pairs of a large program.
-RELAXATIONS = 2
+#: How many linear relaxations choose pairs of a large program.
+RELAXATIONS = 6
+#: Share of all work below which no further program is tried.
+ENOUGH = 0.1
 #: What a bound of a linear relaxation is rounded up by, for the tolerances of its solver.
 ROUNDED = 1e-6
 #: Share of the work that is left for each program over chosen pairs, and for each whole program; splits need the rest.
@@ -127,22 +129,19 @@ class Search:
 
     def _round(self, jobs: Sequence[int], groups: Sequence[Group], known: Mapping[int, Sequence[Meeting]]) -> list[int]:
         """Solve the program over some groups and split its solutions; return the groups without a split."""
-        hint = Layout(spread_of(self.problem, self.choice, groups))
-        best, cost = hint, -self.worth
         pairs = sum(1 for group in groups for job in jobs if group.rooms[job])
-        failed: list[int] = []
         if 2 * pairs > LARGE and not known:
-            best, cost = self._over_chosen_pairs(jobs, groups, hint)
-            if cost < -self.worth:
-                failed = self._split(jobs, groups, best)
-                if self.closed:
-                    return []
+            self._over_chosen_pairs(jobs, groups)
+            if self.closed or self._left <= ENOUGH * self._limits.work:
+                return []
+        hint = Layout(spread_of(self.problem, self.choice, groups))
+        cost = -self.worth
         layout, found, bound = self._solve(
-            lambda: Program(self.problem, jobs, groups, best.spread, known), best, cost, self._left * WHOLE
+            lambda: Program(self.problem, jobs, groups, hint.spread, known), hint, cost, self._left * WHOLE
         )
         self.bound = min(self.bound, bound)
         # A plan that the program does not improve on needs no split: it is one.
-        return self._split(jobs, groups, layout) if found < cost else failed
+        return self._split(jobs, groups, layout)[0] if found < cost else []
 
     def _solve(self, build: Callable[[], Program], hint: Layout, cost: int, work: float) -> tuple[Layout, int, int]:
         """Solve a program; return the better of what is found and the hint, its cost, and a bound on worths."""
@@ -159,113 +158,159 @@ class Search:
         bound = self.bound if found.bound == -math.inf else math.floor(-found.bound)
         return found.solution, round(found.cost), bound
 
-    def _over_chosen_pairs(self, jobs: Sequence[int], groups: Sequence[Group], hint: Layout) -> tuple[Layout, int]:
-        """Return a good solution of a large program and its cost; the bound is that of the first relaxation."""
+    def _over_chosen_pairs(self, jobs: Sequence[int], groups: Sequence[Group]) -> None:
+        """Improve the plan by programs over few pairs of jobs and groups; the bound is that of the first relaxation.
+
+        The jobs that started in part, and the jobs in the groups where a split had no place for them, are left out of
+        the next relaxation.
+        """
         began = self._clock()
         program = Program(self.problem, jobs, groups)
         relaxation = Relaxation(program.cp)
         self.build_seconds += self._clock() - began
-        # A plan from elsewhere would only widen the program.
         best, cost = Layout({}), 0
         chosen: set[tuple[int, int]] = set()
         forbidden: set[int] = set()
+        placeless: set[tuple[int, int]] = set()
         for number in range(RELAXATIONS):
             began = self._clock()
-            relaxed = relaxation.solve(dict.fromkeys(program.indices(forbidden), 0))
+            relaxed = relaxation.solve(program.none_of(forbidden, placeless))
             self.solve_seconds += self._clock() - began
             if relaxed is None:
-                break
+                return
             if not number:
-                self.bound = min(self.bound, math.ceil(program.worth(relaxed.cost) * (1 + ROUNDED)))
+                self._bound_by(program, relaxation, relaxed)
             used, partly = program.support(relaxed.values)
             chosen |= used
-            able = [job for job in jobs if any((job, index) in chosen for index in range(len(groups)))]
             best, cost, _ = self._solve(
-                self._over(able, groups, best, frozenset(chosen)), best, cost, self._left * PART
+                self._over(jobs, groups, best, chosen - placeless), best, cost, self._left * PART
             )
-            if not partly:
-                break
             forbidden |= partly
-        return (best, cost) if cost < -self.worth else (hint, -self.worth)
+            if number and cost < -self.worth:
+                _, lost = self._split(jobs, groups, best)
+                placeless |= lost
+                # What was found is no plan, and the plan made of it is the next one to improve on.
+                best, cost = Layout(spread_of(self.problem, self.choice, groups)), -self.worth
+                chosen |= set(best.spread)
+            if self.closed or self._left <= ENOUGH * self._limits.work or (number and not partly and not placeless):
+                return
+
+    def _bound_by(self, program: Program, relaxation: Relaxation, relaxed: Relaxed) -> None:
+        """Take the bound of a relaxation.
+
+        Where a fraction of a job more starts, the bound is that of whole numbers: of fewer jobs or of more.
+        """
+        sides = [relaxation.solve(bounds) for bounds in program.counts(relaxed.values)]
+        cost = min((side.cost for side in sides if side is not None), default=relaxed.cost)
+        self.bound = min(self.bound, math.ceil(program.worth(cost) * (1 + ROUNDED)))
 
     def _over(
         self, jobs: Sequence[int], groups: Sequence[Group], hint: Layout, pairs: AbstractSet[tuple[int, int]]
     ) -> Callable[[], Program]:
-        return lambda: Program(self.problem, jobs, groups, hint.spread or None, pairs=pairs)
+        able = {job for job, _ in pairs}
+        return lambda: Program(
+            self.problem, [job for job in jobs if job in able], groups, hint.spread or None, pairs=pairs
+        )
 
     # ------------------------------------------------------------------ splitting
 
-    def _split(self, jobs: Sequence[int], groups: Sequence[Group], layout: Layout) -> list[int]:
-        """Split a solution over the nodes, keep it if it is the best plan, and return the groups without a split."""
+    def _split(
+        self, jobs: Sequence[int], groups: Sequence[Group], layout: Layout
+    ) -> tuple[list[int], set[tuple[int, int]]]:
+        """Split a solution over the nodes, and keep the plan if it is the best.
+
+        Returns the groups without a split, and the (job, index of a group) for which there was no place.
+        """
         failed: list[int] = []
         counts: Counts = {}
         nodes: dict[int, int] = {}
         for (job, _), (used, _) in layout.spread.items():
             nodes[job] = nodes.get(job, 0) + used
-        lost: set[int] = set()
+        lost: set[tuple[int, int]] = set()
         for index, group in enumerate(groups):
             wanted = {job: here for (job, of), here in layout.spread.items() if of == index}
             if not wanted:
                 continue
-            part = self._split_group(group, wanted, layout, index)
-            if part is None:
+            part, whole = self._split_group(group, wanted, layout, index, nodes)
+            if not whole:
                 failed.append(index)
-                part = self._split_program(group, wanted, nodes)
-                lost.update(job for job in wanted if job not in part)
+                lost.update((job, index) for job in wanted if job not in part)
             for job, here in part.items():
                 counts.setdefault(job, {}).update(here)
+        without = {job for job, _ in lost}
         choice: list[Allocation | None] = [None] * len(self.problem.askings)
         for job, here in counts.items():
-            if job not in lost:
+            if job not in without:
                 choice[job] = self.problem.allocation(here)
         # What the split left out comes first, then whatever still fits.
-        filled = self.problem.filled(choice, [*sorted(lost), *jobs])
+        filled = self.problem.filled(choice, [*sorted(without), *jobs])
         value = worth(self.problem, filled)
         if value > self.worth:
             self.choice, self.worth = filled, value
-        return failed
+        return failed, lost
 
     def _split_group(
-        self, group: Group, wanted: Mapping[int, tuple[int, int]], layout: Layout, index: int
-    ) -> Counts | None:
-        if len(group.nodes) == 1:
-            node = int(group.nodes[0])
-            return {job: {node: units} for job, (_, units) in wanted.items()}
-        self.counters["splits"] += 1
-        if index in layout.cells:
-            return cells_on_nodes(self.problem, group, layout.cells[index])
-        return pack(self.problem, group, wanted)
-
-    def _split_program(self, group: Group, wanted: Mapping[int, tuple[int, int]], nodes: dict[int, int]) -> Counts:
-        """Return a split by a program over sets of jobs that meet. Jobs may be on more nodes, or be left out.
+        self, group: Group, wanted: Mapping[int, tuple[int, int]], layout: Layout, index: int, nodes: dict[int, int]
+    ) -> tuple[Counts, bool]:
+        """Return a split of a group's part of a plan, and whether it is what the plan says, on as many nodes.
 
         Args:
             group: the group.
             wanted: for each job, on how many nodes it is, and with how many units.
+            layout: the plan.
+            index: of the group.
             nodes: on how many nodes each job is in all. **This is changed** where a job is now on more.
         """
-        self.counters["split_programs"] += 1
         problem = self.problem
+        if len(group.nodes) == 1:
+            node = int(group.nodes[0])
+            return {job: {node: units} for job, (_, units) in wanted.items()}, True
+        self.counters["splits"] += 1
+        if index in layout.cells:
+            part = cells_on_nodes(problem, group, layout.cells[index])
+            if part is not None:
+                return part, True
+        most = {
+            job: min(used + problem.askings[job].most - nodes[job], units, len(group.nodes))
+            for job, (used, units) in wanted.items()
+        }
+        part = pack(problem, group, wanted, most)
+        if all(job in part and len(part[job]) == used for job, (used, _) in wanted.items()):
+            return part, True
+        better = self._split_program(group, wanted, most)
+        if better is not None and cost(problem, wanted, better) < cost(problem, wanted, part):
+            part = better
+        for job, here in part.items():
+            nodes[job] += len(here) - wanted[job][0]
+        return part, all(job in part and len(part[job]) <= used for job, (used, _) in wanted.items())
+
+    def _split_program(
+        self, group: Group, wanted: Mapping[int, tuple[int, int]], most: Mapping[int, int]
+    ) -> Counts | None:
+        """Return a split by a program over sets of jobs that meet, or None. Jobs may be on more nodes, or be left out.
+
+        Args:
+            group: the group.
+            wanted: for each job, on how many nodes it is, and with how many units.
+            most: for each job, on how many nodes it may be.
+        """
+        jobs = sorted(wanted)
+        sets, complete = meetings(self.problem, group, jobs, MOST_TRIED)
+        if not complete or self._left <= 0:
+            return None
+        self.counters["split_programs"] += 1
         askings = {}
         for job, (used, units) in wanted.items():
-            asking = problem.askings[job]
-            most = min(used + asking.most - nodes[job], units, len(group.nodes))
+            asking = self.problem.askings[job]
             askings[job] = msgspec.structs.replace(
-                asking, units=units, least=used, most=most, licences=asking.licences * 0
+                asking, units=units, least=used, most=most[job], licences=asking.licences * 0
             )
-        problem = problem.asking(askings)
-        jobs = sorted(wanted)
-        sets, _ = meetings(problem, group, jobs, MOST_TRIED)
+        problem = self.problem.asking(askings)
         work = min(self._left, self._limits.work * SPLIT)
-        layout, _, _ = self._solve(
+        layout, value, _ = self._solve(
             lambda: Program(problem, jobs, [group], meetings={0: sets}, symmetry=False), Layout({}), 0, work
         )
-        part = cells_on_nodes(problem, group, layout.cells.get(0, ()))
-        if part is None:
-            return {}
-        for (job, _), (used, _) in layout.spread.items():
-            nodes[job] += used - wanted[job][0]
-        return part
+        return cells_on_nodes(problem, group, layout.cells.get(0, ())) if value else None
 
     # ------------------------------------------------------------------ refining
 

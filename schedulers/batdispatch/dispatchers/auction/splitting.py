@@ -17,8 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.dispatchers.auction.groups import Group
-from batdispatch.dispatchers.auction.problem import Problem
+from batdispatch.dispatchers.auction.problem import Asking, Problem
 from batdispatch.dispatchers.auction.program import Cell, Meeting
+
+#: How often jobs are packed anew, each time with those first that found no place.
+_ATTEMPTS = 12
 
 #: For each job: how many units on which node of the problem.
 Counts = dict[int, dict[int, int]]
@@ -99,52 +102,87 @@ def _poured(problem: Problem, group: Group, cell: Cell, even: bool) -> NDArray[n
     return units
 
 
-def pack(problem: Problem, group: Group, wanted: Mapping[int, tuple[int, int]]) -> Counts | None:
-    """Return a split of a group's part of a plan by packing one job after the other, or None if this way finds none.
+def pack(problem: Problem, group: Group, wanted: Mapping[int, tuple[int, int]], most: Mapping[int, int]) -> Counts:
+    """Return a split of a group's part of a plan by packing one job after the other; jobs without a place are left out.
 
-    Jobs that fill their nodes come first. Each job takes, of the nodes in ascending order of the room that is left for
-    it, the first so many that hold it, and closes those with least room.
+    Jobs that fill their nodes come first. If some jobs find no place or need more nodes, those jobs come first in the
+    next attempt. The cheapest of the attempts is returned.
 
     Args:
         problem: the problem.
         group: the group.
         wanted: for each job, on how many nodes it is, and with how many units.
+        most: for each job, on how many nodes it may be.
     """
-    left = np.repeat(np.array([group.free]), len(group.nodes), axis=0)
-    found: Counts = {}
 
     def urgency(job: int) -> tuple[float, ...]:
         nodes, units = wanted[job]
-        once = max(
-            (use / free for use, free in zip(group.least_use(problem.askings[job]), group.free, strict=True) if free),
-            default=0.0,
-        )
+        least = group.least_use(problem.askings[job])
+        once = max((use / free for use, free in zip(least, group.free, strict=True) if free), default=0.0)
         return -units / (nodes * group.rooms[job]), -once, -units, job
 
-    for job in sorted(wanted, key=urgency):
+    order = sorted(wanted, key=urgency)
+    best: Counts = {}
+    cheapest = cost(problem, wanted, best)
+    for _ in range(_ATTEMPTS):
+        found = _packed(problem, group, wanted, most, order)
+        costs = cost(problem, wanted, found)
+        if costs < cheapest:
+            best, cheapest = found, costs
+        amiss = [job for job in order if job not in found or len(found[job]) > wanted[job][0]]
+        if not amiss:
+            break
+        order = [*amiss, *(job for job in order if job not in amiss)]
+    return best
+
+
+def cost(problem: Problem, wanted: Mapping[int, tuple[int, int]], part: Counts) -> int:
+    """Return what a split of a group costs: the nodes that its jobs use, and what the jobs left out are worth."""
+    twice = 2 * len(problem.hosts)
+    return sum(problem.askings[job].priority * (len(part[job]) if job in part else twice) for job in wanted)
+
+
+def _packed(
+    problem: Problem,
+    group: Group,
+    wanted: Mapping[int, tuple[int, int]],
+    most: Mapping[int, int],
+    order: Sequence[int],
+) -> Counts:
+    """Pack jobs in an order.
+
+    Each job takes, of the nodes in ascending order of the room that is left for it, the first so many that hold it, and
+    closes those with least room. Where no nodes hold it, it takes more nodes.
+    """
+    left = np.repeat(np.array([group.free]), len(group.nodes), axis=0)
+    found: Counts = {}
+    for job in order:
         nodes, units = wanted[job]
         asking = problem.askings[job]
-        once = np.array(group.once(asking))
-        rest = left - once
-        used = asking.amounts > 0
-        room = (rest[:, used] // asking.amounts[used]).min(axis=1, initial=group.rooms[job])
-        room[(rest < 0).any(axis=1)] = 0
-        if asking.each:
-            room = np.where(room >= asking.each, asking.each, 0)
+        room = _room(asking, group, left, job)
         able = room.nonzero()[0]
-        if len(able) < nodes:
-            return None
         able = able[np.argsort(room[able], kind="stable")]
         sums = np.concatenate(([0], room[able].cumsum()))
-        windows = sums[nodes:] - sums[:-nodes]
-        first = int(windows.searchsorted(units))
-        if first == len(windows):
-            return None
+        # The last so many nodes hold most. If they do not hold all units, more nodes are needed.
+        held = sums[-1] - sums[::-1]
+        nodes = max(nodes, int(held.searchsorted(units)))
+        if nodes > min(most[job], len(able)):
+            continue
+        first = int((sums[nodes:] - sums[: len(sums) - nodes]).searchsorted(units))
         chosen = able[first : first + nodes]
         counts = _shared(room[chosen], units)
-        left[chosen] -= once + counts[:, None] * asking.amounts
+        left[chosen] -= np.array(group.once(asking)) + counts[:, None] * asking.amounts
         found[job] = dict(zip(group.nodes[chosen].tolist(), counts.tolist(), strict=True))
     return found
+
+
+def _room(asking: Asking, group: Group, left: NDArray[np.int64], job: int) -> NDArray[np.int64]:
+    """Return how many units of a job each node of a group takes of what is left there, int64 [node of the group]."""
+    rest = left - np.array(group.once(asking))
+    used = asking.amounts > 0
+    room: NDArray[np.int64] = (rest[:, used] // asking.amounts[used]).min(axis=1, initial=group.rooms[job])
+    room[(rest < 0).any(axis=1)] = 0
+    return np.where(room >= asking.each, asking.each, 0) if asking.each else room
 
 
 def _shared(rooms: NDArray[np.int64], units: int) -> NDArray[np.int64]:

@@ -64,17 +64,17 @@ class Relaxation:
         #: Costs as large as priorities are beyond the solver's tolerances.
         self._scale = max(float(np.abs(self._cost).max(initial=0.0)), 1.0)
 
-    def solve(self, fixed: Mapping[int, int]) -> Relaxed | None:
+    def solve(self, within: Mapping[int, tuple[float, float]]) -> Relaxed | None:
         """Solve the relaxation by the simplex method, with one worker; None: it has no solution.
 
         The answer is deterministic. There is no limit, since thousands of rows take tenths of a second.
 
         Args:
-            fixed: values of some variables, by their indices.
+            within: further bounds of some variables, by their indices.
         """
         bounds = self._bounds.copy()
-        for variable, value in fixed.items():
-            bounds[variable] = value
+        for variable, (least, most) in within.items():
+            bounds[variable] = max(bounds[variable, 0], least), min(bounds[variable, 1], most)
         answer = linprog(
             self._cost / self._scale,
             A_ub=self._most,

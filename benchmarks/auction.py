@@ -1,0 +1,178 @@
+"""CPU time and quality of IPSCHED: on hard windows drawn at random, and over the decisions of a simulation.
+
+Usage: ``python benchmarks/auction.py windows [--first 0] [--count 50] [--priorities basic|ranks] [--work 1]``
+       ``python benchmarks/auction.py esp [--seeds 3] [--priorities basic]``
+
+A hard window has 1,024 nodes and 200 jobs. The nodes have 3 to 8 free cores and 0 to 2 free GPUs, which makes 18
+classes; the sizes of the classes are multinomial, with shares from a flat Dirichlet distribution. A job's cores are
+lognormal (median 1/60 of 8 x 1,024 cores, sigma 1.2) and at most half of them. Half of the jobs ask for 0 to 2 GPUs a
+node. A quarter fixes the number of nodes, a fifth gives a range, and about a seventh fixes the cores per node. The
+window is drawn from its seed. CPU time is that of the choice, by `time.process_time`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from batdispatch.core.events import JobSubmitted, SimulationBegins
+from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_request
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.machine import Host, Machine
+from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
+from batdispatch.dispatchers.auction.problem import Choice, Problem
+from batdispatch.parts.ordering.priority import TOP
+from batdispatch.parts.solving import Found
+from batdispatch.testing.simulation import Task, simulate
+
+NODES, CORES, JOBS = 1024, 8, 200
+#: ESP-2: fraction of the machine, number of jobs, run time in s.
+ESP = [
+    (0.03125, 75, 267), (0.0625, 9, 322), (0.5, 3, 534), (0.25, 3, 616), (0.5, 3, 315), (0.0625, 9, 1846),
+    (0.125, 6, 1334), (0.1582, 6, 1067), (0.03125, 24, 1432), (0.0625, 24, 725), (0.0957, 15, 487), (0.125, 36, 366),
+    (0.25, 15, 187), (1.0, 2, 100),
+]  # fmt: skip
+#: A bound this close to the worth is a good one.
+GOOD = 0.01
+
+
+def hard_window(seed: int, priorities: str) -> Problem:
+    """Return the hard window of a seed; see the head of this file."""
+    rng = np.random.default_rng(seed)
+    kinds = [(cores, gpus) for cores in range(3, CORES + 1) for gpus in range(3)]
+    counts = 1 + rng.multinomial(NODES - len(kinds), rng.dirichlet(np.ones(len(kinds))))
+    texts = [f"core={c} gpu={g}" for (c, g), count in zip(kinds, counts, strict=True) for _ in range(count)]
+    rng.shuffle(texts)
+    machine = Machine([Host(id=i, name=f"n{i}", properties={"capacity": text}) for i, text in enumerate(texts)])
+    ledger = Ledger(SimulationBegins(time=0.0, machine=machine))
+    window = []
+    for number in range(JOBS):
+        job = Job(id=f"w!{number}", request=read_request(*_asked(rng)))
+        ledger.apply_submitted(JobSubmitted(time=0.0, job=job))
+        if not ledger.why_impossible(job):
+            window.append((job, TOP - number if priorities == "basic" else JOBS - number))
+    return Problem(ledger, window)
+
+
+def _asked(rng: np.random.Generator) -> tuple[int, dict[str, Any]]:
+    """Return the units and further fields of a job."""
+    total = NODES * CORES
+    units = min(max(1, round(float(np.exp(rng.normal(np.log(total / 60), 1.2))))), total // 2)
+    fields: dict[str, Any] = {"demand": {"core": 1}}
+    gpus = int(rng.integers(0, 3)) if rng.random() < 0.5 else 0
+    if gpus:
+        fields["per_node"] = {"gpu": gpus}
+    kind, cores = rng.random(), int(rng.choice([1, 2, 3, 4, 6, 8]))
+    nodes = max(1, -(-units // cores))
+    if kind < 0.25:
+        fields["nodes"] = min(nodes, NODES // 2)
+    elif kind < 0.45:
+        least = max(1, min(nodes // 2, NODES // 2))
+        fields["nodes"] = [1 if least > units else least, max(1, min(nodes * 2, NODES))]
+    elif kind < 0.6:
+        each = min(cores, 4)
+        units = max(each, units // each * each)
+        fields["units_per_node"] = each
+    return units, fields
+
+
+class Timed(Ipsched):
+    """IPSCHED that notes status, gap and CPU time of each choice."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.seen: list[tuple[str, float, float]] = []
+
+    def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
+        began = time.process_time()
+        found = super().choose(problem, counters)
+        self.seen.append((found.status, found.gap, time.process_time() - began))
+        return found
+
+
+def windows(first: int, count: int, priorities: str, work: float) -> None:
+    """Print a line per window, and a summary."""
+    dispatcher = Timed(IpschedOptions(work=work))
+    for seed in range(first, first + count):
+        problem = hard_window(seed, priorities)
+        found = dispatcher.choose(problem, {})
+        status, gap, seconds = dispatcher.seen[-1]
+        top = problem.askings[0].priority
+        print(
+            f"{seed:3d} {status:8s} greedy {-found.first / top:7.2f} ipsched {-found.cost / top:7.2f} "
+            f"bound {-found.bound / top:7.2f} gap {gap:.3%} {seconds:.2f} s",
+            flush=True,
+        )
+    gaps = [gap for _, gap, _ in dispatcher.seen]
+    print(
+        f"gap: median {median(gaps):.2%}, worst {max(gaps):.2%}, at most {GOOD:.0%} in "
+        f"{sum(gap <= GOOD for gap in gaps)} of {len(gaps)}; CPU: {_times(dispatcher)}"
+    )
+
+
+def esp(seed: int, spread: float) -> list[Task]:
+    """Return the jobs of ESP-2, each once with and once without GPUs, in a random order and at an even pace."""
+    rows = [
+        (round(fraction * NODES * CORES), runtime, gpus)
+        for fraction, count, runtime in ESP
+        for _ in range(count)
+        for gpus in (0, 2)
+    ]
+    np.random.default_rng(seed).shuffle(rows)
+    return [
+        Task(
+            str(number),
+            number * spread / len(rows),
+            int(units),
+            float(runtime),
+            1.5 * float(runtime),
+            {"core": 1},
+            extra={"per_node": {"gpu": 2}} if gpus else {},
+        )
+        for number, (units, runtime, gpus) in enumerate(rows)
+    ]
+
+
+def esp_run(seed: int, priorities: str) -> None:
+    """Print how the decisions of a run of ESP ended, and what they cost."""
+    dispatcher = Timed(IpschedOptions(priorities=priorities))
+    tasks = esp(seed, 10_800)
+    starts = simulate(Machine.flat(NODES, f"core={CORES} gpu=2"), tasks, dispatcher).starts()
+    wait = sum(starts[task.id] - task.submission for task in tasks) / len(tasks)
+    statuses = dict(sorted(Counter(status for status, _, _ in dispatcher.seen).items()))
+    print(f"seed {seed}: {statuses}; CPU: {_times(dispatcher)}; mean wait {wait / 3600:.3f} h")
+
+
+def _times(dispatcher: Timed) -> str:
+    seconds = [seconds for _, _, seconds in dispatcher.seen]
+    return f"median {median(seconds):.4f} s, worst {max(seconds):.3f} s"
+
+
+def main() -> None:
+    """Read the command line and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True, dest="command")
+    hard = commands.add_parser("windows")
+    hard.add_argument("--first", type=int, default=0)
+    hard.add_argument("--count", type=int, default=50)
+    hard.add_argument("--priorities", choices=["basic", "ranks"], default="basic")
+    hard.add_argument("--work", type=float, default=IpschedOptions().work)
+    run = commands.add_parser("esp")
+    run.add_argument("--seeds", type=int, default=3)
+    run.add_argument("--priorities", default="basic")
+    arguments = parser.parse_args()
+    if arguments.command == "windows":
+        windows(arguments.first, arguments.count, arguments.priorities, arguments.work)
+    else:
+        for seed in range(arguments.seeds):
+            esp_run(seed, arguments.priorities)
+
+
+if __name__ == "__main__":
+    main()
