@@ -166,6 +166,20 @@ def test_restrict_takes_hosts_away_at_all_times_or_some(data: st.DataObject) -> 
         assert found == (best[0], choose(best[1], job, best[0], best[0] + duration))
 
 
+@pytest.mark.parametrize("capacity", [None, "core=2"])
+def test_the_sums_know_of_hosts_that_are_taken_away_for_a_while(capacity: str | None) -> None:
+    """Three hosts of four are away from 2 to 6 s: two of them suffice until then, and from then on."""
+    space = space_of(Machine.flat(4, capacity))
+    timeline = Timeline(space, 0.0, space.whole())
+    timeline.restrict(0b0001, 2.0, 6.0)
+    demand = amounts({"core": 2}) if capacity else ()
+    pair, one = (Job(id="w0!1", request=Request(units=units, per_unit=demand)) for units in (2, 1))
+    assert timeline.around(pair, 1.0, 5.0) == (2.0, 2.0)
+    assert timeline.around(pair, 3.0, 5.0) == (0.0, -math.inf)
+    assert timeline.around(pair, 1.0, 7.0) == (math.inf, math.inf)
+    assert timeline.around(one, 3.0, 5.0) == (math.inf, math.inf)
+
+
 def test_a_choice_that_finds_nothing_yet_is_asked_again_later() -> None:
     space = HostSpace(Machine.flat(3))
     timeline = Timeline(space, 0.0, 0b101)

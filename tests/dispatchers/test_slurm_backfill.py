@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.dispatcher import create
-from batdispatch.core.events import Event, JobSubmitted, MachinesAvailable, MachinesUnavailable, SimulationBegins
+from batdispatch.core.events import (
+    Event,
+    JobSubmitted,
+    MachinesAvailable,
+    MachinesUnavailable,
+    Notified,
+    SimulationBegins,
+)
 from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
@@ -100,6 +107,12 @@ def test_reservations_are_of_whole_nodes() -> None:
     assert simulate(machine, tasks, "easy").starts() == {"A": 0, "B": 10, "C": 2}
 
 
+def test_a_reservation_a_moment_away_is_kept() -> None:
+    """C has hosts 0 to 2 from 10 to 10.5. At 9.8 hosts 0 and 1 are free, but D would hold them for 20 s."""
+    tasks = [exact("A", 0, 2, 1), exact("B", 0, 2, 10), exact("C", 2, 3, 0.5), exact("D", 9.8, 2, 20)]
+    assert starts(Machine.flat(4), tasks, interval="0") == {"A": 0, "B": 0, "C": 10, "D": 10.5}
+
+
 def test_a_reservation_keeps_licences_too() -> None:
     machine = Machine.flat(3)
     licensed = [type(host)(id=host.id, name=host.name, properties={"licences": "matlab=2"}) for host in machine.hosts]
@@ -137,8 +150,9 @@ def test_a_pass_that_started_jobs_is_followed_by_one_for_those_behind_its_depth(
 
 def test_there_is_no_pass_where_nothing_has_changed() -> None:
     tasks = [exact("A", 0, 4, 1000), exact("B", 1, 4, 5), exact("C", 2, 4, 5)]
-    result = simulate(Machine.flat(4), tasks, "slurm-backfill", options={"depth": "1"})
-    # At 1 for B, at 31 for C, and at 1000 when A has ended.
+    told = [Notified(200.0, "weather", {}), Notified(300.0, "weather", {})]
+    result = simulate(Machine.flat(4), tasks, "slurm-backfill", options={"depth": "1"}, events=told)
+    # At 1 for B, at 31 for C, and at 1000 when A has ended; not at 200 and 300.
     report = result.session.dispatcher.report()
     assert (report["backfill_passes"], report["backfilled"]) == (3, 0)
 
