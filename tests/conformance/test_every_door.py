@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP
+from batdispatch.core.dispatcher import GROUP, find
+from batdispatch.dispatchers.auction.base import AuctionDispatcher
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms.generate import esp as esp_platform
+from batdispatch.inputs.workloads.esp import esp
+from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch.results.audit.run import Auditor
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, make_sites, replayed
 
 NAMES = registry.names(GROUP)
+#: Those made for nodes with several resources, which few jobs fill: Slurm's, and those that solve programs over nodes.
+MULTI_RESOURCE = ["slurm-backfill", *(name for name in NAMES if issubclass(find(name), AuctionDispatcher))]
 SITES = ("hosts", "nodes")
 #: Seconds by which a real Batsim's start times may differ: each message costs its clock about a microsecond.
 SLACK = 0.05
@@ -93,6 +102,27 @@ def test_same_schedule_in_a_real_batsim(door: str, name: str, site: str, referen
     assert {job: row[2:] for job, row in found.items()} == {job: row[2:] for job, row in expected.items()}
     for job, (start, end, *_) in expected.items():
         assert found[job][:2] == pytest.approx((start, end), abs=SLACK), job
+
+
+@pytest.fixture(scope="module")
+def cpu_gpu_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Eight nodes of 8 cores and 2 GPUs, and 60 jobs of the ESP mix in ten minutes, half of them with GPUs."""
+    folder = tmp_path_factory.mktemp("esp")
+    site = Site(folder / "platform.xml", folder / "workload.json")
+    site.platform.write_bytes(esp_platform(nodes=8))
+    workload = esp(np.random.default_rng(1), read_platform(site.platform).machine, spread=4600.0)
+    del workload.jobs[60:]
+    write_workload(workload, site.workload)
+    return site
+
+
+@pytest.mark.parametrize("name", MULTI_RESOURCE)
+def test_same_schedule_where_jobs_share_cpu_gpu_nodes(name: str, cpu_gpu_site: Site, tmp_path: Path) -> None:
+    expected = in_process(name, cpu_gpu_site, tmp_path / "here")
+    assert Auditor().run(tmp_path / "here").total == 0
+    assert [state for _, _, state, _ in expected.rows.values()] == ["COMPLETED_SUCCESSFULLY"] * 60
+    for door in ("zeromq4", "zeromq5"):
+        assert DOORS[door](name, cpu_gpu_site, tmp_path / door) == expected
 
 
 def test_a_dispatcher_that_decides_otherwise_is_noticed(reference: Reference) -> None:
