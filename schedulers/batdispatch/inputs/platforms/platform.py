@@ -70,8 +70,11 @@ class Platform:
                 host.coordinates = None
         listed = []
         checked: set[str] = set()
+        #: Equal properties are kept once: a dictionary for each of 100,000 hosts takes 6 MB and more.
+        kept: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         for number, host in enumerate(self.hosts):
             properties = host.merged()
+            properties = kept.setdefault(tuple(properties.items()), properties)
             text = properties.get(CAPACITY_PROPERTY)
             if text is not None and text not in checked:
                 checked.add(text)
