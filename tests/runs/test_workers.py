@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import resource
 import signal
@@ -19,7 +20,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.runs import compare as comparing
 from batdispatch.runs.compare import compare
 from batdispatch.runs.run import InputFiles, RunSpec, execute
-from batdispatch.runs.workers import DIED, carry_out, forget_peak
+from batdispatch.runs.workers import DIED, carry_out, forget_peak, workers_beside
 from working import work
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
@@ -106,6 +107,28 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
         carry_out(work, tasks, processes=2, began=lambda _: None, told=told, ended=lambda *_: pytest.fail("it ended"))
     with pytest.raises(ProcessLookupError):
         os.kill(processes[0], signal.SIGKILL)
+
+
+def test_an_interrupt_leaves_no_worker_beside() -> None:
+    before = multiprocessing.active_children()
+    beside: set[int] = set()
+
+    def interrupted() -> None:
+        with workers_beside(2) as workers:
+            assert workers is not None
+            beside.update(child.pid or 0 for child in multiprocessing.active_children() if child not in before)
+            assert len(beside) == 2
+            # At a terminal, an interrupt is sent to all processes; it is for the first one.
+            for pid in beside:
+                os.kill(pid, signal.SIGINT)
+            assert {workers.submit(os.getpid).result() for _ in range(4)} <= beside
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    for pid in beside:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux's way to forget it")
