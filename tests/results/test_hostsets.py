@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
+from batdispatch.results import hostsets
 from batdispatch.results.hostsets import parse_many
 
 masks = st.lists(st.sets(st.integers(0, 300), max_size=40), max_size=20)
@@ -57,3 +58,16 @@ def test_empty_sets_keep_their_rows():
     assert intervals.row.tolist() == [1, 3]
     assert parse_many([]).sizes.tolist() == []
     assert intervals.length.dtype == np.int64
+
+
+@pytest.mark.parametrize("block", [1, 2, 1 << 13])
+def test_intervals_come_row_by_row_in_any_order_of_rows(monkeypatch, block):
+    monkeypatch.setattr(hostsets, "BLOCK", block)
+    intervals = parse_many(["3-4 8", "", "0", "7 1-2"])
+    pieces = {0: [(0, 3, 4), (0, 8, 8)], 1: [], 2: [(2, 0, 0)], 3: [(3, 7, 7), (3, 1, 2)]}
+    for order in ([0, 1, 2, 3], [3, 2, 0], [1], []):
+        found = list(intervals.by_rows(np.array(order, dtype=np.int64)))
+        assert found == [piece for row in order for piece in pieces[row]]
+    parts = [(low, part.first.tolist()) for low, part in intervals.blocks()]
+    assert [first for _, some in parts for first in some] == intervals.first.tolist()
+    assert all(intervals.first[low] == some[0] for low, some in parts)

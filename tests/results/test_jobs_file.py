@@ -65,7 +65,7 @@ def test_every_row_is_read_wherever_a_block_ends(
 ) -> None:
     monkeypatch.setattr(jobs_file, "BLOCK", block)
     path = tmp_path / "jobs.csv"
-    for gap in ("\n", "\n\n", "\n \n", "\r\n"):
+    for gap in ("\n", "\n\n", "\n \n", "\r\n", "\r"):
         path.write_bytes(gap.join([HEADER, *(f"{i}{LINE[1:]}" for i in range(count))]).encode())
         assert read_columns(path).job_id.tolist() == [str(i) for i in range(count)]
         path.write_bytes(path.read_bytes() + gap.encode())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from batdispatch.results.hostsets import Intervals, parse_many
 #: The states that a job may end in; `RunColumns.final_state` counts along it.
 FINAL_STATES = tuple(state for state in JobState if state.is_final)
 
-Texts = NDArray[np.object_]
+#: Texts of a column, one a row: as objects where many rows share one, else of numpy's `StringDType`, in which a short
+#: text takes no memory of its own. Either gives a `str` where one of them is asked for.
+Texts = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
@@ -77,6 +80,13 @@ class RunColumns:
         """Return which rows ended in one of some states."""
         return np.isin(self.final_state, [FINAL_STATES.index(state) for state in states])
 
+    def full_ids(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice = slice(None)) -> NDArray[np.object_]:
+        """Return ``workload!id`` of some rows, object [row]."""
+        return np.array(
+            [f"{workload}!{name}" for workload, name in zip(self.workload_name[rows], self.job_id[rows], strict=True)],
+            dtype=object,
+        )
+
     def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> RunColumns:
         """Return some rows: those where a mask holds, or those at some positions, in their order."""
         if rows.dtype == np.bool_ and rows.all():
@@ -91,7 +101,7 @@ class RunColumns:
             InputError: an allocation is malformed; the message names the job.
         """
         try:
-            return parse_many(self.allocated_resources.tolist())
+            return parse_many(self.allocated_resources)
         except InputError as problem:
             row = int(problem.place.removeprefix("row ")) if problem.place else 0
             message = str(problem).removeprefix(f"{problem.place}: ")

@@ -22,7 +22,8 @@ def frame_of(columns: RunColumns) -> pd.DataFrame:
     values: dict[str, object] = {}
     for name in COLUMNS:
         found = getattr(columns, name)
-        values[name] = pd.Series(found, dtype="str") if found.dtype == object else found
+        texts = found.dtype.kind in "OT"
+        values[name] = pd.Series(found.astype(object), dtype="str") if texts else found
     states = pd.CategoricalDtype([state.value for state in FINAL_STATES])
     values["final_state"] = pd.Categorical.from_codes(columns.final_state.astype(np.int64), dtype=states)
     return pd.DataFrame(values)

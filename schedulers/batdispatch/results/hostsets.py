@@ -5,8 +5,9 @@ A log of 300,000 jobs has millions of intervals; reading them one by one takes l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from batdispatch.core.errors import InputError
 
 _MAX_DIGITS = 9
 #: Host sets read together: enough for numpy, and few enough that what is in between takes little memory.
-BLOCK = 1 << 15
+BLOCK = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -24,21 +25,21 @@ class Intervals:
     """The intervals of many host sets, in order of row and then as written.
 
     Attributes:
-        first: lowest host id, int64 [interval].
-        last: highest host id, inclusive, int64 [interval].
-        row: position of the host set the interval belongs to, int64 [interval], ascending.
+        first: lowest host id, int32 [interval].
+        last: highest host id, inclusive, int32 [interval].
+        row: position of the host set the interval belongs to, int32 [interval], ascending.
         rows: number of host sets.
     """
 
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    row: NDArray[np.int64]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+    row: NDArray[np.int32]
     rows: int
 
     @property
     def length(self) -> NDArray[np.int64]:
         """Number of hosts in each interval, int64 [interval]."""
-        return self.last - self.first + 1
+        return np.subtract(self.last, self.first, dtype=np.int64) + 1
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -58,40 +59,58 @@ class Intervals:
         counts = np.bincount(row, minlength=self.rows) - np.bincount(row[1:][joined], minlength=self.rows)
         return counts.astype(np.int64)
 
+    def blocks(self) -> Iterator[tuple[int, Intervals]]:
+        """Yield the intervals in blocks of `BLOCK`, each with the position of its first."""
+        for low in range(0, len(self.row), BLOCK):
+            part = slice(low, low + BLOCK)
+            yield low, Intervals(self.first[part], self.last[part], self.row[part], self.rows)
+
     def bounds(self) -> NDArray[np.int64]:
         """Return offsets, int64 [row + 1]: the intervals of row ``i`` are ``bounds[i]:bounds[i + 1]``."""
-        return np.searchsorted(self.row, np.arange(self.rows + 1)).astype(np.int64)
+        return np.searchsorted(self.row, np.arange(self.rows + 1, dtype=self.row.dtype)).astype(np.int64)
 
-    def hosts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return ``(host, row)``, int64 [host slot]: every host of every set, in the order of the intervals."""
+    def by_rows(self, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+        """Yield ``(row, first, last)`` of the intervals of some rows, in the order of these.
+
+        They come as Python's numbers, few of them at a time: all of them would take more memory than the arrays.
+        """
+        bounds = self.bounds()
+        for low in range(0, len(rows), BLOCK):
+            each = rows[low : low + BLOCK]
+            counts = bounds[each + 1] - bounds[each]
+            index = np.repeat(bounds[each] - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+            columns = (np.repeat(each, counts), self.first[index], self.last[index])
+            yield from zip(*(column.tolist() for column in columns), strict=True)
+
+    def hosts(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return ``(host, row)`` [host slot]: every host of every set, in the order of the intervals."""
         length = self.length
         total = int(length.sum())
         offset = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
         return np.repeat(self.first, length) + offset, np.repeat(self.row, length)
 
 
-def parse_many(texts: Sequence[str]) -> Intervals:
+def parse_many(texts: Sequence[str] | NDArray[Any]) -> Intervals:
     """Read a column of host sets; an empty text is an empty set. About 10 million intervals a second.
 
     Raises:
         InputError: a text is not a set of ascending intervals of ids up to ``hostset.MAX_HOST_ID``.
     """
-    blocks = [texts[low : low + BLOCK] for low in range(0, len(texts), BLOCK)]
-    parts = [_parse(block) for block in blocks]
-    if any(part is None for part in parts):
-        _explain(texts)
-    whole = [part for part in parts if part is not None]
-    rows = [part.row + number * BLOCK for number, part in enumerate(whole)]
-    none = np.zeros(0, dtype=np.int64)
-    return Intervals(
-        np.concatenate([part.first for part in whole] or [none]),
-        np.concatenate([part.last for part in whole] or [none]),
-        np.concatenate(rows or [none]),
-        len(texts),
-    )
+    # Bytes that grow, so that nothing is there twice.
+    first, last, row = bytearray(), bytearray(), bytearray()
+    for low in range(0, len(texts), BLOCK):
+        part = _parse(texts[low : low + BLOCK])
+        if part is None:
+            _explain(texts)
+            raise InputError("a host set is malformed")
+        first += part.first.tobytes()
+        last += part.last.tobytes()
+        row += (part.row + np.int32(low)).tobytes()
+    columns = [np.frombuffer(column, dtype=np.int32) for column in (first, last, row)]
+    return Intervals(columns[0], columns[1], columns[2], len(texts))
 
 
-def _parse(texts: Sequence[str]) -> Intervals | None:
+def _parse(texts: Sequence[str] | NDArray[Any]) -> Intervals | None:
     """Read some host sets; return None if one is malformed."""
     data = np.frombuffer("".join([text + "\n" for text in texts]).encode(), dtype=np.uint8)
     digit = (data >= ord("0")) & (data <= ord("9"))
@@ -110,7 +129,8 @@ def _parse(texts: Sequence[str]) -> Intervals | None:
         fine = fine and not bool((upper[1:] & upper[:-1]).any())
     if not fine or (len(starts) and int((ends - starts).max()) > _MAX_DIGITS):
         return None
-    values = np.zeros(len(starts), dtype=np.int64)
+    # Of up to nine digits.
+    values = np.zeros(len(starts), dtype=np.int32)
     for position in range(int((ends - starts).max(initial=0))):
         inside = starts + position < ends
         values[inside] = values[inside] * 10 + (data[starts[inside] + position] - ord("0"))
@@ -120,10 +140,10 @@ def _parse(texts: Sequence[str]) -> Intervals | None:
     last[np.cumsum(~upper)[upper] - 1] = values[upper]
     if bool((last < first).any()) or int(last.max(initial=0)) > hostset.MAX_HOST_ID:
         return None
-    return Intervals(first, last, line[~upper].astype(np.int64), len(texts))
+    return Intervals(first, last, line[~upper].astype(np.int32), len(texts))
 
 
-def _explain(texts: Sequence[str]) -> None:
+def _explain(texts: Sequence[str] | NDArray[Any]) -> None:
     """Find the text that is wrong and say what is wrong with it; the row number is its place."""
     for row, text in enumerate(texts):
         try:
@@ -132,4 +152,3 @@ def _explain(texts: Sequence[str]) -> None:
                 raise InputError(f"host set {text[:80]!r}: only digits, '-', spaces and commas are expected")
         except InputError as problem:
             raise InputError(str(problem)[:300], place=f"row {row}") from None
-    raise InputError("a host set is malformed")

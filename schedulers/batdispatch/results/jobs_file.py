@@ -9,8 +9,9 @@ import lzma
 import math
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
-from batdispatch.results.columns import COLUMNS, FINAL_STATES, Floats, RunColumns
+from batdispatch.results.columns import COLUMNS, FINAL_STATES, Floats, RunColumns, Texts
 
 #: Largest jobs file read, in bytes after decompression: one row per job, so far beyond 10 million jobs.
 MAX_BYTES = 2 << 30
@@ -41,7 +42,7 @@ _NUMBERS = (
     "consumed_energy",
 )
 #: Texts that many rows share.
-_SHARED = ("workload_name", "profile", "final_state", "metadata")
+_SHARED = frozenset({"workload_name", "profile", "final_state", "metadata"})
 #: Columns without which nothing can be computed; the others are filled in.
 _REQUIRED = (
     "job_id",
@@ -59,6 +60,7 @@ _OLD_NAMES = {
     "allocated_processors": "allocated_resources",
 }
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+_TEXT = np.dtypes.StringDType()
 _STATES = {state.value: position for position, state in enumerate(FINAL_STATES)}
 _UNKNOWN = -1
 #: Follows the last line: a quote that was never closed swallows it.
@@ -71,35 +73,53 @@ def read_columns(path: Path) -> RunColumns:
     Profiles are named without their workload, as Batsim 4 does. In files that lack the column `final_state`, it follows
     from success and the times; times that follow from others are computed where they are missing.
 
-    Time: about 3.5 CPU-seconds per million rows.
+    Time: about 3.5 CPU-seconds per million rows. Memory: some 200 bytes per row.
 
     Raises:
         InputError: the file is no jobs file, a column is missing or a value is not what its column holds; the message
             says the line. Whether the values agree with each other is for the audit.
     """
-    numbers: dict[str, list[Floats]] = {}
-    texts: dict[str, list[str]] = {}
+    # Columns are made for as many rows as there may be, and filled: to put parts together takes twice the memory.
+    most = _count_lines(path)
+    count = 0
     with _rows(path) as (header, blocks):
-        for name in header:
-            if name in _NUMBERS:
-                numbers[name] = []
-            elif name in COLUMNS:
-                texts[name] = []
+        numbers = {name: np.empty(most) for name in header if name in _NUMBERS}
+        texts = {name: np.empty(most, dtype=_type(name)) for name in header if name in COLUMNS and name not in numbers}
         shared: dict[str, str] = {}
         for line, rows in blocks:
             try:
                 columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-                for name, parts in numbers.items():
-                    parts.append(_numbers(columns[name]))
+                part = slice(count, count + len(rows))
+                for name, column in numbers.items():
+                    column[part] = _numbers(columns[name])
             except ValueError:
                 _explain(path)
                 raise InputError("a row is malformed", source=str(path), place=f"after line {line}") from None
-            for name, listed in texts.items():
+            for name, told in texts.items():
                 found = columns[name]
-                listed.extend([shared.setdefault(text, text) for text in found] if name in _SHARED else found)
-    count = len(texts["job_id"])
-    values = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in numbers.items()}
-    return _complete(values, texts, count, path)
+                told[part] = [shared.setdefault(text, text) for text in found] if name in _SHARED else found
+            count += len(rows)
+    return _complete(
+        {name: column[:count] for name, column in numbers.items()},
+        {name: told[:count] for name, told in texts.items()},
+        path,
+    )
+
+
+def _type(name: str) -> np.dtype[Any]:
+    """Return the type of a column of texts."""
+    return np.dtype(np.object_) if name in _SHARED else _TEXT
+
+
+def _count_lines(path: Path) -> int:
+    """Return the number of lines of a jobs file, or more, since a line may end in two ways.
+
+    Raises:
+        InputError: the file cannot be read as such.
+    """
+    with _opened(path) as file:
+        parts = iter(partial(file.read, 1 << 20), b"")
+        return 1 + sum(part.count(b"\n") + part.count(b"\r") for part in parts)
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -131,6 +151,22 @@ class _Bounded(io.RawIOBase):
 
 
 @contextmanager
+def _opened(path: Path) -> Iterator[io.BufferedReader]:
+    """Open a jobs file, and say what is wrong with it where it cannot be decompressed or is no text.
+
+    Raises:
+        InputError: the file cannot be read as such.
+    """
+    try:
+        with _open(path) as file:
+            yield io.BufferedReader(_Bounded(file, path), 1 << 20)
+    except (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
+        raise InputError(f"cannot be decompressed: {problem}", source=str(path)) from None
+    except UnicodeDecodeError as problem:
+        raise InputError(f"not UTF-8 text: {problem.reason}", source=str(path)) from None
+
+
+@contextmanager
 def _rows(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list[list[str]]]]]]:
     """Open a jobs file; give its header, and its rows in blocks, each with the line that the block begins after.
 
@@ -140,14 +176,10 @@ def _rows(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, list[list
     # csv refuses longer fields; the hosts of a job on a large machine may take more.
     usual = csv.field_size_limit(MAX_BYTES)
     try:
-        with _open(path) as file:
-            text = io.TextIOWrapper(io.BufferedReader(_Bounded(file, path), 1 << 20), "utf-8-sig", newline="")
+        with _opened(path) as file:
+            text = io.TextIOWrapper(file, "utf-8-sig", newline="")
             header = _header(text.readline().rstrip("\r\n"), path)
             yield header, _blocks(text, path)
-    except (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
-        raise InputError(f"cannot be decompressed: {problem}", source=str(path)) from None
-    except UnicodeDecodeError as problem:
-        raise InputError(f"not UTF-8 text: {problem.reason}", source=str(path)) from None
     finally:
         csv.field_size_limit(usual)
 
@@ -252,13 +284,14 @@ def _explain(path: Path) -> None:
                 )
 
 
-def _complete(values: dict[str, Floats], texts: dict[str, list[str]], count: int, path: Path) -> RunColumns:
+def _complete(values: dict[str, Floats], texts: dict[str, Texts], path: Path) -> RunColumns:
     """Check each column's values, fill in the columns that older files lack, and settle the types."""
+    count = len(texts["job_id"])
     for name in COLUMNS:
         if name in _NUMBERS:
             values.setdefault(name, np.full(count, np.nan))
         else:
-            texts.setdefault(name, [""] * count)
+            texts.setdefault(name, np.full(count, "", dtype=_type(name)))
     success, asked = values["success"], values["requested_time"]
     start, finish, submission = values["starting_time"], values["finish_time"], values["submission_time"]
     size = values["requested_number_of_resources"]
@@ -280,8 +313,7 @@ def _complete(values: dict[str, Floats], texts: dict[str, list[str]], count: int
                 place=f"line {line}, job {texts['job_id'][row][:80]!r}",
             )
 
-    if not all(texts["job_id"]):
-        check(np.array([not name for name in texts["job_id"]]), "job_id", "a job's id")
+    check(texts["job_id"] == "", "job_id", "a job's id")
     check(state == _UNKNOWN, "final_state", "one of " + ", ".join(FINAL_STATES))
     check(~np.isin(success, (0.0, 1.0)) & ~(rejected & np.isnan(success)), "success", "0 or 1")
     check(~(np.isfinite(submission) & (submission >= 0)), "submission_time", "seconds, 0 or more")
@@ -290,25 +322,25 @@ def _complete(values: dict[str, Floats], texts: dict[str, list[str]], count: int
     check((asked < 0) & (asked != -1), "requested_time", "seconds, or -1 for none")
     for name in ("starting_time", "finish_time"):
         check(~rejected & ~np.isfinite(values[name]), name, "seconds, since the job was not rejected")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        derived = {
-            "execution_time": finish - start,
-            "waiting_time": start - submission,
-            "turnaround_time": finish - submission,
-            "stretch": (finish - submission) / (finish - start),
-        }
-    for name, found in derived.items():
+    derived: dict[str, Callable[[], Floats]] = {
+        "execution_time": lambda: finish - start,
+        "waiting_time": lambda: start - submission,
+        "turnaround_time": lambda: finish - submission,
+        "stretch": lambda: (finish - submission) / (finish - start),
+    }
+    for name, derive in derived.items():
         if np.isnan(values[name]).all():
-            values[name] = found
+            with np.errstate(invalid="ignore", divide="ignore"):
+                values[name] = derive()
     profiles = texts["profile"]
     if any("!" in text for text in set(profiles)):
         # Batsim 5 writes workload!profile.
         pairs = zip(profiles, texts["workload_name"], strict=True)
-        profiles = [name.removeprefix(f"{workload}!") for name, workload in pairs]
+        profiles = np.array([name.removeprefix(f"{workload}!") for name, workload in pairs], dtype=np.object_)
     return RunColumns(
-        job_id=_array(texts["job_id"]),
-        workload_name=_array(texts["workload_name"]),
-        profile=_array(profiles),
+        job_id=texts["job_id"],
+        workload_name=texts["workload_name"],
+        profile=profiles,
         submission_time=submission,
         requested_number_of_resources=size.astype(np.int64),
         requested_time=np.where(asked < 0, math.inf, asked),
@@ -320,9 +352,9 @@ def _complete(values: dict[str, Floats], texts: dict[str, list[str]], count: int
         waiting_time=values["waiting_time"],
         turnaround_time=values["turnaround_time"],
         stretch=values["stretch"],
-        allocated_resources=_array(texts["allocated_resources"]),
+        allocated_resources=texts["allocated_resources"],
         consumed_energy=values["consumed_energy"],
-        metadata=_array(texts["metadata"]),
+        metadata=texts["metadata"],
     )
 
 
@@ -336,7 +368,3 @@ def _concluded(start: Floats, finish: Floats, asked: Floats, success: Floats) ->
         _STATES[JobState.COMPLETED_FAILED],
     )
     return found.astype(np.int8)
-
-
-def _array(texts: list[str]) -> NDArray[np.object_]:
-    return np.array(texts, dtype=np.object_)

@@ -9,6 +9,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,13 +124,13 @@ class Slots:
 
     Attributes:
         host: int64 [slot].
-        row: row of the run's columns, int64 [slot].
+        row: row of the run's columns, a whole number [slot].
         units: units of the job on the host, int64 [slot].
         amount: int64 [slot, resource] along the machine's resource axis.
     """
 
     host: NDArray[np.int64]
-    row: NDArray[np.int64]
+    row: NDArray[np.integer[Any]]
     units: NDArray[np.int64]
     amount: NDArray[np.int64]
 
@@ -198,7 +199,7 @@ class _Takes:
             self._each[index] = _along(machine, dict(request.per_unit), job, source)
             self._once[index] = _along(machine, dict(request.per_node), job, source)
 
-    def on(self, host: NDArray[np.int64], row: NDArray[np.int64], units: NDArray[np.int64]) -> Slots:
+    def on(self, host: NDArray[np.int64], row: NDArray[np.integer[Any]], units: NDArray[np.int64]) -> Slots:
         """Return what is taken where `units` units of a row's job are on a host, each int64 [slot]."""
         machine = self._machine
         inside = host < len(machine.hosts)

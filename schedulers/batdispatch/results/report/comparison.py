@@ -175,7 +175,8 @@ def _same_jobs(runs: Sequence[Run]) -> bool:
 
     def key(run: Run) -> tuple[object, ...]:
         jobs = run.logical
-        order = np.lexsort((jobs.submission_time, jobs.job_id.astype(str)))
+        order = np.argsort(jobs.submission_time, kind="stable")
+        order = order[np.argsort(jobs.job_id[order], kind="stable")]
         times = np.round(jobs.submission_time[order], 3)
         sizes = jobs.requested_number_of_resources[order]
         return tuple(jobs.job_id[order]), times.tobytes(), sizes.tobytes()

@@ -129,7 +129,7 @@ def _started(run: Run) -> pd.DataFrame:
     sample = run.sample
     return pd.DataFrame(
         {
-            "job": (jobs.workload_name + "!" + jobs.job_id)[started],
+            "job": jobs.full_ids(started),
             "start": sample.start,
             "wait": sample.wait,
             "slowdown": sample.bounded_slowdown,
@@ -204,7 +204,7 @@ def explained(
 
 def _segments(run: Run, jobs: Sequence[str]) -> list[list[str]]:
     """Return the ids of the segments of some logical jobs, first ones first."""
-    names = (run.columns.workload_name + "!" + run.columns.job_id).tolist()
+    names = run.columns.full_ids().tolist()
     if not run.lineage.joined:
         return [[job] for job in jobs]
     rows: dict[int, list[int]] = {}
