@@ -66,6 +66,18 @@ CORRUPTIONS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("hosts", "twice"), [("2 0-1", False), ("2 0-1 3", False), ("3 0-1 1", True), ("2-3 0-2", True)]
+)
+def test_a_host_set_may_be_written_in_any_order(site, write_jobs, hosts, twice):
+    units = sum(int(part.split("-")[-1]) - int(part.split("-")[0]) + 1 for part in hosts.split())
+    auditor = site({"a": {"res": units}, "b": {"subtime": 100}})
+    folder = write_jobs(
+        {"a": {"units": units, "hosts": hosts}, "b": {"submission": 100.0, "start": 100.0, "finish": 110.0}}
+    )
+    assert ("host twice" in auditor.run(folder).counts) == twice
+
+
 @pytest.mark.parametrize("kind", CORRUPTIONS)
 def test_finds_each_corruption_and_nothing_else(site, write_jobs, kind):
     asked, found, message = CORRUPTIONS[kind]
@@ -266,12 +278,14 @@ def test_check_command(site, write_jobs, tmp_path, call):
         (["nowhere"], "nowhere: is not a folder"),
         (["runs"], "runs: holds no jobs.csv"),
         (["runs/one"], "runs/one: has no result.json that names its platform"),
-        (["runs/one", "--platform", "no.xml", "--workload", "no.json"], "no.xml"),
+        (["runs/one", "--platform", "no.xml", "--workload", "no.json"], "no.json"),
+        (["runs/one", "--platform", "no.xml", "--workload", "w.json"], "no.xml"),
     ],
 )
 def test_check_refuses_what_it_cannot_read(write_jobs, tmp_path, call, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
+    (tmp_path / "w.json").write_text('{"jobs": [], "profiles": {}}')
     if "runs/one" in arguments:
         write_jobs({"a": {}}, "runs/one")
     status, out, err = call("check", *arguments)

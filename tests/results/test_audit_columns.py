@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.core.events import SimulationBegins
 from batdispatch.core.job import Job, JobState
+from batdispatch.core.machine import Machine
 from batdispatch.core.request import Request
-from batdispatch.results.audit.beginning import hear_beginning
+from batdispatch.results.audit.beginning import compare_profiles, hear_beginning
 from batdispatch.results.audit.jobs import JobTable, join
+from batdispatch.results.audit.names import NameIndex
 from batdispatch.results.audit.over import Over
 from batdispatch.results.audit.rows import RowOf
 from batdispatch.results.lineage import Lineage, unjoined
@@ -100,8 +103,6 @@ def test_what_is_over_is_known_by_name_whether_or_not_the_jobs_file_has_it() -> 
 
 
 def test_the_machine_is_compared_where_it_is_told_and_not_kept(tmp_path: Path) -> None:
-    from batdispatch.core.machine import Machine
-
     (tmp_path / "p.xml").write_text(
         '<?xml version="1.0"?><platform version="4.1"><zone id="z" routing="Full">'
         '<host id="n0" speed="1f"/><host id="n1" speed="1f"/></zone></platform>'
@@ -113,16 +114,46 @@ def test_the_machine_is_compared_where_it_is_told_and_not_kept(tmp_path: Path) -
     execute(spec, tmp_path / "run")
     recording = tmp_path / "run" / RECORDING
     same, other = Machine.flat(2), Machine.flat(3)
-    heard = hear_beginning(recording, same)
+    heard = hear_beginning(recording, same, {})
     assert heard is not None
-    assert (heard.line, heard.problem) == (1, "")
-    assert heard.message.events[0].machine is same  # type: ignore[attr-defined]
-    differs = hear_beginning(recording, other)
+    assert (heard.line, heard.machine_problem, heard.profile_problem) == (1, "", "")
+    (begins,) = heard.message.events
+    assert isinstance(begins, SimulationBegins)
+    assert begins.machine is same
+    assert begins.profiles == {}
+    assert [exchange.line for exchange in heard.rest][:2] == [3, 5]
+    differs = hear_beginning(recording, other, {})
     assert differs is not None
-    assert "3 compute hosts, Batsim says 2" in differs.problem
+    assert "3 compute hosts, Batsim says 2" in differs.machine_problem
     lines = recording.read_text().splitlines(keepends=True)
     recording.write_text("".join(lines[2:]))
-    assert hear_beginning(recording, same) is None
+    assert hear_beginning(recording, same, {}) is None
     recording.write_text("{")
-    assert hear_beginning(recording, same) is None
-    assert hear_beginning(tmp_path / "none", same) is None
+    assert hear_beginning(recording, same, {}) is None
+    assert hear_beginning(tmp_path / "none", same, {}) is None
+
+
+class _Clumsy(str):
+    """A text that has the hash of many others."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return len(self)
+
+
+@given(st.lists(names, max_size=12), st.lists(names, max_size=4))
+def test_names_are_found_whatever_their_hashes(known: list[str], others: list[str]) -> None:
+    texts = [_Clumsy(name) for name in known]
+    index = NameIndex(texts, texts.__getitem__)
+    for name in [*known, *others]:
+        assert index.get(_Clumsy(name)) == (known.index(name) if name in known else None)
+    assert sorted(index.repeated()) == [at for at, name in enumerate(known) if name in known[:at]]
+
+
+def test_the_profiles_are_compared_where_they_are_told_and_not_kept(tmp_path: Path) -> None:
+    told = {"w0": {"d": {"type": "delay", "delay": 1}, "other": {"type": "delay", "delay": 2}}}
+    begins = SimulationBegins(0.0, Machine.flat(1), {}, {}, told)
+    assert compare_profiles(begins, {"d": {"type": "delay", "delay": 1.0}}) == ""
+    assert "profile 'd' is told as" in compare_profiles(begins, {"d": {"type": "delay", "delay": 3}})
+    assert "profile 'gone' is told as None" in compare_profiles(begins, {"gone": {"type": "delay", "delay": 3}})

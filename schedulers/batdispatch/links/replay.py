@@ -92,7 +92,8 @@ def read_recording(path: Path, wire: Wire | None = None) -> Iterator[Exchange]:
     wire = protocol("4") if wire is None else wire
     to_peer, to_batsim = wire.DIRECTIONS
     decode = msgspec.json.Decoder(Line).decode
-    pending: tuple[int, bytes] | None = None
+    #: At most one, and none while a message is with the caller: the first one may take as much as all others.
+    pending: list[tuple[int, bytes]] = []
     empty = True
     with path.open("rb") as file:
         number = 0
@@ -112,18 +113,17 @@ def read_recording(path: Path, wire: Wire | None = None) -> Iterator[Exchange]:
                     place=place,
                 ) from None
             empty = False
-            if line.dir == to_peer and pending is None:
-                pending = (number, frame)
-            elif line.dir == to_batsim and pending is not None:
-                yield Exchange(*pending, frame)
-                pending = None
+            if line.dir == to_peer and not pending:
+                pending.append((number, frame))
+            elif line.dir == to_batsim and pending:
+                yield Exchange(*pending.pop(), frame)
             else:
-                due = to_peer if pending is None else to_batsim
+                due = to_batsim if pending else to_peer
                 raise InputError(f"found dir {line.dir[:40]!r}, expected {due!r}", source=str(path), place=place)
     if empty:
         raise InputError("is empty, expected a recorded exchange", source=str(path))
-    if pending is not None:
-        yield Exchange(*pending, None)
+    if pending:
+        yield Exchange(*pending.pop(), None)
 
 
 def read_exchanges(

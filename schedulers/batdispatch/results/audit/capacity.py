@@ -30,29 +30,26 @@ def exclusive_conflicts(
     size = int(intervals.last.max(initial=-1)) + 1
     until = np.full(size, -np.inf)
     holder = np.full(size, -1, dtype=np.int64)
-    bounds = intervals.bounds()
     # A job that takes no time goes first among those that start together: it is gone before the others begin.
     order = np.lexsort((finish, start))
-    for row in order[: int(np.isfinite(start).sum())].tolist():
+    for row, first, last in intervals.by_rows(order[: int(np.isfinite(start).sum())]):
         begin, end = float(start[row]), float(finish[row])
-        each = slice(bounds[row], bounds[row + 1])
-        # As Python's numbers, those of one row at a time: of all rows they would take more room than the columns.
-        for first, last in zip(intervals.first[each].tolist(), intervals.last[each].tolist(), strict=True):
-            hosts = slice(first, last + 1)
-            held = until[hosts]
-            if held.max() > begin + tolerance:
-                host = first + int(np.argmax(held))
-                # A host that the job's own allocation names twice is another rule's affair.
-                if holder[host] != row:
-                    yield row, int(holder[host]), host, begin
-            # Where it overlaps, the later end counts, so that one long job is reported against each that it disturbs.
+        hosts = slice(first, last + 1)
+        held = until[hosts]
+        latest = float(held.max())
+        if latest > begin + tolerance:
+            host = first + int(np.argmax(held))
+            # A host that the job's own allocation names twice is another rule's affair.
+            if holder[host] != row:
+                yield row, int(holder[host]), host, begin
+        # Where it overlaps, the later end counts, so that one long job is reported against each that it disturbs.
+        if latest < end:
+            held[:] = end
+            holder[hosts] = row
+        else:
             longer = held < end
-            if longer.all():
-                held[:] = end
-                holder[hosts] = row
-            else:
-                held[longer] = end
-                holder[hosts][longer] = row
+            held[longer] = end
+            holder[hosts][longer] = row
 
 
 def shared_conflicts(

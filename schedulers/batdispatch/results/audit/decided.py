@@ -27,7 +27,7 @@ def check_course(rows: Rows, heard: Heard) -> None:
         rows: of the jobs file.
         heard: what the exchange says; what comes after the place where it breaks off is not asked for.
     """
-    whole = heard.complete
+    whole = heard.course.complete
     rows.report(
         "submission told",
         whole & ~heard.submitted,
@@ -111,7 +111,7 @@ def check_kills(rows: Rows, heard: Heard | None) -> None:
         if dead.any():
             rows.findings.skipped["kill ordered"] = f"no exchange says who killed {int(dead.sum())} jobs"
         return
-    if not heard.complete:
+    if not heard.course.complete:
         return
     killed = ~np.isnan(heard.killed)
     rows.report(
@@ -203,7 +203,7 @@ def _hopeless(job: Job, rows: Rows, row: int, succeeded: Mapping[tuple[str, str]
 
 def check_lineage_told(rows: Rows, facts: Facts, lineage: Lineage, heard: Heard | None) -> None:
     """lineage.csv joins the jobs that the exchange, or else the workload, says to continue each other."""
-    if heard is not None and not heard.complete:
+    if heard is not None and not heard.course.complete:
         return
     rows.findings.checked.append("lineage told")
     told: Mapping[int, int] = _parents_asked(rows, facts) if heard is None else heard.parents

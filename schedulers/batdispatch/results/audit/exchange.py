@@ -10,13 +10,13 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.batsim import protocol
+from batdispatch.batsim import Wire, protocol
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
@@ -24,9 +24,10 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.messages import Message, Reply
 from batdispatch.links.replay import opened, read_recording, same_values, told_by
-from batdispatch.results.audit.beginning import Beginning
+from batdispatch.results.audit.beginning import Beginning, compare_profiles
 from batdispatch.results.audit.findings import Violation
 from batdispatch.results.audit.idling import Idling
+from batdispatch.results.audit.jobs import RowJobs
 from batdispatch.results.audit.over import Over
 from batdispatch.results.audit.rows import TOLERANCE, Rows, Units
 from batdispatch.results.audit.setting import Setting
@@ -63,6 +64,24 @@ class Outage(NamedTuple):
         return f"that hosts {self.hosts[:80]} {'came back' if self.back else 'went away'} at {self.time:.6f} s"
 
 
+class Course:
+    """What the exchange says of the simulation as a whole.
+
+    Attributes:
+        outages: the hosts that went away or came back, in order.
+        messages: number of messages.
+        decided: number of messages of which a dispatcher is asked for decisions.
+        config: of the simulation.
+        complete: whether the recording goes on to the end of the simulation.
+    """
+
+    def __init__(self) -> None:
+        self.outages: list[Outage] = []
+        self.messages = self.decided = 0
+        self.config: dict[str, Any] = {}
+        self.complete = False
+
+
 class Heard:
     """What the exchange says of the job of each row. Times are seconds, float64 [row], NaN where nothing is said.
 
@@ -79,11 +98,7 @@ class Heard:
         metadata: the text that each job was given, by row.
         parents: row of the job that each job continues, by row.
         profiles: the registered profiles, by workload and name.
-        outages: the hosts that went away or came back, in order.
-        messages: number of messages.
-        decided: number of messages of which a dispatcher is asked for decisions.
-        config: of the simulation.
-        complete: whether the recording goes on to the end of the simulation.
+        course: what it says of the simulation as a whole.
     """
 
     def __init__(self, rows: int) -> None:
@@ -95,10 +110,7 @@ class Heard:
         self.metadata: dict[int, str] = {}
         self.parents: dict[int, int] = {}
         self.profiles: dict[str, dict[str, dict[str, Any]]] = {}
-        self.outages: list[Outage] = []
-        self.messages = self.decided = 0
-        self.config: dict[str, Any] = {}
-        self.complete = False
+        self.course = Course()
 
 
 class Listener:
@@ -111,7 +123,7 @@ class Listener:
     def __init__(
         self,
         rows: Rows,
-        jobs: Sequence[Job | None],
+        jobs: RowJobs,
         units: Units,
         setting: Setting,
         clock: Clock,
@@ -121,7 +133,7 @@ class Listener:
 
         Args:
             rows: of the jobs file.
-            jobs: the workload's job of each row; None: it has none.
+            jobs: the workload's job of each row.
             units: of each row's job on each of its hosts.
             setting: the machine and what else the run was given.
             clock: of the simulator.
@@ -150,25 +162,6 @@ class Listener:
         self._calls: list[float] = []
         self._away = 0
         self._idling = Idling(setting, rows.findings)
-        self._hear: dict[type, Callable[[Any], None]] = {
-            e.SimulationBegins: self._begins,
-            e.JobSubmitted: self._submitted,
-            e.JobCompleted: self._completed,
-            e.RequestedCall: self._called,
-            e.MachinesUnavailable: self._outage,
-            e.MachinesAvailable: self._outage,
-            e.NoMoreStaticJobs: self._all_submitted,
-            e.SimulationEnds: self._ends,
-        }
-        self._decide: dict[type, Callable[[Any, float], None]] = {
-            d.Execute: self._execute,
-            d.Reject: self._reject,
-            d.Kill: self._kill,
-            d.CallMeLater: self._call_later,
-            d.RegisterProfile: self._register_profile,
-            d.RegisterJob: self._register_job,
-            d.SetMetadata: self._set_metadata,
-        }
 
     # ------------------------------------------------------------------ the recording
 
@@ -178,25 +171,28 @@ class Listener:
         self._rows.findings.checked += [rule, "idle machine"]
         try:
             wire = protocol(told_by(path))
-            for exchange in read_recording(path, wire):
+            begun = self._beginning
+            if begun is not None:
+                self._exchange(wire, begun.line, begun.message, begun.reply)
+            for exchange in read_recording(path, wire) if begun is None else begun.rest:
                 if opened(path, exchange, wire) is not None:
                     continue
                 self._line = exchange.line
-                if self._beginning is not None and exchange.line == self._beginning.line:
-                    message = self._beginning.message
-                else:
-                    message = wire.decode_message(exchange.message)
-                self._message(message)
-                if exchange.reply is not None:
-                    self._line += 1
-                    self._reply(message, wire.decode_reply(exchange.reply))
+                self._exchange(wire, exchange.line, wire.decode_message(exchange.message), exchange.reply)
         except (InputError, OSError) as problem:
             text = str(problem) if str(path) in str(problem) else f"{path}: line {self._line}: {problem}"
             self._rows.findings.add(Violation(rule, f"cannot be followed: {text}"))
-            self.heard.complete = False
+            self.heard.course.complete = False
             return
-        if not self.heard.complete:
+        if not self.heard.course.complete:
             self._wrong(f"the recording ends at {self._now:.6f} s, before the simulation does")
+
+    def _exchange(self, wire: Wire, line: int, message: Message, reply: bytes | None) -> None:
+        self._line = line
+        self._message(message)
+        if reply is not None:
+            self._line += 1
+            self._reply(message, wire.decode_reply(reply))
 
     def _wrong(self, message: str, job: str = "", kind: str = "exchange") -> None:
         self._rows.findings.add(
@@ -207,7 +203,7 @@ class Listener:
 
     def _message(self, message: Message) -> None:
         heard, now = self.heard, message.now
-        if heard.complete:
+        if heard.course.complete:
             self._wrong("a message comes after SIMULATION_ENDS")
         if now < self._now:
             self._wrong(f"time goes back to {now:.6f} s")
@@ -215,24 +211,24 @@ class Listener:
             raise InputError("the exchange does not begin with SIMULATION_BEGINS")
         self._idling.until(now, self._clock.slack(len(message.events)), self._line)
         self._now = now
-        heard.messages += 1
+        heard.course.messages += 1
         self._told = len(message.events)
         for event in message.events:
-            hear = self._hear.get(type(event))
+            hear = self._HEAR.get(type(event))
             if hear is not None:
-                hear(event)
-        heard.decided += not heard.complete
+                hear(self, event)
+        heard.course.decided += not heard.course.complete
 
     def _reply(self, message: Message, reply: Reply) -> None:
         if reply.now < message.now - TOLERANCE:
             self._wrong(f"the reply is of {reply.now:.6f} s, before its message")
-        if not self.heard.complete:
+        if not self.heard.course.complete:
             self._check_deciding(message.now, reply)
         self._told = len(reply.decisions)
         for decision in reply.decisions:
-            decide = self._decide.get(type(decision))
+            decide = self._DECIDE.get(type(decision))
             if decide is not None:
-                decide(decision, max(decision.time, message.now))
+                decide(self, decision, max(decision.time, message.now))
         if not (self._running or self._calls or self._registered):
             self._idling.begin(reply.now, self._waiting.values(), self._over, self._away)
 
@@ -253,15 +249,13 @@ class Listener:
             self._wrong("SIMULATION_BEGINS comes again")
             return
         self._began = True
-        self.heard.config = event.config
-        if self._beginning is not None and self._beginning.problem:
-            self._wrong(f"the machine is not the platform's: {self._beginning.problem}", kind="machine told")
-        if self._clock.exact:
-            told = next(iter(event.profiles.values()), {})
-            for name, profile in self._setting.profiles.items():
-                if not same_values(told.get(name), dict(profile)):
-                    self._wrong(f"profile {name!r} is told as {told.get(name)}, the workload says {profile}")
-                    break
+        self.heard.course.config = event.config
+        begun = self._beginning
+        if begun is not None and begun.machine_problem:
+            self._wrong(f"the machine is not the platform's: {begun.machine_problem}", kind="machine told")
+        problem = compare_profiles(event, self._setting.profiles) if begun is None else begun.profile_problem
+        if problem and self._clock.exact:
+            self._wrong(problem)
 
     def _submitted(self, event: e.JobSubmitted) -> None:
         job = event.job
@@ -339,9 +333,9 @@ class Listener:
         heard.state[row] = event.state.value
         if event.allocation is not None:
             self._place("end told", row, event.allocation)
-        job = heard.jobs.get(row) or self._jobs[row]
-        if job is not None and event.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED):
-            code = self._setting.outcomes(heard.profiles).of(job_id.partition("!")[0], job.profile).code
+        profile = heard.jobs[row].profile if row in heard.jobs else self._jobs.profile(row)
+        if profile is not None and event.state in (JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_FAILED):
+            code = self._setting.outcomes(heard.profiles).of(job_id.partition("!")[0], profile).code
             if code is not None and event.return_code != code:
                 self._wrong(f"its return code is told as {event.return_code}, its profile has {code}", job_id)
 
@@ -363,7 +357,7 @@ class Listener:
 
     def _outage(self, event: e.MachinesUnavailable | e.MachinesAvailable) -> None:
         back = isinstance(event, e.MachinesAvailable)
-        self.heard.outages.append(Outage(event.time, back, str(event.hosts)))
+        self.heard.course.outages.append(Outage(event.time, back, str(event.hosts)))
         if back:
             self._away &= ~event.hosts.mask
         else:
@@ -373,7 +367,7 @@ class Listener:
         self._no_more = True
 
     def _ends(self, event: e.SimulationEnds) -> None:
-        self.heard.complete = True
+        self.heard.course.complete = True
         left = [*self._running, *self._waiting]
         if left:
             self._wrong(f"the simulation ends while {len(left)} jobs wait or run", left[0])
@@ -467,7 +461,7 @@ class Listener:
             self.heard.jobs[row] = job
             self.heard.submitted[row] = True
             self._continues(row, job.id, job.parent)
-        if self.heard.config.get("dynamic-jobs-acknowledged"):
+        if self.heard.course.config.get("dynamic-jobs-acknowledged"):
             self._registered[job.id] = job
         else:
             self._waiting[job.id] = job
@@ -477,11 +471,32 @@ class Listener:
         if row is not None:
             self.heard.metadata[row] = decision.metadata
 
+    # Of the class: an object that holds methods of its own is in memory until Python looks for circles.
+    _HEAR: ClassVar[dict[type, Callable[[Listener, Any], None]]] = {
+        e.SimulationBegins: _begins,
+        e.JobSubmitted: _submitted,
+        e.JobCompleted: _completed,
+        e.RequestedCall: _called,
+        e.MachinesUnavailable: _outage,
+        e.MachinesAvailable: _outage,
+        e.NoMoreStaticJobs: _all_submitted,
+        e.SimulationEnds: _ends,
+    }
+    _DECIDE: ClassVar[dict[type, Callable[[Listener, Any, float], None]]] = {
+        d.Execute: _execute,
+        d.Reject: _reject,
+        d.Kill: _kill,
+        d.CallMeLater: _call_later,
+        d.RegisterProfile: _register_profile,
+        d.RegisterJob: _register_job,
+        d.SetMetadata: _set_metadata,
+    }
+
 
 def listen(
     path: Path,
     rows: Rows,
-    jobs: Sequence[Job | None],
+    jobs: RowJobs,
     units: Units,
     setting: Setting,
     clock: Clock,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, overload
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.job import Job
 from batdispatch.core.request import Request
+from batdispatch.results.audit.names import NameIndex
 from batdispatch.results.lineage import Lineage
 
 _NOTHING: Mapping[int, Job] = {}
@@ -92,12 +94,17 @@ class JobTable(Sequence[Job]):
 
         A job is looked up by its name, or by ``workload!name`` where the ids of the workload have that form.
         """
-        known = {name: index for index, name in enumerate(self._ids.tolist())}
-        found = (
-            known[name] if name in known else known.get(f"{workload}!{name}", -1) if known else -1
-            for workload, name in names
-        )
-        return np.fromiter(found, dtype=np.int64)
+        known = NameIndex(self._ids, self._ids.__getitem__)
+        # Most workloads name no job after themselves.
+        marked = any("!" in name for name in self._ids)
+
+        def position(workload: str, name: str) -> int:
+            found = known.get(name)
+            if found is None and marked:
+                found = known.get(f"{workload}!{name}")
+            return -1 if found is None else found
+
+        return np.fromiter(itertools.starmap(position, names), dtype=np.int64)
 
 
 class RowJobs(Sequence[Job | None]):
@@ -162,20 +169,30 @@ class RowJobs(Sequence[Job | None]):
             found[row] = getattr(job, name)
         return found
 
+    def profile(self, row: int) -> str | None:
+        """Return the name of the profile of one row's job; None: there is no job."""
+        at = int(self.at[row])
+        if at >= 0:
+            return self.table.names[int(self.table.profile[at])]
+        return self.registered[row].profile if row in self.registered else None
+
     def profiles(self) -> list[str | None]:
         """Return the name of the profile of each row's job; None: there is no job."""
-        table = self.table
-        of_job = table.profile.tolist()
-        found = [None if at < 0 else table.names[of_job[at]] for at in self.at.tolist()]
+        found = self._named(self.table.profile, None)
         for row, job in self.registered.items():
             found[row] = job.profile
-        return found
+        return list(found)
 
     def users(self) -> NDArray[np.object_]:
         """Return the user of each row's job, object [row]; an empty text where none is known."""
-        table = self.table
-        of_job = table.user.tolist()
-        return np.array(["" if at < 0 else table.names[of_job[at]] for at in self.at.tolist()], dtype=object)
+        return self._named(self.table.user, "")
+
+    def _named(self, codes: NDArray[np.int32], otherwise: str | None) -> NDArray[np.object_]:
+        """Return what the codes of the rows' jobs name, object [row]; `otherwise` where there is no job."""
+        found = np.full(len(self.at), otherwise, dtype=object)
+        there = np.flatnonzero(self.at >= 0)
+        found[there] = np.array(self.table.names, dtype=object)[codes[self.at[there]]]
+        return found
 
     def rows_that(self, asks: Callable[[Request], object]) -> list[int]:
         """Return the rows whose jobs have a request for which `asks` is true; it is called once per request."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from batdispatch.core import events as e
-from batdispatch.results.audit.exchange import Clock, Heard, Outage
+from batdispatch.results.audit.exchange import Clock, Course, Outage
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.run_files import RECORDING
 
@@ -19,24 +19,24 @@ def outages_of(events: Sequence[e.Event]) -> list[Outage]:
     ]
 
 
-def check_outages(findings: Findings, expected: Sequence[Outage] | None, heard: Heard | None, clock: Clock) -> None:
+def check_outages(findings: Findings, expected: Sequence[Outage] | None, course: Course | None, clock: Clock) -> None:
     """Each outage in the exchange is one of the events file, and the embedded engine tells all of them.
 
     Args:
         findings: to add to.
         expected: those of the events file, in order of time; None: it is not known.
-        heard: what the exchange says.
+        course: what the exchange says; None: there is none.
         clock: of the simulator.
     """
-    if heard is None or not heard.complete:
+    if course is None or not course.complete:
         return
     if expected is None:
-        if heard.outages:
+        if course.outages:
             findings.skipped["outages"] = "the file of external events is not at hand (say --events)"
         return
     findings.checked.append("outages")
     left = list(reversed(expected))
-    for told in heard.outages:
+    for told in course.outages:
         due = left.pop() if left else None
         if due is None or told[1:] != due[1:] or not -2e-6 <= told.time - due.time <= clock.slack(1):
             wanted = "there is no such event" if due is None else f"the events file has {due}"

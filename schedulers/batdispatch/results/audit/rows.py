@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from batdispatch.core.job import JobState
 from batdispatch.results.audit.findings import Findings, Violation
-from batdispatch.results.columns import FINAL_STATES, RunColumns
+from batdispatch.results.audit.names import NameIndex
+from batdispatch.results.columns import FINAL_STATES, RunColumns, Texts
 from batdispatch.results.hostsets import Intervals
 
 #: Seconds within which two times of a jobs file count as equal.
@@ -21,34 +23,22 @@ NO_TIME = 1e-5
 Mask = NDArray[np.bool_]
 
 
-class RowOf:
+def _full(workload: str, name: str) -> str:
+    return f"{workload}!{name.removeprefix(f'{workload}!')}" if "!" in name else f"{workload}!{name}"
+
+
+class RowOf(NameIndex):
     """The row of each job by ``workload!name``; of a job that stands there twice, the first."""
 
-    def __init__(self, workloads: Sequence[str], names: Sequence[str]) -> None:
+    def __init__(self, workloads: Texts | Sequence[str], names: Texts | Sequence[str]) -> None:
         """Take workload and name of each row; a name may begin with its workload."""
-        #: By what stands before and after the first mark, so that the texts of the columns serve as keys.
-        self._rows: dict[str, dict[str, int]] = {}
         self._workloads = workloads
         self._names = names
-        for row in range(len(names)):
-            workload, name = self._key(row)
-            self._rows.setdefault(workload, {}).setdefault(name, row)
-
-    def _key(self, row: int) -> tuple[str, str]:
-        workload, name = self._workloads[row], self._names[row]
-        if "!" in workload or "!" in name:
-            workload, _, name = f"{workload}!{name.removeprefix(f'{workload}!')}".partition("!")
-        return workload, name
+        super().__init__(itertools.starmap(_full, zip(workloads, names, strict=True)), self.name)
 
     def name(self, row: int) -> str:
         """Return the ``workload!name`` of a row."""
-        return "!".join(self._key(row))
-
-    def get(self, name: str) -> int | None:
-        """Return the row of a job; None: it is in none."""
-        workload, _, short = name.partition("!")
-        there = self._rows.get(workload)
-        return None if there is None else there.get(short)
+        return _full(self._workloads[row], self._names[row])
 
 
 class Rows:
@@ -56,11 +46,11 @@ class Rows:
 
     def __init__(self, columns: RunColumns, findings: Findings) -> None:
         self.findings = findings
-        self.ids: list[str] = columns.job_id.tolist()
-        self.workloads: list[str] = columns.workload_name.tolist()
-        self.profiles: list[str] = columns.profile.tolist()
-        self.hosts: list[str] = columns.allocated_resources.tolist()
-        self.metadata: list[str] = columns.metadata.tolist()
+        self.ids = columns.job_id
+        self.workloads = columns.workload_name
+        self.profiles = columns.profile
+        self.hosts = columns.allocated_resources
+        self.metadata = columns.metadata
         self.submission = columns.submission_time
         self.start = columns.starting_time
         self.finish = columns.finish_time
@@ -112,10 +102,14 @@ class Units:
     def __init__(self, intervals: Intervals, units: NDArray[np.int64]) -> None:
         """Take the hosts of each row's job and, along them, the units, see `usage.read_units`."""
         self.slots = units
-        self._offsets = np.concatenate(([0], np.cumsum(intervals.sizes)))
-        self.held = np.zeros(intervals.rows, dtype=np.int64)
-        some = np.flatnonzero(intervals.sizes)
-        if len(some):
+        sizes = intervals.sizes
+        self._offsets = np.concatenate(([0], np.cumsum(sizes)))
+        some = np.flatnonzero(sizes)
+        if not len(some) or not units.strides[0]:
+            # One number for all, see `usage.read_units`.
+            self.held = sizes * units[:1].sum()
+        else:
+            self.held = np.zeros(intervals.rows, dtype=np.int64)
             self.held[some] = np.add.reduceat(units, self._offsets[some])
 
     def of(self, row: int) -> NDArray[np.int64]:

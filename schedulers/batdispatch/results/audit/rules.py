@@ -23,7 +23,7 @@ from batdispatch.core.profiles import spreads_freely
 from batdispatch.results.audit.beginning import Beginning
 from batdispatch.results.audit.capacity import exclusive_conflicts, shared_conflicts
 from batdispatch.results.audit.decided import check_course, check_kills, check_lineage_told, check_rejections
-from batdispatch.results.audit.exchange import Clock, Heard, listen
+from batdispatch.results.audit.exchange import Clock, Course, Heard, listen
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.idling import check_unrecorded
 from batdispatch.results.audit.jobs import Facts, JobTable, join
@@ -48,14 +48,14 @@ class Audited:
         rows: the columns, with the findings.
         intervals: the hosts of each row's job.
         facts: the job of each row, those that were registered while the simulation ran included.
-        heard: what the exchange says; None: there is none.
+        course: what the exchange says of the simulation; None: there is none. What it says of each job has been used.
         setting: what the run was given.
     """
 
     rows: Rows
     intervals: Intervals
     facts: Facts
-    heard: Heard | None
+    course: Course | None
     setting: Setting
 
 
@@ -122,16 +122,13 @@ def audit(
     check_kills(rows, heard)
     check_rejections(rows, facts, lineage, setting)
     check_lineage_told(rows, facts, lineage, heard)
-    return Audited(rows, intervals, facts, heard, setting)
+    return Audited(rows, intervals, facts, None if heard is None else heard.course, setting)
 
 
 def _presence(rows: Rows, facts: Facts, registered: Heard | None, *, dynamic_jobs: bool) -> None:
     """Every job of the workload, and every registered one, stands in the file once, and nothing else does."""
-    seen: dict[str, set[str]] = {name: set() for name in rows.workloads}
     twice = np.zeros(len(rows.ids), dtype=bool)
-    for row, (workload, name) in enumerate(zip(rows.workloads, rows.ids, strict=True)):
-        twice[row] = name in seen[workload]
-        seen[workload].add(name)
+    twice[rows.row_of.repeated()] = True
     rows.report("job twice", twice, lambda row: "stands in the jobs file more than once", rows.start)
     unknown = ~facts.jobs.known
     if registered is None and dynamic_jobs:
@@ -356,17 +353,21 @@ def _allocation(rows: Rows, intervals: Intervals, held: NDArray[np.int64], machi
         rows.start,
     )
     rows.report("rejected and placed", ~rows.ran & (held > 0), lambda row: "was rejected and holds hosts")
-    order = np.lexsort((intervals.first, intervals.row))
-    row, first, last = intervals.row[order], intervals.first[order], intervals.last[order]
     repeated = np.zeros(intervals.rows, dtype=bool)
-    repeated[row[1:][(row[1:] == row[:-1]) & (first[1:] <= last[:-1])]] = True
+    repeated[_overlapping(intervals)] = True
     rows.report("host twice", repeated, lambda row: "its allocation names a host more than once", rows.start)
     is_compute = machine.classes >= 0
     usable = np.concatenate(([0], np.cumsum(is_compute)))
     size = len(machine.hosts)
-    good = usable[np.minimum(intervals.last + 1, size)] - usable[np.minimum(intervals.first, size)]
+    wrong = [
+        low + index
+        for low, part in intervals.blocks()
+        for index in np.flatnonzero(
+            usable[np.minimum(part.last + 1, size)] - usable[np.minimum(part.first, size)] != part.length
+        ).tolist()
+    ]
     rows.findings.checked.append("host")
-    for index in np.flatnonzero(good != intervals.length).tolist():
+    for index in wrong:
         owner = int(intervals.row[index])
         for host in range(int(intervals.first[index]), int(intervals.last[index]) + 1):
             if host >= size or not is_compute[host]:
@@ -375,6 +376,18 @@ def _allocation(rows: Rows, intervals: Intervals, held: NDArray[np.int64], machi
                 time = float(rows.start[owner]) if rows.ran[owner] else None
                 rows.findings.add(Violation("host", problem, job=rows.ids[owner], host=name, time=time))
                 break
+
+
+def _overlapping(intervals: Intervals) -> NDArray[np.int32]:
+    """Return the rows whose host sets name a host more than once, int32."""
+    row, first, last = intervals.row, intervals.first, intervals.last
+    # Hardly any host set is written otherwise than in order, and only those have to be put in order.
+    unordered = row[1:][(row[1:] == row[:-1]) & (first[1:] <= last[:-1])]
+    inside = np.flatnonzero(np.isin(row, unordered)) if len(unordered) else unordered
+    order = inside[np.lexsort((first[inside], row[inside]))]
+    row, first, last = row[order], first[order], last[order]
+    again = (row[1:] == row[:-1]) & (first[1:] <= last[:-1])
+    return np.unique(row[1:][again])
 
 
 def _capacity(rows: Rows, intervals: Intervals, units: NDArray[np.int64], machine: Machine, facts: Facts) -> None:

@@ -95,12 +95,13 @@ class Auditor:
         master = self._master if self._master is not None else result.platform.master
         batsim: Literal[4, 5] = 5 if result.engine.get("name") == "batsim5" else 4
         key = (platform_path, master, batsim)
-        if key not in self._platforms:
-            platform = read_platform(platform_path, master=master, roles=self._roles, batsim=batsim)
-            self._platforms[key] = Site(platform.path, platform.digest, platform.machine)
+        # The workload first: reading it takes the most memory, and what follows fits into what it leaves free.
         if workload_path not in self._workloads:
             workload, jobs = read_workload_into(JobTable, workload_path)
             self._workloads[workload_path] = Load(workload.path, workload.digest, jobs, workload.profiles)
+        if key not in self._platforms:
+            platform = read_platform(platform_path, master=master, roles=self._roles, batsim=batsim)
+            self._platforms[key] = Site(platform.path, platform.digest, platform.machine)
         # What stands in the file, whatever this version knows of it.
         said: dict[str, Any] = {}
         if (folder / "result.json").exists():
@@ -118,7 +119,7 @@ class Auditor:
         if path is None:
             raise InputError("holds no jobs.csv", source=str(folder))
         exchange = folder / RECORDING
-        beginning = hear_beginning(exchange, platform.machine) if exchange.is_file() else None
+        beginning = hear_beginning(exchange, platform.machine, workload.profiles) if exchange.is_file() else None
         columns = read_columns(path)
         lineage = read_lineage(folder / LINEAGE, columns)
         audited = audit(
@@ -133,18 +134,18 @@ class Auditor:
             beginning=beginning,
             limit=self._limit,
         )
-        rows, heard, setting = audited.rows, audited.heard, audited.setting
+        rows, course, setting = audited.rows, audited.course, audited.setting
         findings = rows.findings
-        if heard is None:
+        if course is None:
             check_recorded(findings, said, exchange)
         check_units_file(rows, folder)
         outages = self._outages(folder, said, platform.machine)
-        check_outages(findings, outages, heard, Clock(setting.exact))
-        away = bool(outages or (heard is not None and heard.outages))
+        check_outages(findings, outages, course, Clock(setting.exact))
+        away = bool(outages or (course is not None and course.outages))
         check_sums(rows, audited.intervals, setting, folder, away=away)
         check_states(rows, setting, folder, away=away)
         if "metrics" in said:
-            check_stated(findings, said, columns, lineage, platform.machine, audited.facts, folder, heard)
+            check_stated(findings, said, columns, lineage, platform.machine, audited.facts, folder, course)
         for kind, noted, found, name in (
             ("platform file", result.platform.sha256, platform.digest, platform.path),
             ("workload file", result.workload.sha256, workload.digest, workload.path),

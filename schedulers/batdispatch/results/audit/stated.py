@@ -10,7 +10,7 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
-from batdispatch.results.audit.exchange import Heard
+from batdispatch.results.audit.exchange import Course
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.jobs import Facts
 from batdispatch.results.columns import RunColumns
@@ -67,7 +67,7 @@ def check_stated(
     machine: Machine,
     facts: Facts,
     folder: Path,
-    heard: Heard | None,
+    course: Course | None,
 ) -> None:
     """Every value in result.json that follows from other files is the one that follows."""
     findings.checked += ["metrics", "result"]
@@ -106,14 +106,14 @@ def check_stated(
         agree("fallbacks", result["fallbacks"], int(report.get("fallbacks", 0)))
     if "command" in result:
         _check_command(wrong, agree, result)
-    if heard is not None and heard.complete:
-        if "dynamic_jobs" in result and "dynamic-jobs-enabled" in heard.config:
-            agree("dynamic_jobs", result["dynamic_jobs"], bool(heard.config["dynamic-jobs-enabled"]))
+    if course is not None and course.complete:
+        if "dynamic_jobs" in result and "dynamic-jobs-enabled" in course.config:
+            agree("dynamic_jobs", result["dynamic_jobs"], bool(course.config["dynamic-jobs-enabled"]))
         decisions, performance = result.get("decisions"), result.get("performance")
         if isinstance(decisions, dict) and decisions.get("count"):
-            agree("decisions.count", decisions["count"], heard.decided)
+            agree("decisions.count", decisions["count"], course.decided)
         if isinstance(performance, dict) and "messages" in performance:
-            agree("performance.messages", performance["messages"], heard.messages)
+            agree("performance.messages", performance["messages"], course.messages)
 
 
 def check_recorded(findings: Findings, result: Mapping[str, Any], path: Path) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
@@ -20,8 +19,8 @@ from batdispatch.results.schedule import read_schedule
 KIND = "sums"
 #: Seconds by which a time of a jobs file may be off.
 _ROUNDED = 1e-6
-#: Intervals that are made Python's numbers together.
-_BLOCK = 1 << 14
+#: Name, values that it may have, by how much it may be off.
+Sum = tuple[str, tuple[float, ...], float]
 #: Of the simulation itself, or of the clock: nothing tells what they should be.
 _UNKNOWABLE = frozenset({"batsim_version", "scheduling_time", "simulation_time"})
 
@@ -65,12 +64,28 @@ def check_sums(rows: Rows, intervals: Intervals, setting: Setting, folder: Path,
 
 def _expected(
     rows: Rows, intervals: Intervals, setting: Setting, found: Mapping[str, float | str], *, away: bool, batsim5: bool
-) -> Iterator[tuple[str, tuple[float, ...], float]]:
-    """Yield (name, values that it may have, by how much it may be off)."""
-    ran, count = rows.ran, len(rows.ids)
-    started = int(ran.sum())
-    start, finish, submission = rows.start[ran], rows.finish[ran], rows.submission[ran]
-    run, wait, turnaround = finish - start, start - submission, finish - submission
+) -> Iterator[Sum]:
+    """Yield each sum. Those that need columns of their own come from functions, with which the columns go."""
+    yield from _counts(rows, setting)
+    yield from _times(rows, setting)
+    if setting.embedded:
+        for name in ("nb_grouped_switches", "nb_machine_switches", "time_sleeping", "consumed_joules"):
+            yield name, (0.0,), 0
+        for name in ("time_switching_off", "time_switching_on", *(() if away else ("time_unavailable",))):
+            yield name, (0.0,), 0
+    # Batsim 5 counts up to the last change of a host only, and Batsim 4 takes what was away out.
+    if batsim5 or away or (not setting.embedded and found.get("time_unavailable")):
+        return
+    busy, used = _occupied(rows, intervals)
+    slack = 3 * _ROUNDED * (1 + float(intervals.sizes[rows.ran].sum())) + 1e-12 * busy
+    yield "time_computing", (busy,), slack
+    # A host is idle up to the last time that it is used.
+    yield "time_idle", (used - busy,), slack
+
+
+def _counts(rows: Rows, setting: Setting) -> Iterator[Sum]:
+    """Yield the numbers of jobs and of hosts."""
+    count, started = len(rows.ids), int(rows.ran.sum())
     good = int(rows.success.sum())
     dead = int(rows.is_state(JobState.COMPLETED_KILLED, JobState.COMPLETED_WALLTIME_REACHED).sum())
     yield "nb_jobs", (count,), 0
@@ -83,6 +98,14 @@ def _expected(
     # Batsim 4 counts the storage hosts, too.
     hosts = len(setting.machine.hosts)
     yield "nb_computing_machines", (hosts,) if setting.embedded else (setting.machine.size, hosts), 0
+
+
+def _times(rows: Rows, setting: Setting) -> Iterator[Sum]:
+    """Yield the sums of the jobs' times."""
+    ran, count = rows.ran, len(rows.ids)
+    started = int(ran.sum())
+    start, finish, submission = rows.start[ran], rows.finish[ran], rows.submission[ran]
+    run, wait, turnaround = finish - start, start - submission, finish - submission
     yield "makespan", (float(finish.max(initial=0.0)),), 2 * _ROUNDED
     for name, values in (("waiting", wait), ("turnaround", turnaround)):
         yield f"max_{name}_time", (float(values.max(initial=0.0)),), 3 * _ROUNDED
@@ -103,19 +126,6 @@ def _expected(
         yield "max_slowdown", (float(slowdown.max(initial=0.0)),), off + float(unsure.max(initial=0.0))
         mean = float(unsure.sum()) / max(started, 1)
         yield "mean_slowdown", _means(float(slowdown.sum()), started, count, setting), off + mean
-    if setting.embedded:
-        for name in ("nb_grouped_switches", "nb_machine_switches", "time_sleeping", "consumed_joules"):
-            yield name, (0.0,), 0
-        for name in ("time_switching_off", "time_switching_on", *(() if away else ("time_unavailable",))):
-            yield name, (0.0,), 0
-    # Batsim 5 counts up to the last change of a host only, and Batsim 4 takes what was away out.
-    if batsim5 or away or (not setting.embedded and found.get("time_unavailable")):
-        return
-    busy, used = _occupied(rows, intervals)
-    slack = 3 * _ROUNDED * (1 + float(intervals.sizes[ran].sum())) + 1e-12 * busy
-    yield "time_computing", (busy,), slack
-    # A host is idle up to the last time that it is used.
-    yield "time_idle", (used - busy,), slack
 
 
 def _means(total: float, started: int, count: int, setting: Setting) -> tuple[float, ...]:
@@ -130,26 +140,19 @@ def _relative(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return 1e-12 * most if math.isfinite(most) else 0.0
 
 
-def _in_order(intervals: Intervals, order: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
-    """Yield first host, last host and row of intervals; as Python's numbers, few of them at a time."""
-    for low in range(0, len(order), _BLOCK):
-        part = order[low : low + _BLOCK]
-        yield from zip(
-            *(column[part].tolist() for column in (intervals.first, intervals.last, intervals.row)), strict=True
-        )
-
-
 def _occupied(rows: Rows, intervals: Intervals) -> tuple[float, float]:
     """Return the sums over hosts of how long a host computed, for however many jobs, and of its last use, s."""
-    order = np.argsort(rows.start[intervals.row], kind="stable")
-    hosts = int(intervals.last.max(initial=-1)) + 1
-    busy, until = np.zeros(hosts), np.zeros(hosts)
-    starts, finishes = rows.start.tolist(), rows.finish.tolist()
-    for first, last, row in _in_order(intervals, order):
-        start, finish = starts[row], finishes[row]
+    busy, until = 0.0, np.zeros(int(intervals.last.max(initial=-1)) + 1)
+    for row, first, last in intervals.by_rows(np.argsort(rows.start, kind="stable")):
+        start, finish = float(rows.start[row]), float(rows.finish[row])
         if not start <= finish:
             continue
-        part = slice(first, last + 1)
-        busy[part] += np.maximum(finish - np.maximum(until[part], start), 0.0)
-        np.maximum(until[part], finish, out=until[part])
-    return float(busy.sum()), float(until.sum())
+        hosts = until[first : last + 1]
+        if hosts.max() <= start:
+            # On a machine whose hosts are not shared, always.
+            busy += (finish - start) * len(hosts)
+            hosts[:] = finish
+        else:
+            busy += float(np.maximum(finish - np.maximum(hosts, start), 0.0).sum())
+            np.maximum(hosts, finish, out=hosts)
+    return busy, float(until.sum())
