@@ -7,13 +7,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.workloads import Workload, read_workload, reader
+from batdispatch.inputs.workloads import Workload, blocks, read_workload, reader
 from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, PlainWorkload, columns_of
 from batdispatch.inputs.workloads.reader import read_in_columns
 
@@ -160,3 +161,115 @@ def test_runtimes_are_those_of_the_jobs_profiles(tmp_path: Path) -> None:
     assert found.jobs.ids == ["0", "1"]
     assert found.jobs.runtime.tolist() == [9.0, 1.5]
     assert found.jobs.runtime.dtype == np.float64
+
+
+def test_jobs_whose_objects_are_alike_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are not alike are read as before."""
+    slow: list[int] = []
+    one_by_one = reader.read_block
+    monkeypatch.setattr(reader, "read_block", lambda items, *rest: slow.append(len(items)) or one_by_one(items, *rest))
+    alike = [{"id": str(number), **JOB, "group": 1, "user": number % 3} for number in range(9)]
+    found = read_in_columns(written(tmp_path, alike))
+    assert isinstance(found, PlainWorkload)
+    assert not slow
+    assert [found.jobs.users[user] for user in found.jobs.user] == ["0", "1", "2"] * 3
+    # The fields of one job, in another order; then one field that is another.
+    read_in_columns(written(tmp_path, [*alike, dict(reversed(alike[0].items())) | {"id": "x"}]))
+    assert not slow
+    other = {("team" if name == "group" else name): value for name, value in alike[0].items()} | {"id": "x"}
+    found = read_in_columns(written(tmp_path, [*alike, other]))
+    assert slow == [10]
+    assert len(found.jobs) == 10
+
+
+def test_a_field_twice_in_one_job_does_not_stand_for_one_that_another_lacks(tmp_path: Path) -> None:
+    """One job has it once, one twice, one not at all: three in three."""
+    path = written(tmp_path, [{"id": "1", **JOB, "group": 1}, {"id": "2", **JOB, "group": 2}, {"id": "3", **JOB}])
+    path.write_text(path.read_text().replace('"group": 2', '"group": 2, "group": 2'))
+    for read in (read_workload, read_in_columns):
+        with pytest.raises(InputError, match="job number 2: 'group' is there twice"):
+            read(path)
+
+
+@pytest.mark.parametrize(("name", "value"), [("contiguous", True), ("demand", {}), ("parent", "0"), ("res", None)])
+def test_what_all_jobs_say_or_lack_is_noticed(tmp_path: Path, name: str, value: Any) -> None:
+    listed = [{"id": str(number), **JOB, name: value} for number in range(1, 4)]
+    if value is None:
+        for fields in listed:
+            del fields[name]
+    path = written(tmp_path, listed if name != "parent" else [{"id": "0", **JOB}, *listed])
+    if value is None:
+        with pytest.raises(InputError, match="job '1': 'res' is missing"):
+            read_in_columns(path)
+    else:
+        assert isinstance(read_in_columns(path), Workload)
+
+
+def test_no_more_kinds_of_objects_are_prepared_for_than_is_worth_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    define = msgspec.defstruct
+    monkeypatch.setattr(msgspec, "defstruct", lambda *given, **more: made.append("") or define(*given, **more))
+    monkeypatch.setattr(reader, "BLOCK", 1)
+    monkeypatch.setattr(reader, "BLOCKS", 1)
+    listed = [{"id": str(number), **JOB, f"own{number % 30}": 0} for number in range(60)]
+    wide = {f"f{number}": 0 for number in range(blocks.MAX_FIELDS)}
+    assert len(read_in_columns(written(tmp_path, [{"id": "w", **JOB, **wide}])).jobs) == 1
+    assert not made
+    assert len(read_in_columns(written(tmp_path, listed)).jobs) == 60
+    assert len(made) == blocks.MAX_KINDS
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_objects_of_many_kinds_and_many_fields_are_read(tmp_path: Path, count: int) -> None:
+    wide = {f"f{number}": number for number in range(count)}
+    listed = [{"id": str(number), **JOB, **wide, f"own{number}": 0} for number in range(5)]
+    found = read_in_columns(written(tmp_path, listed))
+    assert isinstance(found, PlainWorkload)
+    assert len(found.jobs) == 5
+
+
+@pytest.mark.parametrize(
+    "profiles",
+    [
+        '{"d1": {"type": "delay", "delay": 0}}',
+        '{"d1": {"type": "delay", "delay": -1.5}}',
+        '{"d1": {"type": "delay", "delay": true}}',
+        '{"d1": {"type": "delay", "delay": null}}',
+        '{"d1": {"type": "delay", "delay": "1"}}',
+        '{"d1": {"type": "delay", "delay": 1e400}}',
+        '{"d1": {"type": "delay", "later": 1}}',
+        '{"d1": {"type": "Delay", "delay": 1}}',
+        '{"d1": {"type": ["delay"], "delay": 1}}',
+        '{"d1": {"delay": 1, "ret": 1}}',
+        '{"d1": {"type": "delay", "delay": 1}, "d,2": {"type": "delay", "delay": 1}}',
+        '{"d1": {"type": "delay", "delay": 1}, "": {"type": "delay", "delay": 1}}',
+        '{"d1": {"type": "delay", "delay": 1}, "d1": {"type": "delay", "delay": 1}}',
+        '{"d1": {"type": "delay", "delay": 1, "delay": 2}}',
+        '{"d1": {"type": "delay", "delay": 1}, "d2": {"type": "delay"}}',
+        '{"d1": {"type": "delay", "delay": 1}, "d2": {"type": "no", "delay": 1}}',
+    ],
+)
+def test_a_wrong_delay_is_refused_in_the_same_words_among_delays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profiles: str
+) -> None:
+    path = tmp_path / "w.json"
+    path.write_text(f'{{"jobs": [{json.dumps({"id": "1", **JOB})}], "profiles": {profiles}}}')
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, "_are_mere_delays", lambda *arguments: False)
+        with pytest.raises(InputError) as careful:
+            read_workload(path)
+    for read in (read_workload, read_in_columns):
+        with pytest.raises(InputError) as refused:
+            read(path)
+        assert str(refused.value) == str(careful.value)
+
+
+def test_delays_need_no_look_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "check_profile", None)
+    path = tmp_path / "w.json"
+    profiles = {"d1": {"type": "delay", "delay": 3}, "d2": {"delay": 0.25, "type": "delay"}}
+    path.write_text(json.dumps({"jobs": [{"id": "1", **JOB}], "profiles": profiles}))
+    assert read_workload(path).profiles == profiles
+    assert [type(each["delay"]) for each in read_workload(path).profiles.values()] == [int, float]

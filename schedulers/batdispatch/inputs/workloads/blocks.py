@@ -16,9 +16,24 @@ from batdispatch.inputs.workloads.names import are_names
 
 #: Jobs of a block: as many objects exist at once, if nobody keeps them.
 BLOCK = 256
+#: Most kinds of objects that `AlikeReader` knows at a time, and most fields of one.
+MAX_KINDS = 8
+MAX_FIELDS = 100
+#: How a field is decoded that says what every job says. A float may be written as a whole number.
+_TYPES: Mapping[str, Any] = {
+    "id": str,
+    "subtime": float,
+    "res": int,
+    "walltime": float,
+    "profile": str,
+    "user": str | int,
+}
+_OPTIONAL = {"walltime", "user"}
+#: What a decoder raises.
+_WRONG = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
-class Block(NamedTuple):
+class Columns(NamedTuple):
     """Jobs that ask for a number of units and nothing else, as columns in the order of the file."""
 
     ids: list[str]
@@ -32,6 +47,12 @@ class Block(NamedTuple):
     profile: NDArray[np.int32]
     #: Empty for none.
     users: list[str]
+
+
+class Block(NamedTuple):
+    """Such jobs, and all that their objects say."""
+
+    columns: Columns
     #: The job's fields, all of them.
     fields: list[dict[str, Any]]
 
@@ -39,7 +60,7 @@ class Block(NamedTuple):
 def read_block(
     items: Sequence[msgspec.Raw], decode: Callable[[msgspec.Raw], dict[str, Any]], profiles: Mapping[str, int]
 ) -> Block | None:
-    """Return jobs as columns, or None if any of them is unusual, be it wrong: then each wants a look of its own.
+    """Return jobs with their fields, or None if any of them is unusual, be it wrong: then each wants a look of its own.
 
     Whether ids repeat is not looked at.
 
@@ -50,7 +71,7 @@ def read_block(
     """
     try:
         jobs = [decode(raw) for raw in items]
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except _WRONG:
         return None
     # Where names are all that colons follow, no object has a name twice.
     if b"".join(items).count(b":") != sum(map(len, jobs)) or not KNOWN.isdisjoint(set().union(*jobs)):
@@ -62,6 +83,94 @@ def read_block(
         return None
     walltimes = [job.get("walltime", -1) for job in jobs]
     users = [job.get("user", "") for job in jobs]
+    columns = _checked(ids, submissions, units, walltimes, names, users, profiles)
+    return None if columns is None else Block(columns, jobs)
+
+
+class AlikeReader:
+    """Reads jobs whose objects all have the same fields into columns, in a third of the time of `read_block`.
+
+    The objects are decoded as records that have the fields of the first one. Each record must have them all. There are
+    as many colons in the text as all records together have fields, so no object has a further field or one twice.
+    """
+
+    def __init__(self, decode: Callable[[msgspec.Raw], dict[str, Any]], profiles: Mapping[str, int]) -> None:
+        """Set out.
+
+        Args:
+            decode: of one object.
+            profiles: name -> position.
+        """
+        self._decode = decode
+        self._profiles = profiles
+        self._decoders: dict[tuple[str, ...], Callable[[bytes], list[Any]]] = {}
+
+    def read(self, items: Sequence[msgspec.Raw]) -> Columns | None:
+        """Return jobs as columns, or None if they are not alike, or unusual, be it wrong.
+
+        Whether ids repeat is not looked at.
+
+        Args:
+            items: the jobs' objects, Batsim 4's; at least one.
+        """
+        try:
+            names = tuple(self._decode(items[0]))
+            decode = self._decoder(names)
+            if decode is None:
+                return None
+            text = b"[" + b",".join(items) + b"]"
+            if text.count(b":") != len(items) * len(names):
+                return None
+            jobs = decode(text)
+        except _WRONG:
+            return None
+        return _checked(
+            [job.id for job in jobs],
+            [job.subtime for job in jobs],
+            [job.res for job in jobs],
+            [job.walltime for job in jobs] if "walltime" in names else [-1] * len(jobs),
+            [job.profile for job in jobs],
+            [job.user for job in jobs] if "user" in names else [""] * len(jobs),
+            self._profiles,
+        )
+
+    def _decoder(self, names: tuple[str, ...]) -> Callable[[bytes], list[Any]] | None:
+        """Return the decoder of objects of some fields; None: there is none."""
+        if names not in self._decoders:
+            if not _TYPES.keys() - _OPTIONAL <= set(names) or not KNOWN.isdisjoint(names):
+                return None
+            # Each takes time to make.
+            if len(self._decoders) == MAX_KINDS or len(names) > MAX_FIELDS:
+                return None
+            fields = [
+                (name, _TYPES[name]) if name in _TYPES else (f"_{index}", Any, msgspec.field(name=name))
+                for index, name in enumerate(names)
+            ]
+            record = msgspec.defstruct("Alike", fields, gc=False)
+            self._decoders[names] = msgspec.json.Decoder(list[record]).decode  # type: ignore[valid-type]
+        return self._decoders[names]
+
+
+def _checked(
+    ids: list[Any],
+    submissions: list[Any],
+    units: list[Any],
+    walltimes: list[Any],
+    names: list[Any],
+    users: list[Any],
+    profiles: Mapping[str, int],
+) -> Columns | None:
+    """Return jobs as columns if all is as it should be.
+
+    Args:
+        ids: whatever stands in the objects, as the others.
+        submissions: of ``subtime``.
+        units: of ``res``.
+        walltimes: -1 where there is none.
+        names: of the jobs' profiles.
+        users: empty where there is none.
+        profiles: name -> position.
+    """
     # bool is a type of its own here.
     if not (
         set(map(type, ids)) <= {str}
@@ -80,16 +189,14 @@ def read_block(
         return None
     profile = np.array([profiles.get(name, -1) for name in names], dtype=np.int32)
     walltime[walltime == -1] = math.inf
-    limited = walltime != math.inf
     if (
         (submission < 0).any()
         or (submission > MAX_MOMENT).any()
         or (size < 1).any()
         or (size > MAX_UNITS).any()
         or (walltime <= 0).any()
-        or any(math.isinf(float(walltimes[row])) for row in np.flatnonzero(~limited).tolist())
         or (profile < 0).any()
     ):
         return None
-    named = users if set(map(type, users)) <= {str} else map(str, users)
-    return Block(ids, submission, size, walltime, profile, list(named), jobs)
+    named = {user: str(user) for user in set(users)}
+    return Columns(ids, submission, size, walltime, profile, [named[user] for user in users])
