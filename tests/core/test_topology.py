@@ -338,3 +338,21 @@ def test_two_hosts_a_router_are_routed_as_by_simgrid_between_routers(tmp_path: P
         # One link more to the other host of the router, before the message leaves.
         if source != target:
             assert len(links) == topology.distance(source, target) + (source % 2 != target % 2)
+
+
+def test_the_switches_above_the_hosts_of_each_kind_of_network() -> None:
+    # Two hosts on each of 2 x 2 leaves, places out of order, and a host that is not there.
+    tree = FatTree([0, 1, 2, 3, 7, -1], (2, 2, 2), (1, 1, 1), (1, 1, 1))
+    assert [level.tolist() for level in tree.switches()] == [[0, 0, 1, 1, 3, -1], [0, 0, 0, 0, 1, -1], [0] * 6]
+    # Several switches above the same hosts count as one, and so do parallel cables.
+    wide = FatTree([0, 1, 2, 3], (2, 2), (1, 2), (1, 2))
+    assert [level.tolist() for level in wide.switches()] == [[0, 0, 1, 1], [0, 0, 0, 0]]
+    fly = Dragonfly([0, 1, 2, 5, -1], 2, 2, 2)
+    assert [level.tolist() for level in fly.switches()] == [
+        [0, 1, 2, 5, -1],
+        [0, 0, 1, 2, -1],
+        [0, 0, 0, 1, -1],
+        [0] * 5,
+    ]
+    assert [level.tolist() for level in Grid([0, 1, 1, 2], [3]).switches()] == [[0, 1, 1, 2], [0] * 4]
+    assert [level.tolist() for level in Flat([0, 0, -1]).switches()] == [[0, 0, 0]]

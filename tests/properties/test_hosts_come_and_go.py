@@ -23,6 +23,7 @@ OPTIONS = {
     "pcp19": {"work": "0.02"},
     "pcp20": {"work": "0.02"},
     "hcp19": {"work": "0.02"},
+    "aucsched": {"work": "0.02"},
     "attempts": {"dispatcher": "conservative"},
 }
 quick = settings(

@@ -27,7 +27,7 @@ STRANGER = "batdispatch.examples.smallest_first:SmallestFirst"
 #: The layer itself and what is made of it cannot stand inside it.
 LAYERED = {"attempts", "stochastic-batch", "stochastic-conservative", "stochastic-easy"}
 #: Its dispatchers solve a model at each decision.
-SOLVERS = {"hcp19", "pcp19", "pcp20"}
+SOLVERS = {"aucsched", "hcp19", "pcp19", "pcp20"}
 GREEDY = {"filler", STRANGER}
 PLAIN = sorted({"fcfs", "filler", "easy", "conservative", "best-list"} & set(registry.names(GROUP)))
 

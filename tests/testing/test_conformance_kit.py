@@ -12,7 +12,7 @@ from batdispatch.testing import CASES, Case, check_dispatcher, check_hash_seeds,
 HEAD = "import time\nfrom batdispatch import Allocation, Dispatcher, Ordering\n\n\n"
 BY_NAME = {case.name: case for case in CASES}
 #: Those whose solvers take longer stand in the slow test.
-SOLVERS = ("pcp20", "pcp19", "hcp19")
+SOLVERS = ("pcp20", "pcp19", "hcp19", "aucsched")
 #: What is wrong -> the body of a dispatcher, the case that shows it, and a part of the message.
 FAULTY = {
     "loses a job": (

@@ -229,6 +229,16 @@ class Topology(ABC):
         pairs = np.unique(self.link_ends, axis=0)
         return np.searchsorted(pairs[:, 0], np.arange(self.routers + 1)).astype(np.int64), pairs[:, 1].copy()
 
+    def switches(self) -> list[Ints]:
+        """Return which switch each host is below, for each level from the lowest: [int64 [host], ...].
+
+        Two hosts have the same number where they are below the same switch; a level's groups lie within those of the
+        next one. The lowest switch of a host is its router, the uppermost is above all hosts, and stands for the whole
+        network where this has no such switch. A host that is not in this network is below the uppermost one only.
+        """
+        whole = np.zeros_like(self.router_of)
+        return [self.router_of, whole] if self.routers > 1 else [whole]
+
     def _router(self, hosts: ArrayLike) -> Ints:
         """Return the routers of hosts; all of them must be in this network."""
         wanted = np.asarray(hosts, dtype=np.int64)

@@ -67,6 +67,13 @@ class Dragonfly(Topology):
         joined = np.concatenate(ends).astype(np.int64)
         super().__init__(router_of, total, joined, opposites(joined, total), shared)
 
+    def switches(self) -> list[Ints]:
+        """Return which router, chassis and group each host is below, and the whole network."""
+        inside = self.router_of >= 0
+        sizes = (1, self.routers_per_chassis, self.chassis * self.routers_per_chassis)
+        groups = [np.where(inside, self.router_of // size, -1) for size in sizes]
+        return [*groups, np.zeros_like(self.router_of)]
+
     @staticmethod
     def _pairs(items: Ints, others: int) -> tuple[Ints, Ints]:
         """Return each item with each of the numbers from 0 to `others` - 1, as two arrays."""

@@ -92,6 +92,12 @@ class FatTree(Topology):
         super().__init__(router_of, total, np.concatenate(ends), np.arange(2 * count) ^ 1, shared)
         self._routes_follow_routers = self._first == 0
 
+    def switches(self) -> list[Ints]:
+        """Return which switches each host is below, for each level; switches above the same hosts count as one."""
+        below = [np.where(self._place < 0, -1, self._place // hosts) for hosts in self._below[1:]]
+        # The uppermost switches are above all hosts.
+        return [*below[:-1], np.zeros_like(self._place)]
+
     def _parent(self, level: int, child: Ints, port: Ints) -> Ints:
         """Return the position on the next level of the switch behind a port of a node."""
         copies = self._copies[level]

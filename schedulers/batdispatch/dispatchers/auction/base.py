@@ -22,17 +22,15 @@ from batdispatch.parts.solving import Account, Found, Limits
 class AuctionOptions(Options, frozen=True, kw_only=True):
     """Options of every dispatcher that starts the best jobs of a window together.
 
+    Each has two more, with its own values: `window` and `period`.
+
     priorities: an ordering that knows priorities (`batdispatch explain basic`).
-    window: decide about at most so many of the waiting jobs together, those of the highest priorities.
-    period: decide at most once in so many seconds of simulated time.
     work: stop the solver after so much of its deterministic time at each decision. 0: do not call it.
     wall: stop the solver after so many seconds of wall-clock time at each decision. This safety net makes a run depend
         on the machine, so that each such stop is counted as a fallback.
     """
 
     priorities: str = "basic"
-    window: Annotated[int, msgspec.Meta(ge=1)] = 200
-    period: Annotated[float, msgspec.Meta(ge=0)] = 4.0
     work: Annotated[float, msgspec.Meta(ge=0)] = 3.0
     wall: Annotated[float, msgspec.Meta(gt=0)] = 30.0
 
@@ -99,8 +97,10 @@ class AuctionDispatcher(Dispatcher):
                 started += 1
         facts = {"jobs": len(problem.askings), "running": len(ledger.running), "started": started, **self.facts()}
         self.account.add(ledger.now, found, facts, counters)
-        # The next window holds other jobs than this one.
-        if ledger.queue and (not found.solved or (started and len(ledger.queue) + started > len(problem.askings))):
+        # The next window holds other jobs than this one, and jobs that were left out may have their turn.
+        if ledger.queue and (
+            not found.solved or (started and ledger.space.fitting(ledger.free, [*ledger.queue.values()]))
+        ):
             self._changed = True
             self._called = self._next
             ledger.wake_at(self._next)
@@ -123,7 +123,7 @@ class AuctionDispatcher(Dispatcher):
         return {}
 
     def report(self) -> dict[str, Any]:
-        return {**self.account.report(), "window_halved": self.window.halved}
+        return self.account.report()
 
     def notes(self) -> list[bytes]:
         return self.account.lines

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
 
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
@@ -20,10 +22,14 @@ class IpschedOptions(AuctionOptions, frozen=True, kw_only=True):
     formulation: give the program variables for each class of equal nodes, and split its plan over the nodes
         (classes), or give it variables for each node, as the slides do (nodes).
     work: stop CP-SAT after so many of its deterministic seconds at each decision. 0: do not call it.
+    window: decide about at most so many of the waiting jobs together, those of the highest priorities.
+    period: decide at most once in so many seconds of simulated time.
     """
 
     formulation: Literal["nodes", "classes"] = "classes"
     work: float = 1.0
+    window: Annotated[int, msgspec.Meta(ge=1)] = 200
+    period: Annotated[float, msgspec.Meta(ge=0)] = 4.0
 
 
 class Ipsched(AuctionDispatcher):

@@ -1,0 +1,149 @@
+"""AUCSCHED."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from batdispatch.core.options import Options
+from batdispatch.dispatchers.auction import interval_bids, switch_bids
+from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
+from batdispatch.dispatchers.auction.bids import SCALE, Bids, Most, generate
+from batdispatch.dispatchers.auction.plans import Plan, choice_of, value_of
+from batdispatch.dispatchers.auction.problem import Choice, Problem
+from batdispatch.dispatchers.auction.settling import Settled, settle
+from batdispatch.dispatchers.auction.weighing import Rule, Variant, preferences
+from batdispatch.parts.solving import Found, settled
+
+_Number = Annotated[int, msgspec.Meta(ge=1)] | None
+_Seconds = Annotated[float, msgspec.Meta(ge=0)] | None
+
+
+class AucschedOptions(AuctionOptions, frozen=True, kw_only=True):
+    """Options of AUCSCHED.
+
+    variant: 2: jobs bid on intervals of consecutive nodes; 3: on nodes below the same switches.
+    alpha: how preferences are weighed against priorities: only between plans of equal sums of priorities
+        (lexicographic), or by the slides' or the published code's factor. The last two are there to compare with: with
+        them, a preference may win over a priority.
+    window: decide about at most so many of the waiting jobs together, those of the highest priorities. none: 100 in
+        variant 2, 250 in variant 3.
+    period: decide at most once in so many seconds of simulated time. none: 3 in variant 2, 5 in variant 3.
+    bids_per_job: each job makes at most so many bids (MAXBIDPERJOB). none: 15 in variant 2, 500 in variant 3.
+    bids: all jobs together make at most so many bids (MAXBID). none: 250 in variant 2, 25,000 in variant 3.
+    classes: choose the bids of a job from at most so many node sets.
+    """
+
+    variant: Variant = 2
+    alpha: Rule = "lexicographic"
+    window: _Number = None
+    period: _Seconds = None
+    bids_per_job: _Number = None
+    bids: _Number = None
+    classes: Annotated[int, msgspec.Meta(ge=1)] = 500
+
+
+#: The published code's values for what is not given.
+_PUBLISHED: dict[int, dict[str, float]] = {
+    2: {"window": 100, "period": 3.0, "bids_per_job": 15, "bids": 250},
+    3: {"window": 250, "period": 5.0, "bids_per_job": 500, "bids": 25_000},
+}
+
+
+class Aucsched(AuctionDispatcher):
+    """Starts the jobs whose bids on sets of nodes win an auction: the highest priorities, on the nodes they prefer.
+
+    Each job of the window that fits bids on sets of nodes: windows at the ends of intervals of consecutive free nodes,
+    windows inside them, and unions of successive intervals (variant 2), or sets below few switches (variant 3). An
+    integer program grants at most one bid of each job [1]. It is solved twice: for the largest sum of priorities, and
+    then, with that sum fixed, for the largest sum of preferences. Jobs that win no bid wait for the next auction.
+
+    The greedy plan goes through the jobs in the order of priority and grants each the bid that it prefers most of those
+    for which there is still room. It is told to the solver, and nothing worse is carried out. If the solver is stopped
+    before it has found a better plan or has proved that there is none, the window is halved and solved again; the best
+    plan of all rounds is carried out.
+
+    Guarantee: with the default alpha, the sum of priorities is that of the greedy plan at least, and where the status
+        is OPTIMAL, the largest that any grant of these bids has. If a job of the window fits, at least one starts. Jobs
+        that ask for much may starve. A job that fits makes no bid if those before it in the order have used up `bids`.
+        It is counted (`cut_off`) and has its turn at the next auction, which follows after `period`.
+    Time: bounded by 2 `work` for each round, and by 1 + log2 `window` rounds, at each decision. The program has at most
+        B + 2 K variables and 4 J + 3 K + N R + L constraints for B bids of J jobs, N nodes, R resources and L licences.
+        K is the number of (job, node) for which the job bids on the node.
+    Deviations: alpha, which is to let preferences break ties only, is replaced by two solves, because none of the
+        published values does that; u <= sum b is added, and (3) is read as a sum over all nodes of the job (see
+        `auction_model.py`). A job that leaves its number of nodes open bids on the smallest sets that hold it and, at
+        the ends of intervals, on sets twice, four times, ... as large; the slides say nothing about it. A job that no
+        window holds bids where first fit would put it. With several resources, licences, ranges of nodes and so on
+        the program counts all of them; the slides know cores and GPUs. In variant 3 the published objective is
+        (P - alpha F) times an amount that no source explains: here it is 1 for each bid granted. Requests have no
+        ranges of GPUs. CP-SAT with a deterministic limit stands in place of CPLEX; the published code gives up a window
+        at any time-out, and here a plan that is better than the greedy one is kept.
+    References:
+        [1] S. Soner, C. Özturan. Integer programming based heterogeneous CPU-GPU clusters. Slides, Boğaziçi University,
+            10 October 2012.
+    """
+
+    options_type: ClassVar[type[Options]] = AucschedOptions
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        chosen: Any = AucschedOptions() if options is None else options
+        published = _PUBLISHED[chosen.variant]
+        missing = {name: value for name, value in published.items() if getattr(chosen, name) is None}
+        super().__init__(msgspec.structs.replace(chosen, **missing), seed)
+        sets = interval_bids.IntervalBids if self.options.variant == 2 else switch_bids.SwitchBids
+        self._sets = sets(self.options.classes)
+        self._last_resort = interval_bids.LAST_RESORT if self.options.variant == 2 else switch_bids.LAST_RESORT
+        #: Sum of the preferences of the bids granted at the last decision.
+        self._preference = 0.0
+
+    def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
+        began = self.clock()
+        bids, cut = generate(problem, self._sets, self._last_resort, Most(self.options.bids_per_job, self.options.bids))
+        took = self.clock() - began
+        counters.update(bids=sum(map(len, bids.values())), cut_off=len(cut), halved=0)
+        if not bids:
+            self._preference = 0.0
+            return settled([None] * len(problem.askings), 0, bound=0, seconds=took)
+        found = self._auction(problem, bids, counters)
+        self._preference = value_of(found.solution, preferences(bids)) / SCALE
+        names = [name for name in found.__struct_fields__ if name not in ("solution", "build_seconds")]
+        return Found(
+            solution=choice_of(problem, found.solution),
+            build_seconds=found.build_seconds + took,
+            **{name: getattr(found, name) for name in names},
+        )
+
+    def _auction(self, problem: Problem, bids: Bids, counters: dict[str, int]) -> Found[Plan]:
+        """Settle an auction; on a time-out halve the window and solve again, and return the best plan of all."""
+        jobs = list(bids)
+        rounds: list[Settled] = []
+        while not rounds or (rounds[-1].timed_out and len(jobs) > 1):
+            if rounds:
+                self.window.failed(len(jobs))
+                counters["halved"] += 1
+                jobs = jobs[: self.window.size]
+            some = {job: bids[job] for job in jobs}
+            rounds.append(settle(problem, some, self.options.alpha, self.options.variant, self.limits, self.clock))
+        self.window.succeeded()
+        # A plan of some of the jobs is a plan of all of them: the others wait. The first one of the best is kept.
+        best = max(rounds, key=lambda one: one.value).found
+        found = rounds[0].found
+        if len(rounds) > 1:
+            # Only the first round was about the whole window.
+            better = best.cost < found.first
+            found = msgspec.structs.replace(
+                found,
+                solution=best.solution,
+                cost=best.cost,
+                status="FEASIBLE" if better else "UNKNOWN",
+                build_seconds=sum(one.found.build_seconds for one in rounds),
+                solve_seconds=sum(one.found.solve_seconds for one in rounds),
+                work=sum(one.found.work for one in rounds),
+                limited=any(one.found.limited for one in rounds),
+            )
+        return found
+
+    def facts(self) -> dict[str, float]:
+        return {"preference": self._preference}

@@ -1,0 +1,168 @@
+"""AUCSCHED as a dispatcher: window, halving, bids that are cut off, and what a run tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from auctions import Asked, nodes_of, problem_of
+from batdispatch.core.dispatcher import create
+from batdispatch.core.errors import InputError
+from batdispatch.core.machine import Machine
+from batdispatch.dispatchers.auction import aucsched
+from batdispatch.dispatchers.auction.aucsched import Aucsched
+from batdispatch.dispatchers.auction.bids import Bids
+from batdispatch.dispatchers.auction.problem import Problem
+from batdispatch.dispatchers.auction.settling import Settled, settle
+from simulating import Task, audit, simulate
+
+CORES = {"core": 1}
+NODES = "core=8 gpu=2"
+
+
+def task(name: str, units: int, submission: float = 0.0, runtime: float = 10.0, **fields: Any) -> Task:
+    return Task(name, submission, units, runtime, runtime, CORES, "", fields)
+
+
+def made(**options: Any) -> Aucsched:
+    found = create("aucsched", options)
+    assert isinstance(found, Aucsched)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("variant", "window", "period", "each", "bids"), [("2", 100, 3.0, 15, 250), ("3", 250, 5.0, 500, 25_000)]
+)
+def test_what_is_not_given_is_as_published(variant: str, window: int, period: float, each: int, bids: int) -> None:
+    options = made(variant=variant).options
+    assert (options.window, options.period, options.bids_per_job, options.bids, options.classes) == (
+        window,
+        period,
+        each,
+        bids,
+        500,
+    )
+    assert made(variant=variant, window="7", period="0").options.window == 7
+    assert made(variant=variant, window="7", period="0").options.period == 0.0
+
+
+def test_wrong_options_are_refused() -> None:
+    for options in ({"variant": "1"}, {"alpha": "half"}, {"bids": "0"}, {"priorities": "sjf"}, {"window": "0"}):
+        with pytest.raises(InputError):
+            made(**options)
+
+
+@pytest.mark.parametrize("variant", ["2", "3"])
+def test_the_worked_example_starts_all_three_jobs_where_backfilling_starts_two(variant: str) -> None:
+    tasks = [
+        task("J1", 32),
+        task("J2", 16, per_node={"gpu": 2}, nodes=4),
+        task("J3", 16, per_node={"gpu": 2}, nodes=4),
+    ]
+    machine = Machine.flat(8, NODES)
+    result = simulate(machine, tasks, "aucsched", options={"variant": variant})
+    audit(machine, tasks, result)
+    assert result.starts() == {"J1": 0.0, "J2": 0.0, "J3": 0.0}
+    assert simulate(machine, tasks, "easy").starts()["J3"] == 10.0
+
+
+def test_jobs_are_decided_about_once_in_a_period_and_no_more_than_fit_the_window() -> None:
+    tasks = [task(str(number), 1) for number in range(5)]
+    starts = simulate(Machine.flat(4, NODES), tasks, "aucsched", options={"window": "2", "period": "4"}).starts()
+    assert starts == {"0": 0.0, "1": 0.0, "2": 4.0, "3": 4.0, "4": 8.0}
+
+
+def test_the_highest_priorities_start_and_the_others_wait() -> None:
+    # Slurm's basic priorities: the first to come is the first to go, if the number of jobs is the same.
+    tasks = [task(name, 4) for name in ("A", "B", "C")]
+    starts = simulate(Machine.flat(1, NODES), tasks, "aucsched").starts()
+    assert starts == {"A": 0.0, "B": 0.0, "C": 10.0}
+
+
+def test_jobs_whose_bids_are_cut_off_are_counted_and_have_their_turn() -> None:
+    tasks = [task(str(number), 1, nodes=1) for number in range(6)]
+    result = simulate(
+        Machine.flat(6, NODES), tasks, "aucsched", options={"bids": "4", "bids_per_job": "2", "period": "1"}
+    )
+    assert result.starts() == {"0": 0.0, "1": 0.0, "2": 1.0, "3": 1.0, "4": 2.0, "5": 2.0}
+    report = result.session.dispatcher.report()
+    assert (report["cut_off"], report["bids"]) == (4 + 2, 4 + 4 + 4)
+    assert report["statuses"] == {"BOUND": 3}
+
+
+def test_what_a_run_tells() -> None:
+    tasks = [task(name, 4, nodes=2, per_node={"gpu": 2}) for name in ("A", "B")]
+    dispatcher = simulate(Machine.flat(4, NODES), tasks, "aucsched").session.dispatcher
+    (line,) = [json.loads(line) for line in dispatcher.notes()]
+    # Both bid at the ends of the idle machine.
+    assert (line["jobs"], line["started"], line["preference"], line["cut_off"], line["halved"]) == (2, 2, 2.0, 0, 0)
+    assert line["cost"] == line["bound"] == -(4294901760 + 4294901759)
+
+
+# ---------------------------------------------------------------------- halving
+
+
+def sixteen_jobs() -> Problem:
+    asked: list[Asked] = [(8, {"demand": CORES, "nodes": 2})] * 16
+    return problem_of(nodes_of([(8, 2)] * 8), asked, [100 - number for number in range(16)])
+
+
+def auction(problem: Problem, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Bids, Settled], Settled]) -> Any:
+    """Let a dispatcher decide while some of its rounds fail; return it, its counters, what was found and the rounds."""
+    rounds: list[list[int]] = []
+
+    def failing(problem: Problem, bids: Bids, *others: Any) -> Settled:
+        rounds.append(list(bids))
+        return spoil(bids, settle(problem, bids, *others))
+
+    monkeypatch.setattr(aucsched, "settle", failing)
+    dispatcher = made(bids_per_job="4", work="0.5")
+    dispatcher.begin(problem.ledger)
+    counters: dict[str, int] = {}
+    return dispatcher, counters, dispatcher.choose(problem, counters), rounds
+
+
+def test_at_a_time_out_the_window_is_halved_and_solved_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoil(bids: Bids, found: Settled) -> Settled:
+        late = len(bids) > 4
+        empty = msgspec.structs.replace(found.found, solution={}, cost=0, first=0, status="UNKNOWN")
+        return Settled(empty, (0, 0), True) if late else found
+
+    dispatcher, counters, found, rounds = auction(sixteen_jobs(), monkeypatch, spoil)
+    assert rounds == [list(range(16)), list(range(8)), list(range(4))]
+    assert counters["halved"] == 2
+    # Those of the last window start, and the next auction is about a full one.
+    assert [one is not None for one in found.solution] == [True] * 4 + [False] * 12
+    assert found.status == "FEASIBLE"
+    assert dispatcher.window.size == 100
+
+
+def test_the_best_plan_of_all_rounds_is_carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The greedy plan of the whole window starts more than the best one of a few of its jobs."""
+
+    def spoil(bids: Bids, found: Settled) -> Settled:
+        return found._replace(timed_out=len(bids) > 2)
+
+    _, counters, found, rounds = auction(sixteen_jobs(), monkeypatch, spoil)
+    assert [len(jobs) for jobs in rounds] == [16, 8, 4, 2]
+    assert counters["halved"] == 3
+    assert sum(one is not None for one in found.solution) > 2
+
+
+def test_a_solver_that_has_no_time_leaves_the_greedy_plan_and_counts_a_fallback() -> None:
+    sizes = [4, 8, 16, 32, 64, 8, 4, 16, 32, 8]
+    tasks = [
+        task(str(number), size, **({"per_node": {"gpu": 2}} if number % 2 else {}))
+        for number, size in enumerate(sizes * 2)
+    ]
+    machine = Machine.flat(16, NODES)
+    result = simulate(machine, tasks, "aucsched", options={"work": "0.000001"})
+    audit(machine, tasks, result)
+    report = result.session.dispatcher.report()
+    assert report["halved"] > 0
+    assert report["fallbacks"] > 0
+    assert report["means"]["improvement"] == 0.0
