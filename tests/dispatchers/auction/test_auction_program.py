@@ -87,6 +87,20 @@ def test_bids_of_one_job_may_share_nodes() -> None:
     assert sums(problem, bids_of(problem, [[([0, 1], 0.5), ([1, 2], 0.5)]])) == (1, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("nodes", "rival", "started"), [([1, 3], 3, 2), ([1, 2], 3, 1), ([1, 2], 2, 2), ([2, 3], 2, 1)]
+)
+def test_a_range_of_nodes_holds_whoever_shares_them(nodes: list[int], rival: int, started: int) -> None:
+    """Of nodes of 2 cores, the rival of higher priority leaves one core on each of three, or one node of three."""
+    units, where = (3, [0, 1, 2]) if rival == 3 else (4, [1, 2])
+    own = 3 if rival == 3 else 2
+    problem = problem_of(
+        nodes_of([(2, 0)] * 3), [(units, {**CORES, "nodes": rival}), (own, {**CORES, "nodes": nodes})], [2, 1]
+    )
+    found = settled(problem, bids_of(problem, [[(where, 1.0)], [([0, 1, 2], 1.0)]])).found.solution
+    assert sorted(found) == list(range(started))
+
+
 def test_licences_are_counted_over_all_jobs() -> None:
     asked: list[Asked] = [(1, {**CORES, "licences": {"matlab": count}}) for count in (2, 1, 1)]
     problem = problem_of(nodes_of([(4, 0)] * 3, licences="matlab=2"), asked, [3, 2, 2])
