@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
 from batdispatch.results import jobs_file
+from batdispatch.results.cells import cells_of
 from batdispatch.results.columns import COLUMNS, FINAL_STATES, RunColumns
 from batdispatch.results.frame import frame_of
 from batdispatch.results.jobs_file import read_columns
@@ -123,3 +128,66 @@ def test_a_frame_has_the_columns_with_pandas_types(recordings: Path) -> None:
     for name in COLUMNS:
         if name != "final_state":
             assert np.array_equal(frame[name].to_numpy(), getattr(columns, name), equal_nan=frame[name].dtype == float)
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False).map(lambda value: f"{value:.6f}"),
+    st.floats(0, 1e10).map(lambda value: f"{value:.6f}"),
+    st.integers(-(10**17), 10**17).map(str),
+    st.integers(0, 1000).map(str),
+    st.floats(allow_nan=False).map(repr),
+    st.sampled_from(["", "-0.000000", "-1.000000", "9007199253.999999", "9007199254.740993", "9007199254740993"]),
+    st.sampled_from(["9" * 16, "1" * 17, ".500000", "-.500000", "-", "+1.000000", " 1.000000", "1.000000 ", "1e3"]),
+    st.sampled_from(["1_0.000000", "1.0000001", "1.00000", "1.000:00", "1/.000000", "-1:", "a", "1..000000"]),
+    st.sampled_from(["--1.000000", "\u0661.000000", "nan", "1-2.000000"]),
+)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=12))
+def test_numbers_are_those_that_float_reads(rows: list[tuple[str, str]]) -> None:
+    cells = cells_of("".join(f"{one},{other}\n" for one, other in rows).encode(), 2)
+    assert cells is not None
+    values, fine = cells.numbers([0, 1])
+    for texts, numbers, known in zip(rows, values.tolist(), fine.tolist(), strict=True):
+        for text, number, good in zip(texts, numbers, known, strict=True):
+            if good:
+                # Also the sign of zero.
+                assert repr(number) == repr(float(text) if text else math.nan)
+            assert good or not re.fullmatch(r"|-?\d{1,8}(\.\d{6})?", text, re.ASCII)
+
+
+FIELDS = st.lists(st.text('ab0-9, "\n\r\u00e9', max_size=4), min_size=7, max_size=7)
+
+
+@given(st.lists(FIELDS, min_size=1, max_size=6))
+def test_a_block_is_taken_apart_as_the_csv_module_does_or_not_at_all(rows: list[list[str]]) -> None:
+    block = "".join(",".join(row) + "\n" for row in rows)
+    cells = cells_of(block.encode(), 7)
+    if cells is not None:
+        found = [cells.texts(column) for column in range(7)]
+        assert [list(row) for row in zip(*found, strict=True)] == list(csv.reader(io.StringIO(block, newline="")))
+        known: dict[str, str] = {}
+        assert [cells.shared_texts(column, known) for column in range(7)] == found
+    elif all(re.fullmatch(r'[ab0-9é-]*|"[ab0-9é-]*"', field) for row in rows for field in row):
+        raise AssertionError("this block is plain")
+
+
+@pytest.mark.parametrize("size", [1, 100, 1000, 1 << 18])
+@pytest.mark.parametrize("odd", [None, 0, 7, 19])
+def test_a_file_is_read_alike_wherever_its_blocks_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, odd: int | None
+) -> None:
+    lines = [f"{row}{LINE[1:]}".replace(",p,", f",p{row % 7},") for row in range(20)]
+    if odd is not None:
+        lines[odd] = lines[odd].replace('""', '"said ""a, b"""')
+    path = tmp_path / "jobs.csv"
+    path.write_text("\n".join([HEADER, *lines]) + "\n")
+    monkeypatch.setattr(jobs_file, "BYTES", size)
+    assert as_rows(read_columns(path)) == field_by_field(path)
+    wrong = lines[15].replace("2.0", "2.O")
+    path.write_text("\n".join([HEADER, *lines[:15], wrong, *lines[16:]]) + "\n")
+    with pytest.raises(InputError, match=r"line 17, job '15': execution_time: '2.O' is not a number"):
+        read_columns(path)
+    path.write_text("\n".join([HEADER, *lines[:19], '"' + lines[19]]) + "\n")
+    with pytest.raises(InputError, match=r"line 21"):
+        read_columns(path)
