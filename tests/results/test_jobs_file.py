@@ -191,3 +191,9 @@ def test_a_file_is_read_alike_wherever_its_blocks_end(
     path.write_text("\n".join([HEADER, *lines[:19], '"' + lines[19]]) + "\n")
     with pytest.raises(InputError, match=r"line 21"):
         read_columns(path)
+
+
+def test_rows_of_other_lengths_are_not_taken_for_each_other() -> None:
+    assert cells_of(b"1,2\n3,4\n", 2) is not None
+    assert cells_of(b"1,2,3\n4\n", 2) is None
+    assert cells_of(b"1\n2,3,4\n", 2) is None

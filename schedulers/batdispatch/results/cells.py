@@ -66,7 +66,7 @@ class Cells:
         fraction, fine = self._whole(ends, behind)
         behind += pointed
         whole, digits = self._whole(ends - behind, length - behind)
-        fine &= digits & (whole < _EXACT)
+        fine &= digits
         scaled = whole * 10**_DIGITS + fraction
         fine &= ~pointed | (whole < _EXACT // 10**_DIGITS)
         values = np.where(pointed, scaled / 1e6, whole)
