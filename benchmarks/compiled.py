@@ -91,7 +91,7 @@ def check(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) ->
     machine, name = Machine.flat(hosts), "jobs.csv"
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         began = time.process_time()
-        engine.run(machine, workload, create(*kernel), Path(one))
+        engine.run(machine, workload, create(*kernel), Outputs(Path(one), hosts))
         ours = time.process_time() - began
         began = time.process_time()
         EmbeddedEngine(machine, workload, Outputs(Path(other), hosts)).run(Session(create(*kernel)))

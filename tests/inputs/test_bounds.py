@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.batsim import protocol
+from batdispatch.batsim import bounds, protocol
 from batdispatch.batsim.bounds import MAX_DIGITS, MAX_VALUES, check_bounds, values_in
 from batdispatch.batsim.v5.extra import read_extra
 from batdispatch.core.errors import BatdispatchError, FieldError, InputError
@@ -345,3 +345,17 @@ def test_a_reply_of_a_moment_that_no_clock_reaches_is_refused(version: str, fram
         protocol(version).decode_reply(frame)
     with pytest.raises(InputError, match="the message is of 1e"):
         protocol(version).decode_message(frame)
+
+
+def test_a_long_workload_may_hold_more_values_but_not_short_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MAX_VALUES", 10)
+    jobs = ",".join(JOB.replace('"a"', f'"job{number}"') for number in range(20))
+    path = tmp_path / "w.json"
+    path.write_text(f'{{"nb_res":4,"jobs":[{jobs}],"profiles":{PROFILES}}}')
+    assert values_in(path.read_bytes()) > 10
+    assert len(read_workload(path).jobs) == 20
+    path.write_text(f'{{"nb_res":4,"x":[{",".join("0" * 200)}],"jobs":[{jobs}],"profiles":{PROFILES}}}')
+    with pytest.raises(InputError, match="values, at most"):
+        read_workload(path)

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.core.hostsets import parse_many
 from batdispatch.results.audit.capacity import exclusive_conflicts, shared_conflicts
-from batdispatch.results.hostsets import parse_many
 from batdispatch.results.usage import Slots
 
 HOSTS = 6

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
+from batdispatch.core.job import FINAL_STATES, JobState
 from batdispatch.results import jobs_file
 from batdispatch.results.cells import cells_of
-from batdispatch.results.columns import COLUMNS, FINAL_STATES, RunColumns
+from batdispatch.results.columns import COLUMNS, RunColumns
 from batdispatch.results.frame import frame_of
 from batdispatch.results.jobs_file import read_columns
 

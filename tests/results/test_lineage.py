@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.job import FINAL_STATES
 from batdispatch.results.audit.run import Auditor
-from batdispatch.results.columns import FINAL_STATES, RunColumns
+from batdispatch.results.columns import RunColumns
 from batdispatch.results.explain.waiting import explain
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE, Lineage, logical, read_lineage, unjoined, waits, write_lineage

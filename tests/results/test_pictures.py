@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from batdispatch.results.hostsets import parse_many
+from batdispatch.core.hostsets import parse_many
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.report import evalys_bridge, style
 from batdispatch.results.report.curves import POINTS, STEPS, distribution_figure, load_figure, step_curve, stretch

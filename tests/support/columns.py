@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from batdispatch.results.columns import COLUMNS, FINAL_STATES, RunColumns
+from batdispatch.core.job import FINAL_STATES
+from batdispatch.results.columns import COLUMNS, RunColumns
 
 _TEXTS = ("job_id", "workload_name", "profile", "allocated_resources", "metadata")
 

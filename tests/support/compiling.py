@@ -72,7 +72,7 @@ def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Map
     assert applies.why_not(chosen, machine, workload) is None
     assert isinstance(chosen, QueueDispatcher)
     with tempfile.TemporaryDirectory() as name:
-        told = engine.run(machine, workload, chosen, Path(name))
+        told = engine.run(machine, workload, chosen, Outputs(Path(name), len(machine.hosts)))
         return _came(Path(name), told.messages, told.rejections, chosen.report())
 
 

@@ -13,6 +13,9 @@ from batdispatch.core.errors import InputError
 
 #: Most values in one text: the objects made of them take up to some 100 bytes each, thus 1.6 GB.
 MAX_VALUES = 1 << 24
+#: Bytes of a long file per value that it may hold: 100 bytes for each are then up to 13 times the file. Jobs of a
+#: workload take about twice as many bytes per value.
+FILE_BYTES = 8
 #: Most digits of a number that is surely not beyond the largest float.
 MAX_DIGITS = 308
 
@@ -25,19 +28,25 @@ _SAMPLED = b"0" * ((MAX_DIGITS + 1) // _STRIDE)
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(?P<number>[0-9][0-9.eE+-]{%d,})' % MAX_DIGITS, re.DOTALL)
 
 
-def check_bounds(data: bytes, *, source: str = "", place: str = "") -> None:
-    """Check that JSON text has no more than `MAX_VALUES` values, and no number beyond the largest float.
+def check_bounds(data: bytes, *, source: str = "", place: str = "", most: int = MAX_VALUES) -> None:
+    """Check that JSON text has no more than so many values, and no number beyond the largest float.
 
     Time: linear, about a nanosecond per byte.
+
+    Args:
+        data: the text.
+        source: of the text, for messages.
+        place: in it, for messages.
+        most: values accepted.
 
     Raises:
         InputError: it has.
     """
     # No value takes less than a byte.
-    if len(data) > MAX_VALUES:
+    if len(data) > most:
         count = values_in(data)
-        if count > MAX_VALUES:
-            raise InputError(f"holds {count:,} values, at most {MAX_VALUES:,} are accepted", source=source, place=place)
+        if count > most:
+            raise InputError(f"holds {count:,} values, at most {most:,} are accepted", source=source, place=place)
     # So many digits in a row hold eight of every thirty-eighth byte; hardly anything else does.
     if _SAMPLED not in data[::_STRIDE].translate(_TO_ZERO) or not _has_run(data):
         return
@@ -49,6 +58,11 @@ def check_bounds(data: bytes, *, source: str = "", place: str = "") -> None:
                 source=source,
                 place=place,
             )
+
+
+def most_of_file(size: int) -> int:
+    """Return how many values a file of so many bytes may hold: `MAX_VALUES`, or more if it is long."""
+    return max(MAX_VALUES, size // FILE_BYTES)
 
 
 def values_in(data: bytes) -> int:

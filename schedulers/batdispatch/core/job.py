@@ -29,6 +29,10 @@ class JobState(StrEnum):
         return self not in (JobState.SUBMITTED, JobState.RUNNING)
 
 
+#: The states that a job may end in; columns of states count along it.
+FINAL_STATES = tuple(state for state in JobState if state.is_final)
+
+
 class Job(msgspec.Struct, eq=False, frozen=True, kw_only=True, gc=False):
     """A job as it was submitted; it never changes. What happens to it is the ledger's to know."""
 

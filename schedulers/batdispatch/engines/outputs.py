@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core import decimals
 from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import JobState
+from batdispatch.core.hostsets import Intervals
+from batdispatch.core.job import FINAL_STATES, JobState
+from batdispatch.engines.ended import REJECTED, SUCCESS, Ended, Rows, Times, joined, quoted, times_of, write_rows
 from batdispatch.inputs.files import Whole
 
 JOBS_HEADER = (
@@ -17,17 +24,14 @@ JOBS_HEADER = (
 )
 STATES_HEADER = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing\n"
 UNITS_HEADER = "job_id,allocated_resources,units\n"
-#: Seconds that Batsim writes for a job that took none.
-NO_TIME = 1e-5
-#: Rows are handed to the file in blocks: a write call costs as much as formatting a row.
+#: Rows of jobs.csv, and lines of machine_states.csv, that are formatted and written together.
 BLOCK = 2048
 
-_SPECIAL = re.compile('[,"\n\r]')
+_POSITION = {state: position for position, state in enumerate(FINAL_STATES)}
+_NO_HOSTS = Allocation(0)
 
-
-def quoted(text: str) -> str:
-    """Return a CSV field, quoted if it needs to be."""
-    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
+#: The fields of `Ended` of one job, with an allocation for its hosts.
+_Row = tuple[str, str, str, float, int, float, int, float, float, Allocation, str]
 
 
 class _Table:
@@ -35,19 +39,12 @@ class _Table:
 
     def __init__(self, path: Path, header: str) -> None:
         self._file = Whole(path)
-        self._rows = [header]
+        self.write(header.encode())
 
-    def add(self, row: str) -> None:
-        self._rows.append(row)
-        if len(self._rows) >= BLOCK:
-            self._write()
-
-    def _write(self) -> None:
-        self._file.stream.write("".join(self._rows).encode())
-        self._rows.clear()
+    def write(self, rows: bytes) -> None:
+        self._file.stream.write(rows)
 
     def finish(self) -> None:
-        self._write()
         self._file.finish()
 
     def discard(self) -> None:
@@ -69,6 +66,26 @@ class Totals:
         self.sums = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
         self.most = dict.fromkeys(("wait", "turnaround", "slowdown"), 0.0)
         self.makespan = 0.0
+
+    def add(self, state: NDArray[np.int8], times: Times) -> None:
+        """Add jobs.
+
+        Args:
+            state: position in `FINAL_STATES`, int8 [job].
+            times: of theirs.
+        """
+        ran = state != REJECTED
+        self.count["all"] += len(state)
+        self.count["rejected"] += int(np.count_nonzero(~ran))
+        self.count["success"] += int(np.count_nonzero(state == SUCCESS))
+        if not ran.any():
+            return
+        for name, column in (("wait", times.wait), ("turnaround", times.turnaround), ("slowdown", times.stretch)):
+            values = column[ran]
+            # One by one, in the order of the rows.
+            self.sums[name] = float(np.add.accumulate(np.concatenate(([self.sums[name]], values)))[-1])
+            self.most[name] = max(self.most[name], float(values.max()))
+        self.makespan = max(self.makespan, float(times.end[ran].max()))
 
     def write(
         self,
@@ -114,7 +131,7 @@ class Totals:
             "time_unavailable": away,
         }
         table = _Table(folder / "schedule.csv", ",".join(row) + "\n")
-        table.add(",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n")
+        table.write((",".join(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row.values()) + "\n").encode())
         table.finish()
 
 
@@ -143,6 +160,11 @@ class Outputs:
         self._states = _Table(folder / "machine_states.csv", STATES_HEADER)
         self._units: _Table | None = None
         self._totals = Totals()
+        self._rows: list[Rows] = []
+        #: Jobs and changes that are not written yet: the fields of one behind those of the other, since a tuple each
+        #: would make Python look for garbage again and again.
+        self._ended: list[Any] = []
+        self._changes: list[float] = []
 
     def ended(
         self,
@@ -160,49 +182,93 @@ class Outputs:
     ) -> None:
         """Add the row of a job that ran."""
         workload, _, name = job_id.partition("!")
-        if end - start < 1e-9:
-            end = start + NO_TIME
-        run, wait, turnaround = end - start, start - submission, end - submission
-        stretch = turnaround / run
-        success = state is JobState.COMPLETED_SUCCESSFULLY
-        asked = walltime if walltime < math.inf else -1.0
-        self._jobs.add(
-            f"{quoted(name)},{quoted(workload)},{quoted(profile)},{submission:.6f},{units},{asked:.6f},{success:d},{state.value},"
-            f"{start:.6f},{run:.6f},{end:.6f},{wait:.6f},{turnaround:.6f},{stretch:.6f},{allocation},-1.000000,"
-            f'"{metadata}"\n'
-        )
+        row = (name, workload, profile, submission, units, walltime, _POSITION[state], start, end, allocation, metadata)
+        self._add(row)
         if allocation.counts is not None:
             if self._units is None:
                 self._units = _Table(self.folder / "units.csv", UNITS_HEADER)
-            self._units.add(f"{quoted(name)},{allocation},{' '.join(map(str, allocation.counts))}\n")
-        totals = self._totals
-        count, total, most = totals.count, totals.sums, totals.most
-        count["all"] += 1
-        count["success"] += success
-        total["wait"] += wait
-        total["turnaround"] += turnaround
-        total["slowdown"] += stretch
-        most["wait"] = max(most["wait"], wait)
-        most["turnaround"] = max(most["turnaround"], turnaround)
-        most["slowdown"] = max(most["slowdown"], stretch)
-        totals.makespan = max(totals.makespan, end)
+            counts = " ".join(map(str, allocation.counts))
+            self._units.write(f"{quoted(name)},{allocation},{counts}\n".encode())
 
     def rejected(
         self, *, job_id: str, profile: str, submission: float, units: int, walltime: float, metadata: str
     ) -> None:
         """Add the row of a rejected job: its times are empty."""
         workload, _, name = job_id.partition("!")
-        asked = walltime if walltime < math.inf else -1.0
-        self._jobs.add(
-            f"{quoted(name)},{quoted(workload)},{quoted(profile)},{submission:.6f},{units},{asked:.6f},0,"
-            f'{JobState.REJECTED.value},,,,,,,,,"{metadata}"\n'
+        nan = math.nan
+        self._add((name, workload, profile, submission, units, walltime, REJECTED, nan, nan, _NO_HOSTS, metadata))
+
+    def _add(self, row: _Row) -> None:
+        self._ended += row
+        if len(self._ended) >= BLOCK * len(row):
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write the rows of the jobs that are not written yet."""
+        if not self._ended:
+            return
+        fields = len(Ended._fields)
+        names, workloads, profiles, submission, units, walltime, state, start, end, allocations, metadata = (
+            self._ended[field::fields] for field in range(fields)
         )
-        self._totals.count["all"] += 1
-        self._totals.count["rejected"] += 1
+        self._ended.clear()
+        bounds = [allocation.bounds for allocation in allocations]
+        flat = np.fromiter(chain.from_iterable(bounds), dtype=np.int32)
+        row = np.repeat(np.arange(len(bounds), dtype=np.int32), [len(each) // 2 for each in bounds])
+        self.write(
+            Ended(
+                names=names,
+                workloads=workloads,
+                profiles=profiles,
+                submission=np.array(submission, dtype=np.float64),
+                units=np.array(units, dtype=np.int64),
+                walltime=np.array(walltime, dtype=np.float64),
+                state=np.array(state, dtype=np.int8),
+                start=np.array(start, dtype=np.float64),
+                end=np.array(end, dtype=np.float64),
+                hosts=Intervals(flat[::2], flat[1::2] - 1, row, len(bounds)),
+                metadata=metadata,
+            )
+        )
+
+    def write(self, jobs: Ended) -> None:
+        """Add the rows of some jobs."""
+        times = times_of(jobs)
+        self._totals.add(jobs.state, times)
+        data, rows = write_rows(jobs, times)
+        self._jobs.write(data)
+        self._rows.append(rows)
+
+    def rows(self) -> Rows | None:
+        """Return all rows of jobs.csv once it is finished, and forget them; None: it has no row."""
+        parts, self._rows = self._rows, []
+        return joined(parts) if parts else None
 
     def states(self, time: float, idle: int, computing: int) -> None:
         """Add how many hosts idle and compute from `time` on."""
-        self._states.add(f"{time:.9g},0,0,0,{idle},{computing}\n")
+        self._changes += (time, idle, computing)
+        if len(self._changes) >= 3 * BLOCK:
+            self._flush_states()
+
+    def _flush_states(self) -> None:
+        if self._changes:
+            changes = np.array(self._changes).reshape(-1, 3)
+            self._changes.clear()
+            self.write_states(changes[:, 0], changes[:, 1].astype(np.int64), changes[:, 2].astype(np.int64))
+
+    def write_states(self, times: NDArray[np.float64], idle: NDArray[np.int64], computing: NDArray[np.int64]) -> None:
+        """Add how many hosts idle and compute from some times on, each [change]."""
+        comma = decimals.constant(",", len(times))
+        self._states.write(
+            decimals.joined(
+                decimals.significant(times, 9),
+                decimals.constant(",0,0,0,", len(times)),
+                decimals.whole(idle),
+                comma,
+                decimals.whole(computing),
+                decimals.constant("\n", len(times)),
+            )
+        )
 
     def finish(
         self,
@@ -220,6 +286,8 @@ class Outputs:
             simulation_seconds: in all.
             times: seconds that hosts were idle, computed and were away, summed over the hosts.
         """
+        self._flush()
+        self._flush_states()
         self._totals.write(
             self.folder,
             self._hosts,

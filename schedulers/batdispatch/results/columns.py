@@ -5,6 +5,7 @@ A frame of pandas is made from them where people or evalys want one (`results.fr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -13,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
-from batdispatch.results.hostsets import Intervals, parse_many
-
-#: The states that a job may end in; `RunColumns.final_state` counts along it.
-FINAL_STATES = tuple(state for state in JobState if state.is_final)
+from batdispatch.core.hostsets import Intervals, parse_many
+from batdispatch.core.job import FINAL_STATES, JobState
+from batdispatch.engines.ended import Rows
 
 #: Texts of a column, one a row: as objects where many rows share one, else of numpy's `StringDType`, in which a short
 #: text takes no memory of its own. Either gives a `str` where one of them is asked for.
@@ -106,6 +105,38 @@ class RunColumns:
             row = int(problem.place.removeprefix("row ")) if problem.place else 0
             message = str(problem).removeprefix(f"{problem.place}: ")
             raise InputError(message, source="jobs file", place=f"job {self.job_id[row]!r}") from None
+
+
+def columns_of(rows: Rows) -> RunColumns:
+    """Return the jobs of a run that was just simulated, equal to what `jobs_file.read_columns` reads of its file."""
+    ran = rows.state != FINAL_STATES.index(JobState.REJECTED)
+    columns = RunColumns(
+        job_id=rows.names,
+        workload_name=_shared(rows.workloads),
+        profile=_shared(rows.profiles),
+        submission_time=rows.submission,
+        requested_number_of_resources=rows.units,
+        requested_time=np.where(rows.walltime < 0, np.inf, rows.walltime),
+        success=rows.state == FINAL_STATES.index(JobState.COMPLETED_SUCCESSFULLY),
+        final_state=rows.state,
+        starting_time=rows.start,
+        execution_time=rows.run,
+        finish_time=rows.end,
+        waiting_time=rows.wait,
+        turnaround_time=rows.turnaround,
+        stretch=rows.stretch,
+        allocated_resources=rows.allocated,
+        consumed_energy=np.where(ran, -1.0, np.nan),
+        metadata=_shared(rows.metadata),
+    )
+    # They need not be read from their texts.
+    vars(columns)["hosts"] = rows.hosts
+    return columns
+
+
+def _shared(listed: Sequence[str]) -> Texts:
+    """Return a column of texts that many rows share."""
+    return np.fromiter(listed, dtype=np.object_, count=len(listed))
 
 
 #: The columns' names, in the order of the file.

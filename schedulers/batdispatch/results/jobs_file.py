@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
+from batdispatch.core.job import FINAL_STATES, JobState
 from batdispatch.results.cells import Cells, cells_of, kept_once
-from batdispatch.results.columns import COLUMNS, FINAL_STATES, Floats, RunColumns, Texts
+from batdispatch.results.columns import COLUMNS, Floats, RunColumns, Texts
 
 #: Largest jobs file read, in bytes after decompression: one row per job, so far beyond 10 million jobs.
 MAX_BYTES = 2 << 30

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.hostsets import Intervals
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.results.columns import RunColumns
-from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage
 
 #: Largest units.csv read, in bytes.

@@ -31,7 +31,8 @@ from batdispatch.core import events as e
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.core.session import Session
-from batdispatch.engines.outputs import UNITS_HEADER, quoted
+from batdispatch.engines.ended import quoted
+from batdispatch.engines.outputs import UNITS_HEADER
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.platforms.simgrid_form import readable

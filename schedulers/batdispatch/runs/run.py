@@ -25,6 +25,7 @@ from batdispatch.core.options import did_you_mean, parse_named, split_list
 from batdispatch.core.session import DecisionTime, Session
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.ended import Rows
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import Clock, EngineOptions
@@ -34,6 +35,7 @@ from batdispatch.inputs.folders import Claim, settling
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.links.recorder import RecordedPeer, Recorder
+from batdispatch.results.columns import columns_of
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
@@ -262,12 +264,13 @@ def _embed(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, A
     spec, dispatcher, workload = inputs.spec, inputs.dispatcher, inputs.workload
     assert isinstance(dispatcher, QueueDispatcher)
     loaded = time.perf_counter()
+    outputs = Outputs(out, len(inputs.platform.machine.hosts))
     try:
         told = engine.run(
             inputs.platform.machine,
             workload,
             dispatcher,
-            out,
+            outputs,
             None if progress is None else (lambda done: progress(done, len(workload.jobs))),
         )
     except NotCompiled as reason:
@@ -276,7 +279,7 @@ def _embed(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, A
         return _simulate(inputs, out, progress, None, not_compiled=str(reason))
     about = {"name": "embedded", "version": __version__, "simgrid": None, "compiled": engine.VERSION}
     ended = _Ended(report=dispatcher.report(), decision_seconds=[], rejections=told.rejections, parents={})
-    return _finish(inputs, ended, out, engine=about, messages=told.messages, loaded=loaded)
+    return _finish(inputs, ended, out, outputs.rows(), engine=about, messages=told.messages, loaded=loaded)
 
 
 def _simulate(
@@ -314,7 +317,7 @@ def _simulate(
         "compiled": None,
         "not_compiled": not_compiled,
     }
-    return _finish(inputs, _ended(session), out, engine=about, messages=engine.messages, loaded=loaded)
+    return _finish(inputs, _ended(session), out, outputs.rows(), engine=about, messages=engine.messages, loaded=loaded)
 
 
 def _serve_batsim(
@@ -343,7 +346,7 @@ def _serve_batsim(
         notice=notice,
     )
     about = {"name": spec.engine, "version": ran.version, "command": ran.command}
-    return _finish(inputs, _ended(session), out, engine=about, messages=ran.messages, loaded=loaded)
+    return _finish(inputs, _ended(session), out, None, engine=about, messages=ran.messages, loaded=loaded)
 
 
 class _Ended(NamedTuple):
@@ -370,9 +373,19 @@ def _ended(session: Session) -> _Ended:
 
 
 def _finish(
-    inputs: _Inputs, ended: _Ended, out: Path, *, engine: dict[str, Any], messages: int, loaded: float
+    inputs: _Inputs,
+    ended: _Ended,
+    out: Path,
+    rows: Rows | None,
+    *,
+    engine: dict[str, Any],
+    messages: int,
+    loaded: float,
 ) -> dict[str, Any]:
-    """Compute the metrics of a simulation that has ended, and write and return result.json."""
+    """Compute the metrics of a simulation that has ended, and write and return result.json.
+
+    The metrics are those of jobs.csv: of its rows, which the engine knows, or else of the file.
+    """
     spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
     simulated = time.perf_counter()
     result = {
@@ -403,7 +416,7 @@ def _finish(
         "report": ended.report,
     }
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
-    columns = read_columns(out / "jobs.csv")
+    columns = read_columns(out / "jobs.csv") if rows is None else columns_of(rows)
     result["metrics"] = metrics_of(columns, result, machine=platform.machine, jobs=workload.jobs, folder=out)
     if "failed_attempts" in dispatcher.report():
         lineage = read_lineage(out / LINEAGE, columns)

@@ -1,10 +1,9 @@
-"""Times are rounded and printed as Python rounds and prints them."""
+"""Times are rounded as Python rounds them."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,13 +26,3 @@ def test_rounded_as_round_does(values: list[float]) -> None:
     from batdispatch.engines.compiled.rounding import rounded
 
     assert [rounded(value) for value in values] == [round(value, 6) for value in values]
-
-
-@given(st.lists(times.filter(math.isfinite), min_size=1, max_size=50))
-def test_printed_as_a_format_does(values: list[float]) -> None:
-    from batdispatch.engines.compiled.rows import write_seconds
-
-    out = np.zeros(64, dtype=np.uint8)
-    for value in values:
-        used = write_seconds(out, 0, value)
-        assert out[:used].tobytes().decode() == f"{value:.6f},"

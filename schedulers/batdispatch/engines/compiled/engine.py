@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numba
@@ -17,7 +16,8 @@ from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.columns import jobs_of, runs_of
 from batdispatch.engines.compiled.simulate import simulate
 from batdispatch.engines.compiled.state import ENDED, KINDS, REJECTED
-from batdispatch.engines.compiled.writing import Files
+from batdispatch.engines.compiled.writing import write
+from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
 
 #: What compiles.
@@ -40,10 +40,10 @@ def run(
     machine: Machine,
     workload: Workload,
     dispatcher: QueueDispatcher,
-    out: Path,
+    outputs: Outputs,
     progress: Callable[[int], None] | None = None,
 ) -> Told:
-    """Simulate a workload that may be compiled, and write the files into the folder `out`; on any failure none appears.
+    """Simulate a workload that may be compiled, and write the output files; on any failure none appears.
 
     The dispatcher learns how good its predictions were, for its report.
 
@@ -51,15 +51,15 @@ def run(
         machine: the hosts.
         workload: the jobs.
         dispatcher: as `applies.why_not` was asked about it.
-        out: the folder.
+        outputs: the files.
         progress: called with the number of jobs that have ended.
     """
     began = time.perf_counter()
-    files = Files(out)
     try:
         jobs = jobs_of(workload, dispatcher)
         schedule = simulate(jobs, runs_of(machine), dispatcher, progress)
-        files.write(
+        write(
+            outputs,
             workload,
             machine,
             jobs,
@@ -68,7 +68,7 @@ def run(
             seconds=time.perf_counter() - began,
         )
     except BaseException:
-        files.discard()
+        outputs.discard()
         raise
     kinds, who = schedule.log % KINDS, schedule.log // KINDS
     ended = who[kinds == ENDED]

@@ -1,4 +1,4 @@
-"""Numbers rounded to six digits behind the point, exactly as Python rounds and prints them.
+"""Numbers rounded to six digits behind the point, exactly as Python rounds them.
 
 A product such as x * 1e6 is off by its last digit, which matters where it comes out near a half. The error of a product
 of doubles is a double itself [1], so that here the exact product is compared with the half.

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.batsim.bounds import check_bounds
+from batdispatch.batsim.bounds import check_bounds, most_of_file
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core import hostset
 from batdispatch.core.errors import FieldError, InputError
@@ -148,7 +148,7 @@ def _open(path: Path) -> _Opened:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.lstrip().startswith(b"{"):
         _refuse_log(path)
-    check_bounds(data, source=source)
+    check_bounds(data, source=source, most=most_of_file(len(data)))
     top: dict[str, msgspec.Raw] = _decode(data, dict[str, msgspec.Raw], source, "workload", data)
     twice = _repeated(data, top)
     if twice is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.results.hostsets import Intervals
+from batdispatch.core.hostsets import Intervals
 from batdispatch.results.usage import Slots
 
 Floats = NDArray[np.float64]

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.core.hostsets import Intervals
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.results.audit.capacity import shared_conflicts
 from batdispatch.results.audit.jobs import Facts
 from batdispatch.results.audit.rows import TOLERANCE, Rows, Units
-from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.usage import Slots, licences_of
 

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import JobState
+from batdispatch.core.hostsets import Intervals
+from batdispatch.core.job import FINAL_STATES, JobState
 from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.names import NameIndex
-from batdispatch.results.columns import FINAL_STATES, RunColumns, Texts
-from batdispatch.results.hostsets import Intervals
+from batdispatch.results.columns import RunColumns, Texts
 
 #: Seconds within which two times of a jobs file count as equal.
 TOLERANCE = 2e-6

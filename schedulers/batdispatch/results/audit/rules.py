@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.hostsets import Intervals
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
 from batdispatch.core.profiles import spreads_freely
@@ -32,7 +33,6 @@ from batdispatch.results.audit.requests import check_dependencies, check_licence
 from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows, Units
 from batdispatch.results.audit.setting import Setting
 from batdispatch.results.columns import RunColumns
-from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage, unjoined
 from batdispatch.results.usage import slots_in_blocks
 

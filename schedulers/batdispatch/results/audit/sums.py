@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.hostsets import Intervals
 from batdispatch.core.job import JobState
 from batdispatch.results.audit.findings import Violation
 from batdispatch.results.audit.rows import Rows
 from batdispatch.results.audit.setting import Setting
-from batdispatch.results.hostsets import Intervals
 from batdispatch.results.schedule import read_schedule
 
 KIND = "sums"

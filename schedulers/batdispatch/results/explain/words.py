@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from batdispatch.core.hostsets import parse_many
 from batdispatch.core.machine import WHOLE_HOST
 from batdispatch.results.explain.records import BUSY, Explanation, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import NODE
-from batdispatch.results.hostsets import parse_many
 from batdispatch.results.numbers import duration
 
 #: Most intervals of hosts, and most jobs that one waits for, that are written out; `--json` has them all.

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.results.columns import FINAL_STATES, Floats, RunColumns
+from batdispatch.core.job import FINAL_STATES
+from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage, logical, waits
 
 

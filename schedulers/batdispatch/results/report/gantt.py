@@ -11,9 +11,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from batdispatch.core.hostsets import Intervals
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.frame import frame_of
-from batdispatch.results.hostsets import Intervals
 from batdispatch.results.lineage import Lineage, logical
 from batdispatch.results.report import evalys_bridge, style
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
+from batdispatch.core import decimals, hostset
 from batdispatch.core.errors import InputError
 
 _MAX_DIGITS = 9
@@ -88,6 +88,35 @@ class Intervals:
         total = int(length.sum())
         offset = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
         return np.repeat(self.first, length) + offset, np.repeat(self.row, length)
+
+    def texts(self) -> list[str]:
+        """Return each set in Batsim's notation, as `parse_many` reads it."""
+        bounds = self.bounds()
+        last = np.where(self.last > self.first, self.last, 0)
+        behind = np.full(len(self.first), ord(" "), dtype=np.uint8)
+        some = bounds[1:] > bounds[:-1]
+        behind[bounds[1:][some] - 1] = ord("\n")
+        found = decimals.joined(
+            decimals.whole(self.first),
+            np.where(last > 0, ord("-"), 0).astype(np.uint8)[:, None],
+            decimals.whole(last) * (last > 0)[:, None],
+            behind[:, None],
+        ).decode("ascii")
+        listed = iter(found.split("\n"))
+        if some.all():
+            return list(listed)[: self.rows]
+        return [next(listed) if there else "" for there in some.tolist()]
+
+
+def joined(parts: Sequence[Intervals]) -> Intervals:
+    """Return the host sets of several columns, one column behind the other; there is one at least."""
+    before = np.cumsum([0, *(part.rows for part in parts)]).tolist()
+    return Intervals(
+        np.concatenate([part.first for part in parts]),
+        np.concatenate([part.last for part in parts]),
+        np.concatenate([part.row + np.int32(shift) for part, shift in zip(parts, before[:-1], strict=True)]),
+        before[-1],
+    )
 
 
 def parse_many(texts: Sequence[str] | NDArray[Any]) -> Intervals:
