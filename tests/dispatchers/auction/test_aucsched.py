@@ -51,7 +51,14 @@ def test_what_is_not_given_is_as_published(variant: str, window: int, period: fl
 
 
 def test_wrong_options_are_refused() -> None:
-    for options in ({"variant": "1"}, {"alpha": "half"}, {"bids": "0"}, {"priorities": "sjf"}, {"window": "0"}):
+    for options in (
+        {"variant": "1"},
+        {"alpha": "half"},
+        {"bids": "0"},
+        {"priorities": "sjf"},
+        {"window": "0"},
+        {"work": "-1"},
+    ):
         with pytest.raises(InputError):
             made(**options)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from auctions import Asked, best_by_hand, bids_of, nodes_of, problem_of
 from batdispatch.core.errors import InputError
+from batdispatch.dispatchers.auction import settling
 from batdispatch.dispatchers.auction.bids import SCALE, Bid, Bids, Most, generate
 from batdispatch.dispatchers.auction.interval_bids import LAST_RESORT, IntervalBids
 from batdispatch.dispatchers.auction.plans import greedy, value_of
@@ -189,6 +190,51 @@ def test_the_sum_of_priorities_is_that_of_the_program_without_preferences(
     problem, bids = made
     without = {job: [Bid(bid.nodes, 0) for bid in own] for job, own in bids.items()}
     assert settled(problem, bids).value[0] == settled(problem, without).value[0]
+
+
+#: Nodes of equal capacity on which every job bids, so that one group holds all; (cores of each node, how many), jobs as
+#: (units, cores per unit, GPUs per node), priorities.
+NOT_SPLIT = [
+    ((4, 2), [(2, 1, 0), (2, 3, 2), (2, 2, 0)], [8, 6, 5]),
+    ((5, 2), [(2, 1, 0), (2, 2, 2), (2, 2, 0)], [7, 6, 7]),
+    ((5, 2), [(3, 1, 0), (2, 3, 1), (4, 2, 0)], [6, 8, 6]),
+    ((5, 3), [(3, 2, 2), (2, 3, 1), (4, 2, 0)], [6, 9, 8]),
+]
+
+
+def one_group(nodes: tuple[int, int], jobs: list[tuple[int, int, int]], priority: list[int]) -> Any:
+    cores, count = nodes
+    asked: list[Asked] = [
+        (units, {"demand": {"core": amount}, **({"per_node": {"gpu": gpus}} if gpus else {})})
+        for units, amount, gpus in jobs
+    ]
+    problem = problem_of(nodes_of([(cores, 2)] * count), asked, priority)
+    return problem, asked, bids_of(problem, [[(range(count), 1.0)]] * len(jobs))
+
+
+@pytest.mark.parametrize(("nodes", "jobs", "priority"), NOT_SPLIT)
+def test_groups_of_nodes_whose_plan_cannot_be_split_are_taken_apart(
+    nodes: tuple[int, int], jobs: list[tuple[int, int, int]], priority: list[int]
+) -> None:
+    problem, asked, bids = one_group(nodes, jobs, priority)
+    found = settled(problem, bids)
+    assert found.refinements > 0
+    assert found.value == best_by_hand(problem.ledger.machine, asked, priority, bids, {})
+    assert found.found.status in ("OPTIMAL", "BOUND")
+    for job, grant in found.found.solution.items():
+        problem.ledger.start(problem.askings[job].job, problem.allocation(grant.units))
+
+
+@pytest.mark.parametrize(("nodes", "jobs", "priority"), NOT_SPLIT)
+def test_large_programs_are_not_solved_again_for_preferences_alone(
+    nodes: tuple[int, int], jobs: list[tuple[int, int, int]], priority: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settling, "LARGE", 0)
+    problem, asked, bids = one_group(nodes, jobs, priority)
+    found = settled(problem, bids)
+    # Where the plan that takes the other's place reaches its sum of priorities, this is the largest one.
+    assert found.value[0] == best_by_hand(problem.ledger.machine, asked, priority, bids, {})[0]
+    assert (found.refinements == 0) == (found.found.status == "FEASIBLE")
 
 
 def test_without_work_the_greedy_plan_is_the_answer() -> None:

@@ -33,6 +33,10 @@ class AucschedOptions(AuctionOptions, frozen=True, kw_only=True):
     bids_per_job: each job makes at most so many bids (MAXBIDPERJOB). none: 15 in variant 2, 500 in variant 3.
     bids: all jobs together make at most so many bids (MAXBID). none: 250 in variant 2, 25,000 in variant 3.
     classes: choose the bids of a job from at most so many node sets.
+    work: stop CP-SAT after so many of its deterministic seconds at each solve; an auction has two or more. 0: do not
+        call it, and carry out the greedy plan.
+    wall: stop CP-SAT after so many seconds of wall-clock time at each solve. This safety net makes a run depend on the
+        machine, so that each such stop is counted as a fallback.
     """
 
     variant: Variant = 2
@@ -42,6 +46,8 @@ class AucschedOptions(AuctionOptions, frozen=True, kw_only=True):
     bids_per_job: _Number = None
     bids: _Number = None
     classes: Annotated[int, msgspec.Meta(ge=1)] = 500
+    work: Annotated[float, msgspec.Meta(ge=0)] = 3.0
+    wall: Annotated[float, msgspec.Meta(gt=0)] = 30.0
 
 
 #: The published code's values for what is not given.
@@ -57,20 +63,22 @@ class Aucsched(AuctionDispatcher):
     Each job of the window that fits bids on sets of nodes: windows at the ends of intervals of consecutive free nodes,
     windows inside them, and unions of successive intervals (variant 2), or sets below few switches (variant 3). An
     integer program grants at most one bid of each job [1]. It is solved twice: for the largest sum of priorities, and
-    then, with that sum fixed, for the largest sum of preferences. Jobs that win no bid wait for the next auction.
+    then, with that sum fixed, for the largest sum of preferences. Jobs that win no bid wait for the next auction. The
+    program is made over groups of equal nodes that are in the same bids. If its plan cannot be split over the nodes of
+    a group, that group is taken apart, and the program is solved again.
 
     The greedy plan goes through the jobs in the order of priority and grants each the bid that it prefers most of those
     for which there is still room. It is told to the solver, and nothing worse is carried out. If the solver is stopped
     before it has found a better plan or has proved that there is none, the window is halved and solved again; the best
-    plan of all rounds is carried out.
+    plan of all windows is carried out.
 
     Guarantee: with the default alpha, the sum of priorities is that of the greedy plan at least, and where the status
         is OPTIMAL, the largest that any grant of these bids has. If a job of the window fits, at least one starts. Jobs
         that ask for much may starve. A job that fits makes no bid if those before it in the order have used up `bids`.
         It is counted (`cut_off`) and has its turn at the next auction, which follows after `period`.
-    Time: bounded by 2 `work` for each round, and by 1 + log2 `window` rounds, at each decision. The program has at most
-        B + 2 K variables and 4 J + 3 K + N R + L constraints for B bids of J jobs, N nodes, R resources and L licences.
-        K is the number of (job, node) for which the job bids on the node.
+    Time: bounded by 6 `work` for each window, and by 1 + log2 `window` windows, at each decision: two solves, and as
+        many for each of two refinements. The program has at most B + 2 K variables for B bids. K is the number of pairs
+        of a job and a group on which the job bids.
     Deviations: alpha, which is to let preferences break ties only, is replaced by two solves, because none of the
         published values does that; u <= sum b is added, and (3) is read as a sum over all nodes of the job (see
         `auction_model.py`). A job that leaves its number of nodes open bids on the smallest sets that hold it and, at
@@ -102,7 +110,7 @@ class Aucsched(AuctionDispatcher):
         began = self.clock()
         bids, cut = generate(problem, self._sets, self._last_resort, Most(self.options.bids_per_job, self.options.bids))
         took = self.clock() - began
-        counters.update(bids=sum(map(len, bids.values())), cut_off=len(cut), halved=0)
+        counters.update(bids=sum(map(len, bids.values())), cut_off=len(cut), halved=0, refined=0)
         if not bids:
             self._preference = 0.0
             return settled([None] * len(problem.askings), 0, bound=0, seconds=took)
@@ -126,6 +134,7 @@ class Aucsched(AuctionDispatcher):
                 jobs = jobs[: self.window.size]
             some = {job: bids[job] for job in jobs}
             rounds.append(settle(problem, some, self.options.alpha, self.options.variant, self.limits, self.clock))
+            counters["refined"] += rounds[-1].refinements
         self.window.succeeded()
         # A plan of some of the jobs is a plan of all of them: the others wait. The first one of the best is kept.
         best = max(rounds, key=lambda one: one.value).found

@@ -27,7 +27,7 @@ class IpschedOptions(AuctionOptions, frozen=True, kw_only=True):
     """
 
     formulation: Literal["nodes", "classes"] = "classes"
-    work: float = 1.0
+    work: Annotated[float, msgspec.Meta(ge=0)] = 1.0
     window: Annotated[int, msgspec.Meta(ge=1)] = 200
     period: Annotated[float, msgspec.Meta(ge=0)] = 4.0
 

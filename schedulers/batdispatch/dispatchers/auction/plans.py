@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,15 @@ class Grant(NamedTuple):
 Plan = Mapping[int, Grant]
 
 
-def value_of(plan: Plan, weights: Weights) -> int:
+class Granted(Protocol):
+    """Whatever says which bid of a job is granted."""
+
+    @property
+    def bid(self) -> int:
+        """The index of the bid among the job's bids."""
+
+
+def value_of(plan: Mapping[int, Granted], weights: Weights) -> int:
     """Return the sum of the weights of the bids that a plan grants."""
     return sum(weights[job][grant.bid] for job, grant in plan.items())
 
@@ -37,28 +45,41 @@ def choice_of(problem: Problem, plan: Plan) -> Choice:
     return [problem.allocation(plan[job].units) if job in plan else None for job in range(len(problem.askings))]
 
 
-def greedy(problem: Problem, bids: Bids) -> Plan:
+def greedy(problem: Problem, bids: Bids, wishes: Mapping[int, Granted] | None = None) -> Plan:
     """Grant the jobs, the most urgent first, the bid that they prefer most of those for which there is still room.
 
     A solution of the program, and what the dispatcher falls back to. `Problem.greedy` goes through the jobs in the same
     order, puts each on the lowest nodes wherever they are, and may therefore start others.
 
-    Time: O(w (b + n)) for w jobs with b bids each, and n nodes.
+    Time: O(w b n) for w jobs with b bids each, and n nodes.
+
+    Args:
+        problem: the problem.
+        bids: the bids.
+        wishes: jobs that come before all others, each with a bid that it prefers to all others. Of these, jobs that
+            take something once of each node come first: they need nodes, where others may fill what is left.
     """
+    wishes = wishes or {}
     space, free = problem.ledger.space, problem.capacity
     plan: dict[int, Grant] = {}
-    for job, offered in bids.items():
-        asking = problem.askings[job]
+    for job in sorted(bids, key=lambda one: (one not in wishes, one in wishes and not _once(problem, one), one)):
+        asking, offered = problem.askings[job], bids[job]
+        wish = wishes[job].bid if job in wishes else -1
         if not space.fits(free, asking.job):
             continue
         room = np.minimum(space.room(free, asking.job)[problem.hosts], asking.room)
-        for index in sorted(range(len(offered)), key=lambda bid: -offered[bid].preference):
+        for index in sorted(range(len(offered)), key=lambda bid: (bid != wish, -offered[bid].preference)):
             units = _spread(problem, asking, offered[index], room)
             if units is not None:
                 plan[job] = Grant(index, units)
                 free = space.take(free, asking.job, problem.allocation(units))
                 break
     return plan
+
+
+def _once(problem: Problem, job: int) -> bool:
+    asking = problem.askings[job]
+    return bool(asking.once[asking.room > 0].any())
 
 
 def _spread(problem: Problem, asking: Asking, bid: Bid, room: Ints) -> Mapping[int, int] | None:
@@ -71,7 +92,7 @@ def _spread(problem: Problem, asking: Asking, bid: Bid, room: Ints) -> Mapping[i
         inside[bid.nodes] = here
         allocation = fill(inside, problem.ledger.space.need(asking.job))
         return None if allocation is None else dict(allocation.per_host())
-    if not here.all():
+    if not here.all() or len(here) > asking.units:
         return None
     # Each node takes a unit, the rest fills them up in order.
     counts = np.ones_like(here)
