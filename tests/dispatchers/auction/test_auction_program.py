@@ -192,29 +192,34 @@ def test_the_sum_of_priorities_is_that_of_the_program_without_preferences(
     assert settled(problem, bids).value[0] == settled(problem, without).value[0]
 
 
-#: Nodes of equal capacity on which every job bids, so that one group holds all; (cores of each node, how many), jobs as
-#: (units, cores per unit, GPUs per node), priorities.
+#: Nodes of equal capacity and 2 GPUs on which every job bids, so that one group holds all: (cores of each node, how
+#: many), jobs as (units, cores per unit, GPUs per node, most nodes or 0), priorities. Found by a random search.
 NOT_SPLIT = [
-    ((4, 2), [(2, 1, 0), (2, 3, 2), (2, 2, 0)], [8, 6, 5]),
-    ((5, 2), [(2, 1, 0), (2, 2, 2), (2, 2, 0)], [7, 6, 7]),
-    ((5, 2), [(3, 1, 0), (2, 3, 1), (4, 2, 0)], [6, 8, 6]),
-    ((5, 3), [(3, 2, 2), (2, 3, 1), (4, 2, 0)], [6, 9, 8]),
+    ((6, 3), [(4, 2, 1, 0), (2, 3, 0, 2), (4, 2, 0, 0), (4, 1, 0, 0)], [5, 8, 6, 8]),
+    ((7, 3), [(2, 2, 1, 0), (4, 3, 1, 2), (3, 3, 2, 0)], [6, 9, 9]),
+    ((7, 2), [(3, 2, 0, 0), (2, 2, 1, 0), (4, 2, 0, 0), (2, 2, 2, 0)], [6, 7, 8, 8]),
+    ((5, 2), [(3, 2, 1, 2), (2, 3, 2, 0), (3, 3, 0, 0), (3, 1, 2, 0)], [6, 6, 6, 7]),
 ]
 
 
-def one_group(nodes: tuple[int, int], jobs: list[tuple[int, int, int]], priority: list[int]) -> Any:
+def one_group(nodes: tuple[int, int], jobs: list[tuple[int, int, int, int]], priority: list[int]) -> Any:
     cores, count = nodes
-    asked: list[Asked] = [
-        (units, {"demand": {"core": amount}, **({"per_node": {"gpu": gpus}} if gpus else {})})
-        for units, amount, gpus in jobs
-    ]
+    asked: list[Asked] = []
+    for units, amount, gpus, most in jobs:
+        fields: dict[str, Any] = {"demand": {"core": amount}}
+        if gpus:
+            fields["per_node"] = {"gpu": gpus}
+        if most:
+            fields["nodes"] = [1, most]
+        asked.append((units, fields))
     problem = problem_of(nodes_of([(cores, 2)] * count), asked, priority)
-    return problem, asked, bids_of(problem, [[(range(count), 1.0)]] * len(jobs))
+    bids = bids_of(problem, [[(range(count), 1.0)]] * len(jobs))
+    return problem, asked, {job: bids[job] for job in problem.fitting()}
 
 
 @pytest.mark.parametrize(("nodes", "jobs", "priority"), NOT_SPLIT)
 def test_groups_of_nodes_whose_plan_cannot_be_split_are_taken_apart(
-    nodes: tuple[int, int], jobs: list[tuple[int, int, int]], priority: list[int]
+    nodes: tuple[int, int], jobs: list[tuple[int, int, int, int]], priority: list[int]
 ) -> None:
     problem, asked, bids = one_group(nodes, jobs, priority)
     found = settled(problem, bids)
@@ -227,14 +232,16 @@ def test_groups_of_nodes_whose_plan_cannot_be_split_are_taken_apart(
 
 @pytest.mark.parametrize(("nodes", "jobs", "priority"), NOT_SPLIT)
 def test_large_programs_are_not_solved_again_for_preferences_alone(
-    nodes: tuple[int, int], jobs: list[tuple[int, int, int]], priority: list[int], monkeypatch: pytest.MonkeyPatch
+    nodes: tuple[int, int], jobs: list[tuple[int, int, int, int]], priority: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settling, "LARGE", 0)
     problem, asked, bids = one_group(nodes, jobs, priority)
     found = settled(problem, bids)
-    # Where the plan that takes the other's place reaches its sum of priorities, this is the largest one.
+    # Where the greedy plan reaches the program's sum of priorities, nothing is proved about preferences.
     assert found.value[0] == best_by_hand(problem.ledger.machine, asked, priority, bids, {})[0]
-    assert (found.refinements == 0) == (found.found.status == "FEASIBLE")
+    assert found.found.bound <= found.found.cost
+    if not found.refinements:
+        assert found.found.status == "FEASIBLE"
 
 
 def test_without_work_the_greedy_plan_is_the_answer() -> None:

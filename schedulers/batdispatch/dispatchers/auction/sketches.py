@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from batdispatch.dispatchers.auction.bids import Bids
+from batdispatch.dispatchers.auction.bids import Bids, uses_all
 from batdispatch.dispatchers.auction.groups import Group, classes, single_nodes
 from batdispatch.dispatchers.auction.intervals import Ints
 from batdispatch.dispatchers.auction.plans import Grant, Plan
@@ -71,7 +71,7 @@ def sketch_of(problem: Problem, plan: Plan, groups: Sequence[Group]) -> Sketch:
 
 
 def split(problem: Problem, groups: Sequence[Group], sketch: Sketch) -> tuple[Plan, set[int]]:
-    """Split a sketch over the nodes.
+    """Split a sketch over the nodes. A job that leaves its number of nodes open may get more nodes of a group.
 
     Returns:
         The plan, and the groups that could not be split; if there are any, the plan lacks what is there.
@@ -81,14 +81,22 @@ def split(problem: Problem, groups: Sequence[Group], sketch: Sketch) -> tuple[Pl
 
     units: dict[int, dict[int, int]] = {job: {} for job in sketch}
     failed: set[int] = set()
+    #: How many more nodes each job may use than it does.
+    more = {
+        job: 0
+        if uses_all(problem.askings[job])
+        else problem.askings[job].most - sum(n for n, _ in share.spread.values())
+        for job, share in sketch.items()
+    }
     for index, group in enumerate(groups):
         wanted = {job: share.spread[index] for job, share in sketch.items() if index in share.spread}
-        counts = pack(problem, group, wanted) if wanted else {}
-        if counts is None:
+        most = {job: min(nodes + more[job], len(group.nodes)) for job, (nodes, _) in wanted.items()}
+        counts = pack(problem, group, wanted, most)
+        if counts.keys() != wanted.keys():
             failed.add(index)
-            continue
         for job, own in counts.items():
             units[job].update(own)
+            more[job] -= len(own) - wanted[job][0]
     return {job: Grant(share.bid, units[job]) for job, share in sketch.items()}, failed
 
 
