@@ -98,8 +98,9 @@ def test_a_range_of_nodes_holds_whoever_shares_them(nodes: list[int], rival: int
     problem = problem_of(
         nodes_of([(2, 0)] * 3), [(units, {**CORES, "nodes": rival}), (own, {**CORES, "nodes": nodes})], [2, 1]
     )
-    found = settled(problem, bids_of(problem, [[(where, 1.0)], [([0, 1, 2], 1.0)]])).found.solution
-    assert sorted(found) == list(range(started))
+    found = settled(problem, bids_of(problem, [[(where, 1.0)], [([0, 1, 2], 1.0)]])).found
+    assert sorted(found.solution) == list(range(started))
+    assert found.status in ("OPTIMAL", "BOUND")
 
 
 def test_licences_are_counted_over_all_jobs() -> None:

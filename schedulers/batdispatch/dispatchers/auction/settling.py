@@ -92,7 +92,7 @@ def settle(
     groups = groups_of(problem, bids)
     solved: list[_Solved] = []
     failed: set[int] = set()
-    while not solved or failed:
+    while not solved or (failed and len(solved) <= REFINEMENTS):
         hint = sketch_of(problem, plan, groups)
         solved.append(_solve(problem, bids, groups, goals, hint, limits, clock))
         sketch = solved[-1].found.solution
