@@ -30,7 +30,7 @@ SHORTEST = 1.0
 LONGEST = 3.2e10
 
 
-class LogJob(msgspec.Struct, kw_only=True):
+class LogJob(msgspec.Struct, kw_only=True, gc=False):
     """One job that ran, as a log tells it."""
 
     id: str
@@ -227,11 +227,13 @@ def _build(taken: list[tuple[LogJob, float]], origin: float, options: LogOptions
     profiles: dict[str, dict[str, Any]] = {}
     demands: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}
     users: dict[str, str] = {}
-    names: dict[str, str] = {}
+    names: dict[float, str] = {}
     jobs: list[Job] = []
     for job, runtime in taken:
-        name = profile_name(runtime)
-        profiles.setdefault(name, {"type": "delay", "delay": number(runtime)})
+        name = names.get(runtime)
+        if name is None:
+            name = names[runtime] = profile_name(runtime)
+            profiles[name] = {"type": "delay", "delay": number(runtime)}
         walltime = job.walltime
         if walltime < runtime:
             if options.overrun == "extend":
@@ -250,7 +252,7 @@ def _build(taken: list[tuple[LogJob, float]], origin: float, options: LogOptions
                 # Batsim's messages count microseconds.
                 submission=round(job.submission - origin, 6),
                 walltime=walltime,
-                profile=names.setdefault(name, name),
+                profile=name,
                 user=users.setdefault(user, user),
                 extra=extra,
             )

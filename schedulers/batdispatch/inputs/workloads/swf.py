@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,13 @@ _HEADERS = {
     "TimeZoneString": False,
     "Acknowledge": False,
 }
-#: Position from 0 -> name of the fields kept as they are when known.
-_KEPT = {11: "user", 12: "group", 13: "executable", 14: "queue", 15: "partition", 16: "preceding_job", 17: "think_time"}
+#: The last fields, which are kept as they are when known, and where they begin, counted from 0.
+_KEPT = ("user", "group", "executable", "queue", "partition", "preceding_job", "think_time")
+_FIRST_KEPT = 11
+#: Of these, 0 means none.
+_FROM_1 = frozenset({"preceding_job", "think_time"})
+#: Submit time, run time, allocated and requested processors, requested time, status.
+_OF_JOB = itemgetter(1, 3, 4, 7, 8, 10)
 
 
 def read_swf(
@@ -67,8 +73,8 @@ def read_swf(
                 _read_header(text, headers)
                 continue
             report.records += 1
-            values = _numbers(text, log.name, f"line {number}", report)
-            job = _job(values, units, options, report, log.name, f"line {number}")
+            values = _numbers(text, log.name, number, report)
+            job = _job(values, units, options, report, log.name, number)
             if job is not None:
                 yield job
         info.digest = log.digest()
@@ -97,15 +103,17 @@ def _hosts(headers: dict[str, Any], units: str, options: LogOptions) -> int | No
     return math.ceil(int(processors) / options.processors_per_host)
 
 
-def _numbers(line: bytes, source: str, place: str, report: ImportReport) -> list[float]:
+def _numbers(line: bytes, source: str, number: int, report: ImportReport) -> list[float]:
     fields = line.split()
     if len(fields) < 18:
-        raise InputError(f"found {len(fields)} fields, expected the 18 of the format", source=source, place=place)
+        raise InputError(
+            f"found {len(fields)} fields, expected the 18 of the format", source=source, place=f"line {number}"
+        )
     if len(fields) > 18:
         report.change("with more than 18 fields: the rest is not read", fields[0].decode("latin-1")[:32])
         del fields[18:]
     try:
-        values = [float(field) for field in fields]
+        values = list(map(float, fields))
     except ValueError:
         values = []
     if not values or not math.isfinite(math.fsum(values)) or b"_" in line:
@@ -113,7 +121,7 @@ def _numbers(line: bytes, source: str, place: str, report: ImportReport) -> list
         raise InputError(
             f"field {fields.index(wrong) + 1 if wrong else '?'} is {wrong.decode('latin-1')[:40]!r}, expected a number",
             source=source,
-            place=place,
+            place=f"line {number}",
         )
     return values
 
@@ -126,12 +134,14 @@ def _is_number(field: bytes) -> bool:
 
 
 def _job(
-    values: list[float], units: str, options: LogOptions, report: ImportReport, source: str, place: str
+    values: list[float], units: str, options: LogOptions, report: ImportReport, source: str, number: int
 ) -> LogJob | None:
     name = str(int(values[0]))
     if values[0] < 0 or values[0] != int(values[0]):
-        raise InputError(f"job number {values[0]:g}, expected a whole number from 0", source=source, place=place)
-    submit, runtime, allocated, asked, limit, status = (values[i] for i in (1, 3, 4, 7, 8, 10))
+        raise InputError(
+            f"job number {values[0]:g}, expected a whole number from 0", source=source, place=f"line {number}"
+        )
+    submit, runtime, allocated, asked, limit, status = _OF_JOB(values)
     if status in (2, 3, 4):
         report.drop("partial executions: the job has a summary line", name)
         return None
@@ -155,10 +165,10 @@ def _job(
         if memory:
             demand["memory"] = memory
     extra: dict[str, Any] = {}
-    for position, field in _KEPT.items():
-        value = values[position]
-        if value >= 0 and not (position >= 16 and value == 0):
-            extra[field] = int(value) if value == int(value) else value
+    for field, value in zip(_KEPT, values[_FIRST_KEPT:], strict=True):
+        if value > 0 or (value == 0 and field not in _FROM_1):
+            whole = int(value)
+            extra[field] = whole if value == whole else value
     return LogJob(
         id=name,
         submission=submit,
