@@ -8,7 +8,6 @@ from typing import Literal
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.events import Event
 from batdispatch.core.session import DecisionTime
-from batdispatch.engines.compiled import applies
 from batdispatch.engines.records import Clock
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
@@ -62,4 +61,7 @@ def why_not_compiled(
         return "there are external events"
     if use == "auto" and len(workload.jobs) < FEW:
         return f"fewer than {FEW} jobs are simulated sooner than a kernel is loaded (--compiled always)"
+    # It knows dispatchers that this run may not need.
+    from batdispatch.engines.compiled import applies
+
     return applies.why_not(dispatcher, platform.machine, workload)
