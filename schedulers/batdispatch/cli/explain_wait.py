@@ -31,7 +31,8 @@ def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> Non
     falls into phases: which resources or licences were short and which running jobs held them, that there was room but
     not where the job may run or where the run's placement would put it, that the job waited for others it depends on,
     or that there was room and the dispatcher did not start the job, and whether it would then have delayed the first in
-    line. Then come the jobs that were submitted later and started earlier.
+    line. Then come the jobs that were submitted later and started earlier. Some dispatchers add why each of their
+    decisions left the job waiting.
 
     \b
     Examples:
@@ -40,12 +41,15 @@ def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> Non
     """
     from batdispatch.results.explain.placing import placement_of
     from batdispatch.results.explain.waiting import explain, find_recording
+    from batdispatch.results.explain.witness import witness_of
     from batdispatch.results.explain.words import in_words
     from batdispatch.results.runs import read_result
 
     result = read_result(run)
     recording = find_recording(run)
-    (explanation,) = explain(recording, [job], holders=holders, placement=placement_of(result))
+    (explanation,) = explain(
+        recording, [job], holders=holders, placement=placement_of(result), witness=witness_of(run, result)
+    )
     if explanation.outcome == "rejected":
         # Batsim's protocols have no field for a dispatcher's reason.
         known = {rejection.job: rejection.reason for rejection in result.rejected}

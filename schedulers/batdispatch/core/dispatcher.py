@@ -14,6 +14,7 @@ from batdispatch.core.allocation import Place
 from batdispatch.core.blame import blame, file_of
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.events import Event, JobsKilled
+from batdispatch.core.hindsight import Hindsight, Reason
 from batdispatch.core.job import Job, Resumed, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options, parse_named, parse_options
@@ -120,6 +121,18 @@ class Dispatcher(ABC):
     def notes(self) -> list[bytes]:
         """Return a line of JSON a decision with facts about it, for solver.jsonl; none: the file is not written."""
         return []
+
+    def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
+        """Return why a recorded decision of this dispatcher left a job waiting, for explain-wait; None: nothing to add.
+
+        What the jobs that run hold is told without this. It is asked of a dispatcher with the run's options that heard
+        of all events before the decision and was never asked to decide.
+
+        Args:
+            job: the job; it is in the queue before and after the decision.
+            decision: the decision.
+        """
+        return None
 
 
 def find(name: str) -> type[Dispatcher]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from batdispatch.core.hindsight import Reason
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.auction import interval_bids, switch_bids
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
@@ -108,7 +109,7 @@ class Aucsched(AuctionDispatcher):
 
     def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
         began = self.clock()
-        bids, cut = generate(problem, self._sets, self._last_resort, Most(self.options.bids_per_job, self.options.bids))
+        bids, cut = self._bids(problem)
         took = self.clock() - began
         counters.update(bids=sum(map(len, bids.values())), cut_off=len(cut), halved=0, refined=0)
         if not bids:
@@ -153,6 +154,20 @@ class Aucsched(AuctionDispatcher):
                 limited=any(one.found.limited for one in rounds),
             )
         return found
+
+    def _bids(self, problem: Problem) -> tuple[Bids, list[int]]:
+        """Return the bids of a problem's jobs, and the jobs that fit and found all bids used up."""
+        most = Most(self.options.bids_per_job, self.options.bids)
+        return generate(problem, self._sets, self._last_resort, most)
+
+    def chance(self, problem: Problem, index: int) -> Reason:
+        bids, _ = self._bids(problem)
+        if index not in bids:
+            return Reason(
+                "it fitted, but those before it had used up all bids", f"{self.options.bids:,} bids were made"
+            )
+        made = len(bids[index])
+        return Reason("", f"it made {made:,} {'bid' if made == 1 else 'bids'}, and won none")
 
     def facts(self) -> dict[str, float]:
         return {"preference": self._preference}

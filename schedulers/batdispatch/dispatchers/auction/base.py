@@ -9,11 +9,13 @@ import msgspec
 
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.events import Event
+from batdispatch.core.hindsight import Hindsight, Reason
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.auction.problem import Choice, Problem
+from batdispatch.dispatchers.auction.regrets import why_waited
 from batdispatch.parts.ordering.priority import make_priority
 from batdispatch.parts.ordering.window import Window
 from batdispatch.parts.solving import Account, Found, Limits
@@ -87,7 +89,7 @@ class AuctionDispatcher(Dispatcher):
             return
         self._changed = False
         self._next = ledger.now + self.options.period
-        problem = Problem(ledger, self._window(ledger))
+        problem = Problem(ledger, self._waiting(ledger)[: self.window.size])
         counters: dict[str, int] = {}
         found = self.choose(problem, counters)
         started = 0
@@ -105,11 +107,11 @@ class AuctionDispatcher(Dispatcher):
             self._called = self._next
             ledger.wake_at(self._next)
 
-    def _window(self, ledger: Ledger) -> list[tuple[Job, int]]:
-        """Return the waiting jobs of the highest priorities, the highest first."""
+    def _waiting(self, ledger: Ledger) -> list[tuple[Job, int]]:
+        """Return the waiting jobs and their priorities, the highest first."""
         value, rank, now = self.priorities.value, ledger.rank, ledger.now
         queued = sorted(((-value(job, now), rank(job), job) for job in ledger.queue.values()), key=lambda one: one[:2])
-        return [(job, -negated) for negated, _, job in queued[: self.window.size]]
+        return [(job, -negated) for negated, _, job in queued]
 
     @abstractmethod
     def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
@@ -127,3 +129,13 @@ class AuctionDispatcher(Dispatcher):
 
     def notes(self) -> list[bytes]:
         return self.account.lines
+
+    def chance(self, problem: Problem, index: int) -> Reason:
+        """Return what chance a plan gave a job that fits by itself, for explain-wait.
+
+        Its first text says why no plan could start the job where that is so, and is empty otherwise.
+        """
+        return Reason("")
+
+    def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
+        return why_waited(job, decision, self._waiting(decision.ledger), self.options.period, self.chance)

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
+from batdispatch.core.hindsight import Reason
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
 from batdispatch.dispatchers.auction.problem import Asking, Choice, Problem
@@ -113,6 +114,13 @@ class Ipsched(AuctionDispatcher):
             work=search.work,
             limited=search.limited,
         )
+
+    def chance(self, problem: Problem, index: int) -> Reason:
+        if _consecutive(problem.askings[index]):
+            return Reason(
+                "it fitted, but the first plan had no consecutive nodes for it, and the program knows of none"
+            )
+        return Reason("")
 
     def facts(self) -> dict[str, float]:
         return {"class_bound": self._class_bound}

@@ -119,6 +119,18 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True):
     started: list[str]
 
 
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What the dispatcher itself says of successive decisions that left the job waiting for the same reason."""
+
+    why: str
+    #: What was behind it at the first of them.
+    how: str
+    #: Times of the first and the last.
+    first: float
+    last: float
+    decisions: int = 1
+
+
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """What held a job, from its submission until it was started or rejected, or the recording ended."""
 
@@ -151,6 +163,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     #: By start.
     overtakers: list[Overtaker]
     chances: list[Chance]
+    #: Empty if the dispatcher has nothing to add to what the recording shows.
+    verdicts: list[Verdict] = []
 
     @property
     def wait(self) -> float:

@@ -20,6 +20,7 @@ from batdispatch.parts.placement import make_placement
 from batdispatch.results.explain.records import Chance, Explanation, Free, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import asked
 from batdispatch.results.explain.watch import Episode, Visit, Wait, Watcher
+from batdispatch.results.explain.witness import Witness
 from batdispatch.results.run_files import PARTIAL_RECORDING, RECORDING
 from batdispatch.results.runs import jobs_file
 
@@ -54,7 +55,14 @@ def find_recording(folder: Path) -> Path:
     raise InputError("holds neither decisions.jsonl nor jobs.csv, expected a run's folder", source=str(folder))
 
 
-def explain(recording: Path, jobs: Sequence[str], *, holders: int = 5, placement: str = "") -> list[Explanation]:
+def explain(
+    recording: Path,
+    jobs: Sequence[str],
+    *,
+    holders: int = 5,
+    placement: str = "",
+    witness: Witness | None = None,
+) -> list[Explanation]:
     """Say what held each of some jobs while it waited. Reads the recording once, whatever their number.
 
     Args:
@@ -63,12 +71,13 @@ def explain(recording: Path, jobs: Sequence[str], *, holders: int = 5, placement
         holders: most jobs named for each phase.
         placement: the run's, with options in brackets, where it may find no place although there is room, see
             `placing.placement_of`; empty: a job for which there is room has a place.
+        witness: the run's dispatcher, if it can say why it left a job waiting, see `witness.witness_of`.
 
     Raises:
         InputError: a job is not in the recording, a number is of several, or the recording is damaged.
         OSError: it cannot be read.
     """
-    watcher = Watcher(jobs, make_placement(placement) if placement else None)
+    watcher = Watcher(jobs, make_placement(placement) if placement else None, witness)
     retrace(recording, watcher, partial=recording.name == PARTIAL_RECORDING)
     watcher.finish()
     if not watcher.starts:
@@ -149,6 +158,7 @@ def _explanation(
             for visit, preferred in wait.overtakers
         ],
         chances=[Chance(time=time, started=started) for time, started in wait.chances],
+        verdicts=wait.verdicts,
     )
 
 

@@ -7,17 +7,20 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.errors import InputError
+from batdispatch.core.hindsight import Reason
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.messages import Message
 from batdispatch.core.scene import Choose
-from batdispatch.links.retrace import Retraced
 from batdispatch.parts.placement import Placement
-from batdispatch.results.explain.records import Kind, Line
+from batdispatch.results.explain.records import Kind, Line, Verdict
 from batdispatch.results.explain.view import Sight, State, line, see
+from batdispatch.results.explain.witness import Attended, Witness
 
 
 class Visit:
@@ -91,6 +94,8 @@ class Wait:
         self.overtakers: list[tuple[Visit, bool]] = []
         #: (time, ids of the jobs that took the room).
         self.chances: list[tuple[float, list[str]]] = []
+        #: What the dispatcher says of the decisions that left it waiting.
+        self.verdicts: list[Verdict] = []
         #: What it lacks since `since`.
         self.sight: Sight | None = None
         self.since = submission
@@ -121,7 +126,7 @@ class Wait:
         self.sight, self.since, self.queue = sight, time, queue
 
 
-class Watcher(Retraced):
+class Watcher(Attended):
     """Follows the jobs of a run whose ids, or numbers within their workload, are `wanted`.
 
     Each message costs a constant for each of them that waits; nothing is kept of jobs that ran while none did.
@@ -132,14 +137,17 @@ class Watcher(Retraced):
         ledger: the ledger.
     """
 
-    def __init__(self, wanted: Iterable[str], placement: Placement | None = None) -> None:
+    def __init__(
+        self, wanted: Iterable[str], placement: Placement | None = None, witness: Witness | None = None
+    ) -> None:
         """Follow some jobs.
 
         Args:
             wanted: their ids or numbers.
             placement: the run's, where it may find no place for a job for which there is room.
+            witness: the run's dispatcher, if it can say why it left a job waiting.
         """
-        super().__init__()
+        super().__init__(witness)
         self.waits: dict[str, Wait] = {}
         self.starts: dict[str, float] = {}
         self._placement = placement
@@ -159,6 +167,7 @@ class Watcher(Retraced):
         self._now = 0.0
 
     def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
         self.ledger = ledger
         self._held = [0] * len(ledger.space.pools)
         self._state = State(ledger.space, ledger.free, self._held)
@@ -190,6 +199,7 @@ class Watcher(Retraced):
         return job_id in self._wanted or job_id.partition("!")[2] in self._wanted
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
+        super().on_submit(ledger, job)
         if job.id in self._registering:
             self.starts[job.id] = math.nan
         if not self._wants(job.id):
@@ -220,6 +230,7 @@ class Watcher(Retraced):
         return see(ledger, state, job, self._choose)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        super().on_end(ledger, stay)
         visit = self._running.pop(stay.job.id)
         visit.until = ledger.now
         visit.end = self._completed.get(stay.job.id, ledger.now)
@@ -253,6 +264,9 @@ class Watcher(Retraced):
             if at > now:
                 for wait, sight in zip(waiting, sights, strict=True):
                     self._turn(ledger, wait, sight, now)
+        for wait in self._waiting:
+            if (said := self.testimony(ledger, wait.job)) is not None:
+                _keep(wait, said, now)
         super().decide(ledger)
         # Where the simulator does not announce registered jobs, they depend on others from now on.
         for job_id in self._registering:
@@ -353,6 +367,15 @@ class Watcher(Retraced):
             wait.turn(Sight("deciding", (), (), room, state), wait.submission if wait.sight is None else now)
         wait.turn(None, wait.until)
         wait.visits.extend(self._running.values())
+
+
+def _keep(wait: Wait, said: Reason, now: float) -> None:
+    """Keep what the dispatcher says of a decision that leaves a job waiting."""
+    last = wait.verdicts[-1] if wait.verdicts else None
+    if last is not None and last.why == said.why:
+        wait.verdicts[-1] = msgspec.structs.replace(last, last=now, decisions=last.decisions + 1)
+    else:
+        wait.verdicts.append(Verdict(why=said.why, how=said.how, first=now, last=now))
 
 
 def _passed_over(wait: Wait, before: Sight, started: list[Visit], now: float, after: Sight) -> None:

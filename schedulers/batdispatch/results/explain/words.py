@@ -175,6 +175,7 @@ def in_words(explanation: Explanation, *, limit: int) -> Iterator[str]:
         yield ""
         yield f"{many(len(x.phases) - len(shown), 'shorter phase')}, {plain(left)} s in all"
     yield from _overtaken(x, limit)
+    yield from _said(x, limit)
 
 
 def _outcome(x: Explanation) -> str:
@@ -224,6 +225,23 @@ def _overtaken(x: Explanation, limit: int) -> Iterator[str]:
         times = "once" if len(x.chances) == 1 else f"{plain(len(x.chances))} times"
         yield ""
         yield f"{times} there was room for it that others were given, first at {plain(first.time)}: {named}"
+
+
+def _said(x: Explanation, limit: int) -> Iterator[str]:
+    """Yield what the dispatcher says of its decisions: each reason once, with the first decision that had it."""
+    if not x.verdicts:
+        return
+    counts: Counter[str] = Counter()
+    for verdict in x.verdicts:
+        counts[verdict.why] += verdict.decisions
+    yield ""
+    yield f"the dispatcher on the {many(counts.total(), 'time')} it left the job waiting:"
+    firsts = {verdict.why: verdict for verdict in reversed(x.verdicts)}
+    for why, count in counts.most_common(limit):
+        times = "at" if count == 1 else f"{plain(count)} times, first at"
+        yield f"    {why} ({times} {plain(firsts[why].first)})"
+        if firsts[why].how:
+            yield f"        {firsts[why].how}"
 
 
 def largest(x: Explanation, limit: int) -> list[Overtaker]:
