@@ -39,6 +39,7 @@ from batdispatch.engines.compiled.simulate import Schedule, simulate
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload, write_workload
+from batdispatch.inputs.workloads.columns import PlainWorkload, plain
 from batdispatch.inputs.workloads.importing import import_log
 
 #: Jobs per CPU-second of the yardstick on the machine that figures are given for.
@@ -49,13 +50,20 @@ ORDERS = [("fcfs", {}), ("easy", {}), ("easy", {"reservation": "hosts"})]
 def seconds_of(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) -> tuple[float, Schedule]:
     """Return the CPU-seconds of a kernel, the best of three, and what came out."""
     dispatcher = create(*kernel)
-    jobs, runs = columns.jobs_of(workload, dispatcher), columns.runs_of(Machine.flat(hosts))
+    jobs, runs = columns.jobs_of(jobs_in_columns(workload).jobs, dispatcher), columns.runs_of(Machine.flat(hosts))
     best = math.inf
     for _ in range(3):
         began = time.process_time()
         schedule = simulate(jobs, runs, dispatcher)
         best = min(best, time.process_time() - began)
     return best, schedule
+
+
+def jobs_in_columns(workload: Workload) -> PlainWorkload:
+    """Return a workload of mere delays with its jobs as columns."""
+    found = plain(workload)
+    assert isinstance(found, PlainWorkload)
+    return found
 
 
 def built(folder: Path) -> Path | None:
@@ -91,7 +99,7 @@ def check(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) ->
     machine, name = Machine.flat(hosts), "jobs.csv"
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         began = time.process_time()
-        engine.run(machine, workload, create(*kernel), Outputs(Path(one), hosts))
+        engine.run(machine, jobs_in_columns(workload), create(*kernel), Outputs(Path(one), hosts))
         ours = time.process_time() - began
         began = time.process_time()
         EmbeddedEngine(machine, workload, Outputs(Path(other), hosts)).run(Session(create(*kernel)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,8 @@ from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.engines.compiled import applies
 from batdispatch.results.audit.run import Auditor
-from batdispatch.runs import compiling
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs import compiling, run
+from batdispatch.runs.run import InputFiles, RunSpec, execute
 
 ROOT = Path(__file__).parents[2]
 FLAT = str(ROOT / "platforms" / "flat64.xml")
@@ -77,8 +79,8 @@ def job(number: int, **fields: Any) -> dict[str, Any]:
     [
         ("easy", [job(1, node_list=["n00"])], {}, "job '1' asks for more than a number of whole hosts"),
         ("easy", [job(1), job(2, dependencies=["1"])], {}, "job '2' asks for more"),
-        ("easy", [job(1), job(2, parent="1")], {}, "job '2' asks for more"),
-        ("easy", [job(1)], {"type": "composed", "seq": ["e"]}, "of type 'composed', kernels know delays only"),
+        ("easy", [job(1), job(2, parent="1")], {}, "job '2' continues another one"),
+        ("easy", [job(1)], {"type": "composed", "seq": ["e"]}, "job '1' has a profile of type 'composed'"),
         ("easy", [job(1)], {"type": "delay", "delay": 1e13}, "add up to more than"),
         ("easy", [job(1, walltime=1e13)], {}, "a walltime is longer than"),
         ("conservative[default_walltime=5]", [job(1, walltime=-1)], {}, "job '1' has no walltime"),
@@ -119,6 +121,52 @@ def test_without_numba_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(applies, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="Numba is not installed"):
         execute(spec(), tmp_path / "out")
+
+
+def test_a_compiled_run_reads_no_object_per_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "read_workload", None)
+    files = InputFiles()
+    for dispatcher in ("fcfs", "easy"):
+        execute(spec(dispatcher=dispatcher), tmp_path / dispatcher, files=files)
+        # And reads the jobs once.
+        monkeypatch.setattr(run, "read_in_columns", None)
+
+
+def test_runs_in_a_kernel_and_in_python_share_what_was_read(tmp_path: Path) -> None:
+    demo = msgspec.json.decode(Path(DEMO).read_bytes())
+    for number, each in enumerate(demo["jobs"]):
+        each["user"] = f"u{number % 5}"
+    path = tmp_path / "w.json"
+    path.write_bytes(msgspec.json.encode(demo))
+    expected = execute(spec(workload=str(path), compiled="never"), tmp_path / "alone")
+    metrics = {name: value for name, value in expected["metrics"].items() if not name.startswith("decisions_")}
+    assert metrics["nb_users"] == 5
+    for order in (("always", "never"), ("never", "always")):
+        files = InputFiles()
+        for name in (*order, *order):
+            found = execute(spec(workload=str(path), compiled=name), tmp_path / "out", files=files)
+            assert {name: found["metrics"][name] for name in metrics} == metrics
+            assert bool(found["engine"]["compiled"]) == (name == "always")
+            assert found["workload"] == expected["workload"]
+
+
+def test_a_workload_from_a_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "w.json"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(Path(DEMO).read_bytes()))
+    writer.start()
+    result = execute(spec(workload=str(pipe)), tmp_path / "out")
+    writer.join()
+    assert result["engine"]["compiled"]
+
+
+def test_a_workload_that_changes_between_two_readings_is_refused(tmp_path: Path) -> None:
+    files, path = InputFiles(), tmp_path / "w.json"
+    path.write_bytes(Path(DEMO).read_bytes())
+    execute(spec(workload=str(path)), tmp_path / "out", files=files)
+    path.write_bytes(Path(DEMO).read_bytes() + b"\n")
+    with pytest.raises(InputError, match="has changed since"):
+        execute(spec(workload=str(path), compiled="never"), tmp_path / "out", files=files)
 
 
 def test_a_kernel_that_stops_leaves_the_run_to_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from batdispatch.engines.compiled import applies, engine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.columns import PlainWorkload, plain
 from simulating import Task
 
 #: Columns of schedule.csv that say what simulated, and how long that took.
@@ -69,10 +70,13 @@ def in_python(machine: Machine, workload: Workload, dispatcher: str, options: Ma
 def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Mapping[str, Any]) -> Came:
     """Simulate in a kernel."""
     chosen = create(dispatcher, options)
-    assert applies.why_not(chosen, machine, workload) is None
+    jobs = plain(workload)
+    assert isinstance(jobs, PlainWorkload)
+    assert applies.why_never(chosen, machine) is None
+    assert applies.why_not(chosen, jobs.jobs) is None
     assert isinstance(chosen, QueueDispatcher)
     with tempfile.TemporaryDirectory() as name:
-        told = engine.run(machine, workload, chosen, Outputs(Path(name), len(machine.hosts)))
+        told = engine.run(machine, jobs, chosen, Outputs(Path(name), len(machine.hosts)))
         return _came(Path(name), told.messages, told.rejections, chosen.report())
 
 

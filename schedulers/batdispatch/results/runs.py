@@ -15,7 +15,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.inputs.folders import check_finished, stamp
-from batdispatch.results.columns import Floats, RunColumns
+from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
@@ -268,6 +268,7 @@ def metrics_of(
     machine: Machine | None = None,
     jobs: Sequence[Job] | None = None,
     facts: JobFacts | None = None,
+    users: Texts | None = None,
     folder: Path | None = None,
 ) -> dict[str, Value]:
     """Compute every metric of a run when its machine and workload are at hand.
@@ -278,6 +279,7 @@ def metrics_of(
         machine: of the run, for utilisation.
         jobs: of the workload, for users and for what they ask for.
         facts: these, found for each row already.
+        users: of each row's job, object [row], where nothing else of the jobs matters: on whole hosts without licences.
         folder: of the run, for units.csv and lineage.csv; without it no row continues another.
 
     Raises:
@@ -312,7 +314,7 @@ def metrics_of(
         totals=totals,
         licences=licences,
         amounts=amounts,
-        users=facts.users if facts is not None else None,
+        users=facts.users if facts is not None else users,
         decisions=result.get("decisions"),
     )
 

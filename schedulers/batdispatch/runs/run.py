@@ -34,6 +34,8 @@ from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, settling
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.inputs.workloads.columns import NotPlain, PlainWorkload, plain
+from batdispatch.inputs.workloads.reader import read_in_columns
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.results.columns import columns_of
 from batdispatch.results.jobs_file import read_columns
@@ -42,7 +44,8 @@ from batdispatch.results.lineage import read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import metrics_of
-from batdispatch.runs.compiling import UseCompiled, why_not_compiled
+from batdispatch.results.usage import users_of
+from batdispatch.runs.compiling import UseCompiled, least_jobs, why_never_compiled, why_workload_not_compiled
 from batdispatch.runs.isolation import isolated
 from batdispatch.runs.keeping import digest_of, is_whole, made_from, others_code
 from batdispatch.runs.simgrid import UseSimGrid, needs_simgrid
@@ -105,6 +108,7 @@ class InputFiles:
     def __init__(self) -> None:
         self._platform: tuple[tuple[object, ...], Platform] | None = None
         self._workload: tuple[str, Workload] | None = None
+        self._plain: tuple[str, PlainWorkload] | None = None
 
     def platform(self, spec: RunSpec) -> Platform:
         """Return the platform of a run.
@@ -124,10 +128,39 @@ class InputFiles:
         Raises:
             InputError: as `read_workload`.
         """
-        if self._workload is None or self._workload[0] != spec.workload:
-            self._workload = spec.workload, read_workload(Path(spec.workload))
-        read = self._workload[1]
+        read = self._objects(spec)
+        if read is None:
+            read = read_workload(Path(spec.workload))
+            if self._plain is not None and self._plain[0] == spec.workload and self._plain[1].digest != read.digest:
+                raise InputError("has changed since the run began", source=spec.workload)
+            self._workload = spec.workload, read
         return msgspec.structs.replace(read, jobs=list(read.jobs), profiles=dict(read.profiles))
+
+    def in_columns(self, spec: RunSpec, least: int) -> PlainWorkload | Workload:
+        """Return the workload of a run with its jobs as columns if that can be, and if it has at least so many jobs.
+
+        Raises:
+            InputError: as `read_workload`.
+        """
+        if self._plain is not None and self._plain[0] == spec.workload and len(self._plain[1].jobs) >= least:
+            return self._plain[1]
+        # What is no file, such as a pipe, can be read once: it must be read whole.
+        if self._objects(spec) is not None or not Path(spec.workload).is_file():
+            workload = self.workload(spec)
+            found = plain(workload) if len(workload.jobs) >= least else NotPlain("too few jobs")
+            if isinstance(found, NotPlain):
+                return workload
+        else:
+            read = read_in_columns(Path(spec.workload), least=least)
+            if isinstance(read, Workload):
+                self._workload = spec.workload, read
+                return self.workload(spec)
+            found = read
+        self._plain = spec.workload, found
+        return found
+
+    def _objects(self, spec: RunSpec) -> Workload | None:
+        return self._workload[1] if self._workload is not None and self._workload[0] == spec.workload else None
 
 
 def execute(
@@ -151,9 +184,9 @@ def execute(
     """
     inputs = _Inputs(spec, InputFiles() if files is None else files)
     embedded = spec.engine == "embedded"
-    in_simgrid = embedded and needs_simgrid(inputs.platform, inputs.workload, spec.simgrid, spec.clock)
-    if spec.compiled == "always" and (reason := _why_not_compiled(inputs, in_simgrid)) is not None:
-        raise InputError(reason, source="option --compiled always")
+    in_simgrid = embedded and _needs_simgrid(inputs)
+    if spec.compiled == "always" and inputs.not_compiled is not None:
+        raise InputError(inputs.not_compiled, source="option --compiled always")
     with Claim(out) as claim:
         # The recording of an earlier failure would pass for one of this run.
         (out / PARTIAL_RECORDING).unlink(missing_ok=True)
@@ -221,48 +254,73 @@ class _Inputs:
     def __init__(self, spec: RunSpec, files: InputFiles) -> None:
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.spec = spec
+        self._files = files
         self.dispatcher = build(spec)
         self.platform = files.platform(spec)
-        self.workload = files.workload(spec)
         self.events: list[Event] = []
         if spec.external_events is not None:
             self.events = read_external_events(Path(spec.external_events), len(self.platform.machine.hosts))
+        #: With an object per job only if something needs them.
+        self.read: PlainWorkload | Workload
+        #: Why no kernel simulates, or None.
+        self.not_compiled = self._why_never_compiled()
+        if self.not_compiled is None:
+            self.read = files.in_columns(spec, least_jobs(spec.compiled))
+            self.not_compiled = why_workload_not_compiled(self.dispatcher, self.read, spec.compiled)
+        if self.not_compiled is not None:
+            self.read = files.workload(spec)
         self.made_from = made_from(
             spec,
             platform=self.platform.digest,
-            workload=self.workload.digest,
+            workload=self.read.digest,
             events=digest_of(spec.external_events),
         )
 
+    def _why_never_compiled(self) -> str | None:
+        spec = self.spec
+        if spec.engine != "embedded":
+            return f"it is for the embedded engine, not for {spec.engine}"
+        return why_never_compiled(
+            self.dispatcher,
+            self.platform,
+            self.events,
+            use=spec.compiled,
+            recorded=spec.record,
+            clock=spec.clock,
+            simgrid=spec.simgrid,
+            decision_time=spec.decision_time,
+            decision_clock=spec.decision_clock,
+        )
 
-def _why_not_compiled(inputs: _Inputs, in_simgrid: bool) -> str | None:
-    spec = inputs.spec
-    if spec.engine != "embedded":
-        return f"it is for the embedded engine, not for {spec.engine}"
-    return why_not_compiled(
-        inputs.dispatcher,
-        inputs.platform,
-        inputs.workload,
-        inputs.events,
-        use=spec.compiled,
-        recorded=spec.record,
-        clock=spec.clock,
-        simgrid=in_simgrid,
-        decision_time=spec.decision_time,
-        decision_clock=spec.decision_clock,
-    )
+    @property
+    def workload(self) -> Workload:
+        """The workload with an object per job.
+
+        Raises:
+            InputError: it is read again, and has changed.
+        """
+        if isinstance(self.read, PlainWorkload):
+            self.read = self._files.workload(self.spec)
+        return self.read
+
+
+def _needs_simgrid(inputs: _Inputs) -> bool:
+    # Jobs that columns hold do nothing that depends on the platform.
+    if isinstance(inputs.read, PlainWorkload):
+        return False
+    return needs_simgrid(inputs.platform, inputs.read, inputs.spec.simgrid, inputs.spec.clock)
 
 
 def _embed(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, Any]:
     """Simulate a run in a kernel if there is one, else in the engine in Python."""
-    why_not = _why_not_compiled(inputs, in_simgrid=False)
-    if why_not is not None:
-        return _simulate(inputs, out, progress, None, not_compiled=why_not)
+    spec, dispatcher, workload = inputs.spec, inputs.dispatcher, inputs.read
+    if inputs.not_compiled is not None:
+        return _simulate(inputs, out, progress, None, not_compiled=inputs.not_compiled)
     from batdispatch.engines.compiled import engine
     from batdispatch.engines.compiled.simulate import NotCompiled
 
-    spec, dispatcher, workload = inputs.spec, inputs.dispatcher, inputs.workload
     assert isinstance(dispatcher, QueueDispatcher)
+    assert isinstance(workload, PlainWorkload)
     loaded = time.perf_counter()
     outputs = Outputs(out, len(inputs.platform.machine.hosts))
     try:
@@ -386,7 +444,7 @@ def _finish(
 
     The metrics are those of jobs.csv: of its rows, which the engine knows, or else of the file.
     """
-    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
+    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.read
     simulated = time.perf_counter()
     result = {
         "batdispatch": __version__,
@@ -417,7 +475,11 @@ def _finish(
     }
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
     columns = read_columns(out / "jobs.csv") if rows is None else columns_of(rows)
-    result["metrics"] = metrics_of(columns, result, machine=platform.machine, jobs=workload.jobs, folder=out)
+    # Of jobs that ask for nothing but whole hosts, metrics want the user alone.
+    known: dict[str, Any] = (
+        {"users": users_of(columns, workload.jobs)} if isinstance(workload, PlainWorkload) else {"jobs": workload.jobs}
+    )
+    result["metrics"] = metrics_of(columns, result, machine=platform.machine, folder=out, **known)
     if "failed_attempts" in dispatcher.report():
         lineage = read_lineage(out / LINEAGE, columns)
         result["attempts"] = attempt_metrics(columns, platform.machine.size, lineage)

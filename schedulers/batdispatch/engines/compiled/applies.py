@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from importlib.util import find_spec
+
+import numpy as np
 
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.columns import JobColumns
 from batdispatch.parts.ordering import Ordering
 from batdispatch.parts.placement.first_fit import FirstFit
 
@@ -23,15 +23,22 @@ DISPATCHERS: tuple[type[QueueDispatcher], ...] = (Fcfs, Filler, Easy, Conservati
 LONGEST = 2.0**43
 
 
-def why_not(dispatcher: Dispatcher, machine: Machine, workload: Workload) -> str | None:
-    """Return why a simulation cannot be compiled, as a sentence without its full stop, or None."""
-    return (
-        _of_dispatcher(dispatcher)
-        or _of_machine(machine)
-        or _of_workload(workload)
-        or _of_plan(dispatcher, workload)
-        or _of_numba()
-    )
+def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
+    """Return why no simulation by a dispatcher on a machine can be compiled, or None.
+
+    A reason is a sentence without its full stop, here and below.
+    """
+    return _of_dispatcher(dispatcher) or _of_machine(machine) or _of_numba()
+
+
+def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
+    """Return why a simulation of these jobs cannot be compiled, or None.
+
+    Args:
+        dispatcher: for which `why_never` knows no reason.
+        jobs: of the workload.
+    """
+    return _of_workload(jobs) or _of_plan(dispatcher, jobs)
 
 
 def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
@@ -60,33 +67,24 @@ def _of_machine(machine: Machine) -> str | None:
     return None
 
 
-def _of_workload(workload: Workload) -> str | None:
-    for name, profile in workload.profiles.items():
-        if profile["type"] != "delay":
-            return f"profile {name!r} is of type {profile['type']!r}, kernels know delays only"
-    plain = {id(job.request): job.request for job in workload.jobs}
-    if any(request != Request(units=request.units) for request in plain.values()) or any(
-        job.parent for job in workload.jobs
-    ):
-        job = next(job for job in workload.jobs if job.parent or job.request != Request(units=job.units))
-        return f"job {job.id!r} asks for more than a number of whole hosts"
-    longest = max((float(profile["delay"]) for profile in workload.profiles.values()), default=0.0)
-    last = workload.jobs[-1].submission if workload.jobs else 0.0
+def _of_workload(jobs: JobColumns) -> str | None:
+    longest, last = jobs.runtime.max(initial=0.0), jobs.submission.max(initial=0.0)
     # As if all jobs ran one after the other.
-    if not last + longest * len(workload.jobs) < LONGEST:
+    if not last + longest * len(jobs) < LONGEST:
         return f"times may add up to more than {LONGEST:.0f} s"
-    limit = max((job.walltime for job in workload.jobs if job.walltime < math.inf), default=0.0)
+    limit = jobs.walltime.max(where=np.isfinite(jobs.walltime), initial=0.0)
     if not limit < LONGEST:
         return f"a walltime is longer than {LONGEST:.0f} s"
     return None
 
 
-def _of_plan(dispatcher: Dispatcher, workload: Workload) -> str | None:
-    if not isinstance(dispatcher, Conservative) or dispatcher.options.default_walltime == math.inf:
+def _of_plan(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
+    if not isinstance(dispatcher, Conservative) or np.isinf(dispatcher.options.default_walltime):
         return None
-    job = next((job for job in workload.jobs if job.walltime == math.inf), None)
-    if job is not None:
-        return f"job {job.id!r} has no walltime: it may outlive default_walltime, and then conservative plans anew"
+    endless = np.flatnonzero(np.isinf(jobs.walltime))
+    if len(endless):
+        name = jobs.ids[endless[0]]
+        return f"job {name!r} has no walltime: it may outlive default_walltime, and then conservative plans anew"
     return None
 
 

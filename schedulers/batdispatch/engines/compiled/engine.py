@@ -18,7 +18,7 @@ from batdispatch.engines.compiled.simulate import simulate
 from batdispatch.engines.compiled.state import ENDED, KINDS, REJECTED
 from batdispatch.engines.compiled.writing import write
 from batdispatch.engines.outputs import Outputs
-from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.columns import JobColumns, PlainWorkload
 
 #: What compiles.
 VERSION = f"Numba {numba.__version__}"
@@ -38,7 +38,7 @@ class Told(NamedTuple):
 
 def run(
     machine: Machine,
-    workload: Workload,
+    workload: PlainWorkload,
     dispatcher: QueueDispatcher,
     outputs: Outputs,
     progress: Callable[[int], None] | None = None,
@@ -56,11 +56,11 @@ def run(
     """
     began = time.perf_counter()
     try:
-        jobs = jobs_of(workload, dispatcher)
+        jobs = jobs_of(workload.jobs, dispatcher)
         schedule = simulate(jobs, runs_of(machine), dispatcher, progress)
         write(
             outputs,
-            workload,
+            workload.jobs,
             machine,
             jobs,
             schedule,
@@ -75,10 +75,9 @@ def run(
     dispatcher.predictions.ended_at(jobs.expected[ended].tolist(), (schedule.end - schedule.start)[ended].tolist())
     if progress is not None:
         progress(len(workload.jobs))
-    return Told(schedule.messages, _rejections(machine, workload, who[kinds == REJECTED].tolist()))
+    return Told(schedule.messages, _rejections(machine, workload.jobs, who[kinds == REJECTED].tolist()))
 
 
-def _rejections(machine: Machine, workload: Workload, ranks: list[int]) -> list[tuple[str, str]]:
+def _rejections(machine: Machine, jobs: JobColumns, ranks: list[int]) -> list[tuple[str, str]]:
     space = space_of(machine)
-    rejected = [workload.jobs[rank] for rank in ranks]
-    return [(f"w0!{job.id}", why_never(space, job)) for job in rejected]
+    return [(f"w0!{jobs.ids[rank]}", why_never(space, jobs.job(rank))) for rank in ranks]

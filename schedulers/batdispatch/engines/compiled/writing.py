@@ -14,7 +14,7 @@ from batdispatch.engines.compiled.state import KINDS, REJECTED, STARTS, Floats, 
 from batdispatch.engines.ended import Ended
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
-from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.columns import JobColumns
 
 #: Rows that are made and written together.
 _BLOCK = 1 << 14
@@ -22,7 +22,7 @@ _BLOCK = 1 << 14
 
 def write(
     outputs: Outputs,
-    workload: Workload,
+    said: JobColumns,
     machine: Machine,
     jobs: Jobs,
     schedule: Schedule,
@@ -34,19 +34,19 @@ def write(
 
     Args:
         outputs: the files.
-        workload: what was simulated.
-        machine: on what.
-        jobs: its jobs.
+        said: the jobs of the workload.
+        machine: what they ran on.
+        jobs: the same jobs, as the kernel had them.
         schedule: what became of them.
         version: of what simulated.
         seconds: that this took.
     """
     kinds, who = schedule.log % KINDS, schedule.log // KINDS
     over = who[kinds != STARTS]
-    state = _states_of(workload, jobs, schedule, over, kinds[kinds != STARTS] == REJECTED)
+    state = _states_of(said, jobs, schedule, over, kinds[kinds != STARTS] == REJECTED)
     for begin in range(0, len(over), _BLOCK):
         part = slice(begin, begin + _BLOCK)
-        outputs.write(_ended(workload, jobs, schedule, over[part], state[part]))
+        outputs.write(_ended(said, jobs, schedule, over[part], state[part]))
     changes = kinds != REJECTED
     starts, who = kinds[changes] == STARTS, who[changes]
     times = np.where(starts, schedule.start[who], schedule.end[who])
@@ -62,30 +62,29 @@ def write(
     )
 
 
-def _ended(workload: Workload, jobs: Jobs, schedule: Schedule, over: Ints, state: NDArray[np.int8]) -> Ended:
+def _ended(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints, state: NDArray[np.int8]) -> Ended:
     """Return jobs that are over, given by rank, with their states."""
-    listed = [workload.jobs[rank] for rank in over.tolist()]
     # A rejected job has none, wherever its first one would be.
     runs = schedule.runs[over].astype(np.int64)
     row = np.repeat(np.arange(len(over), dtype=np.int32), runs)
     at = np.arange(len(row)) + np.repeat(schedule.at[over] - (np.cumsum(runs) - runs), runs)
     return Ended(
-        names=[job.id for job in listed],
-        workloads=["w0"] * len(listed),
-        profiles=[job.profile for job in listed],
+        names=[said.ids[rank] for rank in over.tolist()],
+        workloads=["w0"] * len(over),
+        profiles=[said.profiles[each] for each in said.profile[over].tolist()],
         submission=jobs.submission[over],
         units=jobs.units[over],
         walltime=jobs.walltime[over],
         state=state,
         start=schedule.start[over],
         end=schedule.end[over],
-        hosts=Intervals(schedule.first[at], schedule.last[at], row, len(listed)),
-        metadata=[""] * len(listed),
+        hosts=Intervals(schedule.first[at], schedule.last[at], row, len(over)),
+        metadata=[""] * len(over),
     )
 
 
 def _states_of(
-    workload: Workload, jobs: Jobs, schedule: Schedule, over: Ints, rejected: NDArray[np.bool_]
+    said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints, rejected: NDArray[np.bool_]
 ) -> NDArray[np.int8]:
     """Return the final state of jobs that are over, int8 [job], as a position in `FINAL_STATES`."""
     success, failed, killed, refused = map(
@@ -97,11 +96,7 @@ def _states_of(
             JobState.REJECTED,
         ),
     )
-    codes = {name: int(profile.get("ret", 0)) for name, profile in workload.profiles.items()}
-    fails = np.zeros(len(workload.jobs), dtype=bool)
-    if any(codes.values()):
-        fails = np.array([codes[job.profile] != 0 for job in workload.jobs], dtype=bool)
-    state = np.where(fails[over], failed, success)
+    state = np.where(said.code[said.profile[over]] != 0, failed, success)
     # As the engine has it: the walltime wins a tie.
     with np.errstate(invalid="ignore"):
         state[schedule.start[over] + jobs.walltime[over] <= schedule.end[over] + HALF_TICK] = killed

@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.jobfields import is_whole_hosts
+from batdispatch.core.job import Job
+from batdispatch.core.jobfields import is_whole_hosts, plain_request
 from batdispatch.inputs.workloads.model import Workload
 
 
@@ -50,6 +51,17 @@ class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
     def runtime(self) -> NDArray[np.float64]:
         """How long each job takes if nobody stops it, s, float64 [job]."""
         return self.delay[self.profile]
+
+    def job(self, row: int) -> Job:
+        """Return a job as an object, without the fields that only somebody else reads."""
+        return Job(
+            id=self.ids[row],
+            request=plain_request(int(self.units[row])),
+            submission=float(self.submission[row]),
+            walltime=float(self.walltime[row]),
+            profile=self.profiles[self.profile[row]],
+            user=self.users[self.user[row]],
+        )
 
 
 class PlainWorkload(msgspec.Struct, kw_only=True, eq=False, frozen=True):
@@ -105,4 +117,21 @@ def columns_of(workload: Workload) -> JobColumns | NotPlain:
         code=code,
         user=np.array([users[job.user] for job in jobs], dtype=np.int32),
         users=list(users),
+    )
+
+
+def plain(workload: Workload) -> PlainWorkload | NotPlain:
+    """Return a workload with its jobs as columns, or why they cannot be."""
+    jobs = columns_of(workload)
+    if isinstance(jobs, NotPlain):
+        return jobs
+    return PlainWorkload(
+        path=workload.path,
+        name=workload.name,
+        digest=workload.digest,
+        nb_res=workload.nb_res,
+        batsim=workload.batsim,
+        jobs=jobs,
+        profiles=workload.profiles,
+        about=workload.about,
     )
