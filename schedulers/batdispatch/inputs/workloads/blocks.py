@@ -83,6 +83,16 @@ def read_block(
         return None
     walltimes = [job.get("walltime", -1) for job in jobs]
     users = [job.get("user", "") for job in jobs]
+    # bool is a type of its own here.
+    if not (
+        set(map(type, ids)) <= {str}
+        and set(map(type, submissions)) <= {int, float}
+        and set(map(type, units)) <= {int}
+        and set(map(type, walltimes)) <= {int, float}
+        and set(map(type, names)) <= {str}
+        and set(map(type, users)) <= {str, int}
+    ):
+        return None
     columns = _checked(ids, submissions, units, walltimes, names, users, profiles)
     return None if columns is None else Block(columns, jobs)
 
@@ -152,15 +162,15 @@ class AlikeReader:
 
 
 def _checked(
-    ids: list[Any],
-    submissions: list[Any],
-    units: list[Any],
-    walltimes: list[Any],
-    names: list[Any],
-    users: list[Any],
+    ids: list[str],
+    submissions: list[float],
+    units: list[int],
+    walltimes: list[float],
+    names: list[str],
+    users: list[str | int],
     profiles: Mapping[str, int],
 ) -> Columns | None:
-    """Return jobs as columns if all is as it should be.
+    """Return jobs as columns if all values, which are of the right types, are as they should be.
 
     Args:
         ids: whatever stands in the objects, as the others.
@@ -171,16 +181,7 @@ def _checked(
         users: empty where there is none.
         profiles: name -> position.
     """
-    # bool is a type of its own here.
-    if not (
-        set(map(type, ids)) <= {str}
-        and are_names(ids)
-        and set(map(type, submissions)) <= {int, float}
-        and set(map(type, units)) <= {int}
-        and set(map(type, walltimes)) <= {int, float}
-        and set(map(type, names)) <= {str}
-        and set(map(type, users)) <= {str, int}
-    ):
+    if not are_names(ids):
         return None
     try:
         submission, size = np.array(submissions, dtype=np.float64), np.array(units, dtype=np.int64)

@@ -422,9 +422,10 @@ class _JobReader:
             map(self._order.__getitem__, set(columns.profile.tolist()))
         ):
             return False
-        if not self._seen.isdisjoint(columns.ids) or len(set(columns.ids)) < len(columns.ids):
+        ids = set(columns.ids)
+        if len(ids) < len(columns.ids) or not self._seen.isdisjoint(ids):
             return False
-        self._seen.update(columns.ids)
+        self._seen |= ids
         return True
 
     def _jobs_of(self, block: Block) -> list[Job]:
