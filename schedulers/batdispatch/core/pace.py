@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from batdispatch.core.lateness import TOLERANCE
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.ledger import SOONEST, Ledger
 
 
 class Pace:
@@ -29,7 +29,7 @@ class Pace:
         return True
 
     def call(self, ledger: Ledger) -> None:
-        """Ask for a call at the soonest time, once, if that is yet to come."""
-        if self._called != self.next and self.next > ledger.now:
+        """Ask for a call at the soonest time, once; with a period of 0, for one as soon as there can be one."""
+        if self._called != self.next:
             self._called = self.next
-            ledger.wake_at(self.next)
+            ledger.wake_at(max(self.next, ledger.now + SOONEST))

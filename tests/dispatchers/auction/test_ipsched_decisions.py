@@ -28,6 +28,12 @@ def test_decisions_are_a_period_apart() -> None:
     assert starts == {"0": 0.0, "1": 1.0, "2": 2.0, "3": 3.0}
 
 
+def test_without_a_period_the_jobs_behind_the_window_have_their_turn_at_once() -> None:
+    tasks = [Task(str(n), submission=0.0, units=1, runtime=50.0, walltime=60.0, demand=CORE) for n in range(3)]
+    starts = simulate(Machine.flat(2, "core=2"), tasks, "ipsched", options={"period": 0, "window": 1}).starts()
+    assert max(starts.values()) < 1.0
+
+
 def test_the_window_holds_the_jobs_of_the_highest_priorities() -> None:
     """The first job fills the machine. A window of two does not see the two jobs that are worth more together."""
     machine = Machine.flat(4, "core=1")

@@ -11,9 +11,9 @@ from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.events import Event
 from batdispatch.core.hindsight import Hindsight, Reason
 from batdispatch.core.job import Job, Stay
-from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
+from batdispatch.core.pace import Pace
 from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.dispatchers.auction.regrets import why_waited
 from batdispatch.parts.ordering.priority import make_priority
@@ -58,9 +58,7 @@ class AuctionDispatcher(Dispatcher):
 
     def begin(self, ledger: Ledger) -> None:
         self.priorities.begin(ledger)
-        #: Soonest time of the next decision, and the time for which a call was asked, s.
-        self._next = 0.0
-        self._called = -1.0
+        self._pace = Pace(self.options.period)
         #: Whether jobs or capacity came since the last decision, so that another one may start something.
         self._changed = False
 
@@ -80,15 +78,9 @@ class AuctionDispatcher(Dispatcher):
         return Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
 
     def decide(self, ledger: Ledger) -> None:
-        if not ledger.queue or not self._changed:
-            return
-        if ledger.now < self._next - TOLERANCE:
-            if self._called != self._next:
-                self._called = self._next
-                ledger.wake_at(self._next)
+        if not ledger.queue or not self._changed or not self._pace.due(ledger):
             return
         self._changed = False
-        self._next = ledger.now + self.options.period
         problem = Problem(ledger, self._waiting(ledger)[: self.window.size])
         counters: dict[str, int] = {}
         found = self.choose(problem, counters)
@@ -104,8 +96,7 @@ class AuctionDispatcher(Dispatcher):
             not found.solved or (started and ledger.space.fitting(ledger.free, [*ledger.queue.values()]))
         ):
             self._changed = True
-            self._called = self._next
-            ledger.wake_at(self._next)
+            self._pace.call(ledger)
 
     def _waiting(self, ledger: Ledger) -> list[tuple[Job, int]]:
         """Return the waiting jobs and their priorities, the highest first."""

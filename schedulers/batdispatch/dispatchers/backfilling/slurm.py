@@ -102,7 +102,8 @@ class SlurmBackfill(PlanningQueue):
             self._backfilled += len(started)
             # Jobs behind the depth have come within it.
             self._changed = bool(started) and len(self.waiting) + len(started) > self.options.depth
-            if self._changed:
+            # Where a pass comes with each event, the next event will do.
+            if self._changed and self.options.interval:
                 self._pace.call(ledger)
 
     def _backfill(self, ledger: Ledger) -> list[Job]:

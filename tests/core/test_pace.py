@@ -1,0 +1,56 @@
+"""At most once in so many seconds: when it is due, and which calls are asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from batdispatch.core.decisions import CallMeLater
+from batdispatch.core.events import SimulationBegins
+from batdispatch.core.ledger import SOONEST, Ledger
+from batdispatch.core.machine import Machine
+from batdispatch.core.pace import Pace
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger(SimulationBegins(0.0, Machine.flat(1)))
+
+
+def calls(ledger: Ledger) -> list[float]:
+    """Return the times for which calls were asked since the last time."""
+    return [decision.at for decision in ledger.take_decisions() if isinstance(decision, CallMeLater)]
+
+
+def test_it_is_due_once_in_a_period_and_one_call_is_asked_for_in_between(ledger: Ledger) -> None:
+    pace = Pace(4.0)
+    asked = []
+    for now in (1.0, 2.0, 3.0, 5.0, 5.5):
+        ledger.now = now
+        asked.append((pace.due(ledger), calls(ledger)))
+    assert asked == [(True, []), (False, [5.0]), (False, []), (True, []), (False, [9.0])]
+
+
+def test_a_clock_that_is_a_little_early_is_on_time(ledger: Ledger) -> None:
+    pace = Pace(4.0)
+    assert pace.due(ledger)
+    ledger.now = 3.995
+    assert pace.due(ledger)
+    assert pace.next == 7.995
+
+
+def test_a_call_asked_for_at_once_is_not_asked_for_again(ledger: Ledger) -> None:
+    pace = Pace(4.0)
+    assert pace.due(ledger)
+    pace.call(ledger)
+    ledger.now = 1.0
+    assert not pace.due(ledger)
+    assert calls(ledger) == [4.0]
+
+
+def test_without_a_period_it_is_always_due_and_a_call_comes_as_soon_as_there_can_be_one(ledger: Ledger) -> None:
+    pace = Pace(0.0)
+    for _ in range(2):
+        assert pace.due(ledger)
+        pace.call(ledger)
+    (at,) = calls(ledger)
+    assert at == SOONEST
