@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from grid import PAPER, REFERENCE, TOLERANCE
+from grid import MOST_WAIT, PAPER, REFERENCE, TOLERANCE
 from scipy import stats
 
 from batdispatch.inputs.files import write_whole
@@ -16,7 +16,7 @@ from batdispatch.results.report import style
 
 
 class Measured(NamedTuple):
-    """What came of one run: hours, ratios, pieces of an allocation, CPU seconds."""
+    """What came of one run: hours, ratios, pieces of an allocation, CPU seconds, and how windows were decided."""
 
     wait: float
     wait_std: float
@@ -24,11 +24,21 @@ class Measured(NamedTuple):
     slowdown_std: float
     utilisation: float
     fragmentation: float
+    #: Mean waits of jobs of a quarter of the machine or more, and of the others.
+    large: float
+    small: float
     cpu: float
+    #: CPU seconds of a decision.
+    median: float
+    worst: float
+    #: Windows that a program was asked about, by what was said of the plan.
+    statuses: Mapping[str, int]
 
 
 #: Metric -> heading, and digits behind the point.
 MEANS = {"wait": ("wait (h)", 2), "slowdown": ("slowdown", 2), "utilisation": ("utilisation", 3)}
+#: Statuses that say that no plan is better: the solver's word, and a first plan that no other can exceed.
+PROVEN = ("OPTIMAL", "BOUND")
 SPREADS = {"wait_std": ("std of wait (h)", 2), "slowdown_std": ("std of slowdown", 1)}
 
 
@@ -43,8 +53,9 @@ def column(runs: Sequence[Measured], metric: str) -> list[float]:
 
 
 def interval(values: Sequence[float], digits: int) -> str:
-    """Return mean and half width of the interval."""
-    return f"{float(np.mean(values)):.{digits}f} ± {half_width(values):.{digits}f}"
+    """Return mean and half width of the interval; of a single value, that value."""
+    mean = f"{float(np.mean(values)):.{digits}f}"
+    return mean if len(values) == 1 else f"{mean} ± {half_width(values):.{digits}f}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
@@ -72,11 +83,59 @@ def comparison_table(found: Mapping[str, Sequence[Measured]]) -> str:
     return table(["row", "", "paper", "reference", "ours", "from the paper", f"within {TOLERANCE:.0%}"], rows, 2)
 
 
+def decisions_table(found: Mapping[str, Sequence[Measured]]) -> str:
+    """Return how many windows each row decided about, how many of the plans are proven optimal, and what it cost."""
+    rows = []
+    for label, runs in found.items():
+        windows = sum(sum(run.statuses.values()) for run in runs)
+        proven = {status: sum(run.statuses.get(status, 0) for run in runs) for status in PROVEN}
+        rows.append(
+            [
+                label,
+                *([f"{windows:,}", f"{sum(proven.values()):,}", f"{proven['OPTIMAL']:,}"] if windows else ["", "", ""]),
+                f"{1000 * float(np.median(column(runs, 'median'))):.1f}",
+                f"{max(column(runs, 'worst')):.2f}",
+                f"{np.mean(column(runs, 'cpu')):.1f}",
+            ]
+        )
+    head = ["windows", "proven optimal", "by a program", "median (ms)", "slowest (s)", "whole run (s)"]
+    return table(["row", *head], rows)
+
+
+def reduction_table(found: Mapping[str, Sequence[Measured]]) -> str:
+    """Return IPSCHED's mean wait as a share of backfilling's, on the same jobs, under either priority."""
+    rows = []
+    for priorities in ("basic", "multifactor"):
+        better, worse = (f"{name}, {priorities}" for name in ("IPSCHED", "backfill"))
+        told = [figures[better].wait / figures[worse].wait for figures in (PAPER, REFERENCE)]
+        shares = [ours.wait / theirs.wait for ours, theirs in zip(found[better], found[worse], strict=True)]
+        within = "yes" if np.mean(shares) <= MOST_WAIT else "**no**"
+        rows.append(
+            [priorities, *(f"{share:.2f}" for share in told), interval(shares, 2), f"{max(shares):.2f}", within]
+        )
+    return table(["priorities", "paper", "reference", "ours", "worst seed", f"at most {MOST_WAIT:.0%}"], rows)
+
+
+def sizes_table(found: Mapping[str, Sequence[Measured]]) -> str:
+    """Return how long large and small jobs wait in each row."""
+    return table(
+        ["row", "jobs of a quarter of the machine or more: wait (h)", "the others: wait (h)"],
+        [
+            [label, *(interval(column(runs, metric), 2) for metric in ("large", "small"))]
+            for label, runs in found.items()
+        ],
+    )
+
+
 def cases_table(cases: Mapping[str, Mapping[str, Sequence[Measured]]]) -> str:
     """Return every row under every assumption about the workload."""
     return table(
-        ["jobs", "row", *(heading for heading, _ in MEANS.values()), "fragmentation"],
-        [[case, label, *_means(runs)] for case, found in cases.items() for label, runs in found.items()],
+        ["jobs", "row", "seeds", *(heading for heading, _ in MEANS.values()), "fragmentation"],
+        [
+            [case, label, str(len(runs)), *_means(runs)]
+            for case, found in cases.items()
+            for label, runs in found.items()
+        ],
         2,
     )
 
@@ -107,7 +166,7 @@ def picture(path: Path, cases: Mapping[str, Mapping[str, Sequence[Measured]]], m
             axes.errorbar(
                 [at + beside for at in range(len(cases))],
                 [float(np.mean(values)) for values in runs],
-                yerr=[half_width(values) for values in runs],
+                yerr=[half_width(values) if len(values) > 1 else 0.0 for values in runs],
                 label=row,
                 marker="o",
                 markersize=3.5,
