@@ -10,7 +10,7 @@ from windows import carry_out, machine_of, problem_of, scaled, solve
 from batdispatch.core.machine import Machine
 from batdispatch.dispatchers.auction.groups import classes
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
-from batdispatch.dispatchers.auction.program import Cell, Program
+from batdispatch.dispatchers.auction.program import Cell, Layout, Program
 from batdispatch.dispatchers.auction.search import Search
 from batdispatch.dispatchers.auction.splitting import pack, realise
 from batdispatch.parts.solving import Limits
@@ -159,6 +159,55 @@ def test_crowding_is_what_makes_the_slides_example_exact() -> None:
     search.improve([0, 1, 2], single=False)
     assert search.class_bound == search.worth == 3 * 2048 - 586 - 2 * 512
     assert search.counters["refined"] == 0
+
+
+def test_of_jobs_that_take_most_of_a_node_one_is_on_each() -> None:
+    """Two nodes of 5 cores hold three jobs of 3 cores in sum. The rows on meeting say two before anything is refined."""
+    problem = problem_of(machine_of([(5, 0)] * 2), [(1, 1, {"demand": {"core": 3}}) for _ in range(3)])
+    search = Search(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search.improve([0, 1, 2], single=False)
+    assert search.class_bound == search.worth == 2 * (2 * 2 - 1)
+    assert search.counters["refined"] == 0
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_bounds_are_in_the_unit_of_the_priorities(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver is given priorities without their common divisor; the bounds of both solvers count it again."""
+    if large:
+        monkeypatch.setattr("batdispatch.dispatchers.auction.search.LARGE", 0)
+    # Two jobs of 2 and 3 cores are worth more than the first, which is the greedy plan.
+    problem = problem_of(
+        machine_of([(5, 0)]), [(30, 4, {"demand": CORE}), (20, 2, {"demand": CORE}), (20, 3, {"demand": CORE})]
+    )
+    search = Search(problem, problem.greedy(), 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search.improve([0, 1, 2], single=False)
+    assert (search.worth, search.bound) == (40, 40)
+    assert search.class_bound == 40
+
+
+def test_what_a_split_leaves_free_is_filled_up() -> None:
+    """A solution that starts a job of 2 cores on a node of 4 leaves room for another one, which joins the plan."""
+    problem = problem_of(machine_of([(4, 0)] * 2), [(2, 2, {"demand": CORE}), (1, 2, {"demand": CORE})])
+    search = Search(problem, [None] * 2, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search._split([0, 1], classes(problem, [0, 1]), Layout({(0, 0): (1, 2)}))
+    assert search.worth == scaled(problem, search.choice) == 3 * (2 * 2 - 1)
+    carry_out(problem, search.choice)
+
+
+def test_a_relaxation_that_starts_half_a_job_is_bounded_by_whole_numbers_of_jobs() -> None:
+    """Five cores hold two and a half of three jobs: the bound is that of two, and not of three."""
+    problem = problem_of(machine_of([(5, 0)]), [(10, 2, {"demand": CORE}) for _ in range(3)])
+    search = Search(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search._over_chosen_pairs([0, 1, 2], classes(problem, [0, 1, 2]))
+    assert (search.worth, search.bound) == (20, 20)
+
+
+def test_one_node_is_always_consecutive() -> None:
+    """The second plan must be found by the program, and is proven best although a job asks for consecutive nodes."""
+    on_one = {"demand": CORE, "nodes": 1, "contiguous": True}
+    problem = problem_of(machine_of([(5, 0)] * 2), [(3, 9, {"demand": CORE}), (2, 4, on_one), (2, 4, on_one)])
+    found, counters, _ = solve(problem)
+    assert (found.status, scaled(problem, found.solution), counters["programs"]) == ("OPTIMAL", 12, 1)
 
 
 def test_packing_starts_anew_with_the_jobs_that_found_no_place() -> None:

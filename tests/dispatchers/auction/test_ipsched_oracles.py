@@ -72,3 +72,16 @@ def test_windows_of_the_oracle(window: dict[str, Any], formulation: str) -> None
 def test_the_windows_whose_class_bound_is_above_the_optimum() -> None:
     above = {w["id"] for w in WINDOWS if w["aggregate_bound"] > w["scaled_objective"]}
     assert above == ABOVE
+
+
+@pytest.mark.parametrize("window", [w for w in WINDOWS if w["id"] in ABOVE], ids=lambda window: window["id"])
+def test_classes_with_too_many_meetings_are_taken_apart_into_their_nodes(
+    window: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("batdispatch.dispatchers.auction.search.MOST_MEETINGS", 0)
+    nodes = window["nodes"]
+    problem = problem_of(machine_of(nodes), [cores(job, len(nodes)) for job in window["jobs"]])
+    found, counters, _ = solve(problem)
+    assert scaled(problem, found.solution) == window["scaled_objective"]
+    assert (found.status, -found.bound) == ("OPTIMAL", -found.cost)
+    assert counters["refined"]

@@ -202,7 +202,8 @@ class Search:
         """
         sides = [relaxation.solve(bounds) for bounds in program.counts(relaxed.values)]
         cost = min((side.cost for side in sides if side is not None), default=relaxed.cost)
-        self.bound = min(self.bound, math.ceil(program.worth(cost) * (1 + ROUNDED)))
+        # Worths are whole numbers.
+        self.bound = min(self.bound, math.floor(program.worth(cost) * (1 + ROUNDED)))
 
     def _over(
         self, jobs: Sequence[int], groups: Sequence[Group], hint: Layout, pairs: AbstractSet[tuple[int, int]]
