@@ -1,6 +1,7 @@
 """CPU time and quality of IPSCHED: on hard windows drawn at random, and over the decisions of a simulation.
 
 Usage: ``python benchmarks/auction.py windows [--first 0] [--count 50] [--priorities basic|ranks] [--work 1]``
+       ``python benchmarks/auction.py solvers [--first 0] [--count 3] [--seconds 3]``
        ``python benchmarks/auction.py esp [--seeds 3] [--priorities basic]``
 
 A hard window has 1,024 nodes and 200 jobs. The nodes have 3 to 8 free cores and 0 to 2 free GPUs, which makes 18
@@ -8,27 +9,39 @@ classes; the sizes of the classes are multinomial, with shares from a flat Diric
 lognormal (median 1/60 of 8 x 1,024 cores, sigma 1.2) and at most half of them. Half of the jobs ask for 0 to 2 GPUs a
 node. A quarter fixes the number of nodes, a fifth gives a range, and about a seventh fixes the cores per node. The
 window is drawn from its seed. CPU time is that of the choice, by `time.process_time`.
+
+`solvers` gives CP-SAT and SCIP, as OR-Tools has them, and SciPy's HiGHS the whole program over classes of hard windows,
+with one worker and the same limit: so many wall-clock seconds, in which a busy machine does less. CP-SAT and SCIP are
+told the greedy plan; HiGHS takes none. Figures are of the program, before any split over the nodes; `nan`: none was
+found.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections import Counter
 from statistics import median
 from typing import Any
 
 import numpy as np
+from ortools.linear_solver import pywraplp
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
 
 from batdispatch.core.events import JobSubmitted, SimulationBegins
 from batdispatch.core.job import Job
 from batdispatch.core.jobfields import read_request
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Host, Machine
+from batdispatch.dispatchers.auction.groups import classes
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
 from batdispatch.dispatchers.auction.problem import Choice, Problem
+from batdispatch.dispatchers.auction.program import Program
+from batdispatch.dispatchers.auction.worth import spread_of, worth
 from batdispatch.parts.ordering.priority import TOP
-from batdispatch.parts.solving import Found
+from batdispatch.parts.solving import Found, Limits
 from batdispatch.testing.simulation import Task, simulate
 
 NODES, CORES, JOBS = 1024, 8, 200
@@ -116,6 +129,95 @@ def windows(first: int, count: int, priorities: str, work: float) -> None:
     )
 
 
+def solvers(first: int, count: int, seconds: float) -> None:
+    """Print for each window and solver what the plan of the program is worth, the bound, and the CPU time."""
+    for seed in range(first, first + count):
+        for priorities in ("basic", "ranks"):
+            problem = hard_window(seed, priorities)
+            jobs = problem.fitting()
+            groups = classes(problem, jobs)
+            greedy = problem.greedy()
+            hint = spread_of(problem, greedy, groups)
+            top = problem.askings[0].priority * 2 * len(problem.hosts)
+            print(f"{seed:3d} {priorities:5s} greedy {worth(problem, greedy) / top:7.2f}", flush=True)
+            for name, solved in (("CP-SAT", _cp_sat), ("HiGHS", _highs), ("SCIP", _scip)):
+                program = Program(problem, jobs, groups, hint)
+                began = time.process_time()
+                cost, bound = solved(program, seconds)
+                used = time.process_time() - began
+                print(
+                    f"    {name:6s} plan {program.worth(cost) / top:7.2f} bound {program.worth(bound) / top:7.2f} "
+                    f"{used:.2f} s",
+                    flush=True,
+                )
+
+
+def _cp_sat(program: Program, seconds: float) -> tuple[float, float]:
+    """Return cost and bound of a program after so many seconds of CP-SAT, in the program's own unit."""
+    answer = program.solve(Limits(work=1e9, wall=seconds))
+    cost = math.nan if answer.value is None else program.read(answer.value)[1] / program.worth(-1)
+    return cost, answer.bound / program.worth(-1)
+
+
+def _scip(program: Program, seconds: float) -> tuple[float, float]:
+    """Return cost and bound of a program after so many seconds of SCIP, in the program's own unit."""
+    proto = program.cp.proto
+    solver = pywraplp.Solver.CreateSolver("SCIP")
+    solver.SetTimeLimit(round(1000 * seconds))
+    domains = [list(variable.domain) for variable in proto.variables]
+    variables = [solver.IntVar(domain[0], domain[-1], f"v{index}") for index, domain in enumerate(domains)]
+    for constraint in proto.constraints:
+        row = solver.Constraint(*_sides(constraint))
+        for index, factor in zip(constraint.linear.vars, constraint.linear.coeffs, strict=True):
+            row.SetCoefficient(variables[index], factor)
+    scale = _scale(proto)
+    for index, factor in zip(proto.objective.vars, proto.objective.coeffs, strict=True):
+        solver.Objective().SetCoefficient(variables[index], factor / scale)
+    solver.Objective().SetMinimization()
+    told = proto.solution_hint
+    solver.SetHint([variables[index] for index in told.vars], list(told.values))
+    if solver.Solve() not in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE):
+        return math.nan, math.nan
+    return solver.Objective().Value() * scale, solver.Objective().BestBound() * scale
+
+
+def _highs(program: Program, seconds: float) -> tuple[float, float]:
+    """Return cost and bound of a program after so many seconds of HiGHS, in the program's own unit."""
+    proto = program.cp.proto
+    rows, columns, factors = [], [], []
+    for number, constraint in enumerate(proto.constraints):
+        rows += [number] * len(constraint.linear.vars)
+        columns += list(constraint.linear.vars)
+        factors += list(constraint.linear.coeffs)
+    matrix = csr_array((np.array(factors, dtype=float), (rows, columns)), shape=program.size()[::-1])
+    low, high = zip(*map(_sides, proto.constraints), strict=True)
+    domains = [list(variable.domain) for variable in proto.variables]
+    costs = np.zeros(len(domains))
+    costs[list(proto.objective.vars)] = list(proto.objective.coeffs)
+    scale = _scale(proto)
+    answer = milp(
+        costs / scale,
+        constraints=LinearConstraint(matrix, low, high),
+        integrality=np.ones(len(domains)),
+        bounds=Bounds([domain[0] for domain in domains], [domain[-1] for domain in domains]),
+        options={"time_limit": seconds},
+    )
+    cost = math.nan if answer.fun is None else answer.fun * scale
+    return cost, math.nan if answer.mip_dual_bound is None else answer.mip_dual_bound * scale
+
+
+def _sides(constraint: Any) -> tuple[float, float]:
+    """Return between which values a row lies."""
+    domain = list(constraint.linear.domain)
+    least, most = (side if abs(side) < 2**61 else math.copysign(math.inf, side) for side in (domain[0], domain[-1]))
+    return least, most
+
+
+def _scale(proto: Any) -> float:
+    """Return what costs are divided by: as large as priorities are, they are beyond these solvers' tolerances."""
+    return float(max(abs(factor) for factor in proto.objective.coeffs))
+
+
 def esp(seed: int, spread: float) -> list[Task]:
     """Return the jobs of ESP-2, each once with and once without GPUs, in a random order and at an even pace."""
     rows = [
@@ -163,12 +265,18 @@ def main() -> None:
     hard.add_argument("--count", type=int, default=50)
     hard.add_argument("--priorities", choices=["basic", "ranks"], default="basic")
     hard.add_argument("--work", type=float, default=IpschedOptions().work)
+    compared = commands.add_parser("solvers")
+    compared.add_argument("--first", type=int, default=0)
+    compared.add_argument("--count", type=int, default=3)
+    compared.add_argument("--seconds", type=float, default=3.0)
     run = commands.add_parser("esp")
     run.add_argument("--seeds", type=int, default=3)
     run.add_argument("--priorities", default="basic")
     arguments = parser.parse_args()
     if arguments.command == "windows":
         windows(arguments.first, arguments.count, arguments.priorities, arguments.work)
+    elif arguments.command == "solvers":
+        solvers(arguments.first, arguments.count, arguments.seconds)
     else:
         for seed in range(arguments.seeds):
             esp_run(seed, arguments.priorities)
