@@ -162,7 +162,7 @@ def test_crowding_is_what_makes_the_slides_example_exact() -> None:
 
 
 def test_of_jobs_that_take_most_of_a_node_one_is_on_each() -> None:
-    """Two nodes of 5 cores hold three jobs of 3 cores in sum. The rows on meeting say two before anything is refined."""
+    """Two nodes of 5 cores hold three jobs of 3 cores in sum. Rows on meeting say two before anything is refined."""
     problem = problem_of(machine_of([(5, 0)] * 2), [(1, 1, {"demand": {"core": 3}}) for _ in range(3)])
     search = Search(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
     search.improve([0, 1, 2], single=False)
