@@ -71,6 +71,8 @@ def test_ipsched_says_why_j3_of_the_slides_waits(explained: Callable[..., str]) 
     assert "it fitted, but the jobs that started were worth more together (at 10)" in out
     assert "w0!1 and w0!2 started, with priorities of 110 in all; its own is 4; " in out
     assert "without w0!1 or w0!2 it would have fitted; no plan is worth more" in out
+    page = (Path(__file__).parents[2] / "docs/explain-wait.md").read_text()
+    assert f"```text\n{out[out.index('the dispatcher on the') :]}```" in page
 
 
 def test_j3_of_the_slides_does_not_wait_for_others_when_it_is_worth_as_much(explained: Callable[..., str]) -> None:

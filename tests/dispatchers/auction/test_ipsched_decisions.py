@@ -161,12 +161,12 @@ def test_crowding_is_what_makes_the_slides_example_exact() -> None:
     assert search.counters["refined"] == 0
 
 
-def test_of_jobs_that_take_most_of_a_node_one_is_on_each() -> None:
-    """Two nodes of 5 cores hold three jobs of 3 cores in sum. Rows on meeting say two before anything is refined."""
-    problem = problem_of(machine_of([(5, 0)] * 2), [(1, 1, {"demand": {"core": 3}}) for _ in range(3)])
-    search = Search(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
-    search.improve([0, 1, 2], single=False)
-    assert search.class_bound == search.worth == 2 * (2 * 2 - 1)
+def test_two_cores_of_five_are_had_twice_on_a_node() -> None:
+    """Two nodes of 5 cores hold five jobs of 2 cores in sum; the rows on meeting say four without any refinement."""
+    problem = problem_of(machine_of([(5, 0)] * 2), [(1, 1, {"demand": {"core": 2}}) for _ in range(5)])
+    search = Search(problem, [None] * 5, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search.improve(range(5), single=False)
+    assert search.class_bound == search.worth == 4 * (2 * 2 - 1)
     assert search.counters["refined"] == 0
 
 
@@ -183,6 +183,7 @@ def test_bounds_are_in_the_unit_of_the_priorities(large: bool, monkeypatch: pyte
     search.improve([0, 1, 2], single=False)
     assert (search.worth, search.bound) == (40, 40)
     assert search.class_bound == 40
+    assert Program(problem, [0, 1, 2], classes(problem, [0, 1, 2])).solve(Limits(work=1.0, wall=10.0)).bound == -40
 
 
 def test_what_a_split_leaves_free_is_filled_up() -> None:

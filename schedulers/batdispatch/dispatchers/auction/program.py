@@ -21,7 +21,7 @@ What the program says beyond that holds for every plan, or for one of the best:
 - crowding: a node that job j fills alone is shared with nobody. With f_jk the number of those, X_jk <= (R_jk - 1) T_jk
   + f_jk, and sum_j f_jk plus the nodes of jobs that never meet is at most m_k;
 - symmetry: of jobs that ask alike, those of higher priorities start first: s_a >= s_b. If s_a = 0 and s_b = 1, the two
-  may change places, and p_a >= p_b.
+  may change places, and p_a >= p_b. This only spares the search plans that are worth no more.
 
 References:
     [1] S. Soner, C. Özturan. Integer programming based heterogeneous CPU-GPU clusters. Slides, Slurm User Group, 2012.
