@@ -5,7 +5,8 @@ let some capacity become free. Then a job gains only by a window that overlaps t
 to start after the hole begins: what keeps it from starting earlier lies before its own start. A job that moves leaves a
 hole that begins no earlier than the job's former start, so it lets only jobs move that come later in the order. One
 pass over the jobs in the order of their starts, with each hole looked at as it arises, therefore ends where a pass over
-all of them would.
+all of them would, but for gains below `core.lateness.TOLERANCE`: a place may be too short by that, and where it is, a
+job may find one that overlaps no hole.
 """
 
 from __future__ import annotations
