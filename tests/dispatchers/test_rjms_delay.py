@@ -22,8 +22,8 @@ from batdispatch.parts.solving import Found
 from simulating import Task, simulate
 from strategies import make_job
 
-#: These plan nothing, or leave it to the dispatcher inside.
-NO_PLAN = {"fcfs", "filler", "attempts"}
+#: These plan nothing ahead, or leave it to the dispatcher inside.
+NO_PLAN = {"fcfs", "filler", "attempts", "ipsched", "aucsched"}
 CONSTRAINT = ["best-list", "hcp19", "pcp19", "pcp20"]
 
 
