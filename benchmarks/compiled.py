@@ -1,14 +1,15 @@
 """Compiled kernels beside the same algorithm in C++, and whole runs.
 
-Usage: ``python benchmarks/compiled.py [--log LOG.swf.xz ...] [--check] [--reading] [--runs] [--conservative JOBS]
-[--large JOBS]``
+Usage: ``python benchmarks/compiled.py [--log LOG.swf.xz ...] [--check] [--reading] [--runs] [--plans]
+[--conservative JOBS] [--overloaded JOBS] [--large JOBS]``
 
 For each log and each of fcfs, easy and easy[reservation=hosts]: CPU-seconds of the kernel, compiled before, and of
 `benchmarks/easy_counts.cpp` (built with g++ -O2 where there is one; it writes no files and checks nothing), which must
 start all jobs at the same times. ``--check`` compares jobs.csv byte for byte with that of the dispatcher in
 Python. ``--reading`` times the reading of the log as a workload in JSON, and adds it to the kernel's time.
-``--runs`` times whole runs of the command, from the start of Python to result.json. ``--conservative`` and
-``--large`` draw workloads: so many jobs at load 0.9 on 240 hosts, and on 158,976.
+``--runs`` times whole runs of the command, from the start of Python to result.json. ``--plans`` times conservative on
+the logs as well. ``--conservative``, ``--overloaded`` and ``--large`` draw workloads: so many jobs for conservative at
+load 0.9 on 240 hosts and at load 1.2 on 1,024, and for easy at load 0.9 on 158,976.
 
 All CPU times are also given as on a machine where the loop of `benchmarks/yardstick.py` does 140,000 jobs of the first
 log per CPU-second, which is timed before and after: absolute times differ from hour to hour.
@@ -47,14 +48,17 @@ from batdispatch.inputs.workloads.importing import import_log
 #: Jobs per CPU-second of the yardstick on the machine that figures are given for.
 STANDARD = 140_000
 ORDERS = [("fcfs", {}), ("easy", {}), ("easy", {"reservation": "hosts"})]
+PLANS: tuple[str, dict[str, str]] = ("conservative", {})
 
 
-def seconds_of(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) -> tuple[float, Schedule]:
-    """Return the CPU-seconds of a kernel, the best of three, and what came out."""
+def seconds_of(
+    kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int, times: int = 3
+) -> tuple[float, Schedule]:
+    """Return the CPU-seconds of a kernel, the best of so many times, and what came out."""
     dispatcher = create(*kernel)
     jobs, runs = columns.jobs_of(jobs_in_columns(workload).jobs, dispatcher), columns.runs_of(Machine.flat(hosts))
     best = math.inf
-    for _ in range(3):
+    for _ in range(times):
         began = time.process_time()
         schedule = simulate(jobs, runs, dispatcher)
         best = min(best, time.process_time() - began)
@@ -180,7 +184,9 @@ def main() -> None:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--reading", action="store_true")
     parser.add_argument("--runs", action="store_true")
+    parser.add_argument("--plans", action="store_true")
     parser.add_argument("--conservative", type=int, default=0)
+    parser.add_argument("--overloaded", type=int, default=0)
     parser.add_argument("--large", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -199,10 +205,10 @@ def main() -> None:
             if options.reading:
                 reading = seconds_to_read(path)
                 print(f"  reading JSON: {reading:.3f} CPU-s, scaled {reading / slower:.3f}")
-            for kernel in ORDERS:
+            for kernel in [*ORDERS, PLANS] if options.plans else ORDERS:
                 ours, schedule = seconds_of(kernel, workload, hosts)
                 line = f"  {kernel[0]} {kernel[1] or ''}: {ours:.3f} CPU-s, scaled {ours / slower:.3f}"
-                if program is not None and not kernel[1]:
+                if program is not None and kernel in ORDERS[:2]:
                     theirs, starts = in_cpp(program, kernel[0], workload, hosts)
                     if not np.array_equal(starts, schedule.start):
                         raise SystemExit(
@@ -218,11 +224,13 @@ def main() -> None:
                 site = platform_of(hosts, folder)
                 for kernel in ORDERS[:2]:
                     whole_run(kernel, site, path, folder, slower)
-        if options.conservative:
-            workload = drawn(options.conservative, 240, 0.9)
-            taken, _ = seconds_of(("conservative", {}), workload, 240)
-            print(f"conservative, {len(workload.jobs):,} jobs, load 0.9, 240 hosts: {taken:.1f} CPU-s", end="")
-            print(f", scaled {taken / slower:.1f}", flush=True)
+        for count, hosts, load in ((options.conservative, 240, 0.9), (options.overloaded, 1024, 1.2)):
+            if count:
+                # The first time may compile, which takes seconds.
+                seconds_of(PLANS, drawn(100, hosts, load), hosts, 1)
+                taken, _ = seconds_of(PLANS, drawn(count, hosts, load), hosts, 1)
+                print(f"conservative, {count:,} jobs, load {load}, {hosts:,} hosts: {taken:.1f} CPU-s", end="")
+                print(f", scaled {taken / slower:.1f}", flush=True)
         if options.large:
             workload = drawn(options.large, 158_976, 0.9)
             path = folder / "large.json"

@@ -76,7 +76,7 @@ def read_columns(path: Path) -> RunColumns:
     Profiles are named without their workload, as Batsim 4 does. In files that lack the column `final_state`, it follows
     from success and the times; times that follow from others are computed where they are missing.
 
-    Time: about 1.5 CPU-seconds per million rows as Batsim 4 writes them; 3.5 where quotes, spaces or line ends differ.
+    Time: about 2 CPU-seconds per million rows as Batsim 4 writes them; 3.5 where quotes, spaces or line ends differ.
     Memory: some 200 bytes per row.
 
     Raises:
