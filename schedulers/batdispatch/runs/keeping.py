@@ -22,7 +22,7 @@ from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 
 #: Packages whose version may change a schedule.
-_PACKAGES = ("numpy", "ortools", "procset")
+_PACKAGES = ("numpy", "ortools", "procset", "scipy")
 #: Entry points of dispatchers and of the parts that they are made of begin so.
 _GROUPS = "batdispatch."
 #: What may name a class in a dispatcher's text: a registered name, module:Class, or file.py:Class.
