@@ -306,25 +306,30 @@ class Timeline(Generic[F]):
         return end
 
     def around(self, job: Job, start: float, end: float) -> tuple[float, float]:
-        """Return (length of the longest, end of the last) stretch that overlaps ``[start, end)`` and suffices by sums.
+        """Return (length of the longest, end of the last) of the `stretches`, in seconds."""
+        return self.stretches(job, start, end)[1:]
 
-        Both in seconds, 0 and minus infinity if there is none. In a stretch no sum is below what the job needs.
+    def stretches(self, job: Job, start: float, end: float) -> tuple[float, float, float]:
+        """Return what stretches overlap ``[start, end)`` in which no sum is below what a job needs.
+
+        That is (begin of the first, length of the longest, end of the last), in seconds; if there is none, infinity, 0
+        and minus infinity.
         """
         sums, least = self._sums.against(self.space.sums_needed(job))
         times, count = self.times, len(self.times)
         index = max(bisect_right(times, start) - 1, 0)
         while index > 0 and sums[index] >= least and sums[index - 1] >= least:
             index -= 1
-        longest, last = 0.0, -math.inf
+        first, longest, last = math.inf, 0.0, -math.inf
         while index < count and times[index] < end:
             if sums[index] >= least:
                 begin = times[index]
                 while index < count and sums[index] >= least:
                     index += 1
                 last = times[index] if index < count else math.inf
-                longest = max(longest, last - begin)
+                first, longest = min(first, begin), max(longest, last - begin)
             index += 1
-        return longest, last
+        return first, longest, last
 
     def _window(
         self, sums: list[int], least: int, index: int, known: int, duration: float, after: float, stop: int, own: int

@@ -12,7 +12,6 @@ job may find one that overlaps no hole.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from typing import Any
@@ -129,7 +128,7 @@ class Repacking:
             return
         for sample, row in self._movable.rows():
             request = sample.request
-            begin, longest, last = self._room(request.units, start, end)
+            begin, longest, last = self._plan.timeline.stretches(sample, start, end)
             if longest <= 0:
                 # Larger requests have no room either.
                 break
@@ -142,35 +141,15 @@ class Repacking:
                     del self._searches[other]
             self._numbers += 1
             others.add(self._numbers)
-            self._searches[self._numbers] = _Search(request, row, begin, last)
+            self._searches[self._numbers] = _Search(sample, row, begin, last)
             self._go_on(self._numbers, position)
-
-    def _room(self, units: int, start: float, end: float) -> tuple[float, float, float]:
-        """Return what stretches with room for so many hosts overlap a time.
-
-        That is (begin of the first, length of the longest, end of the last), in seconds; the length is 0 if there is
-        none.
-        """
-        times, frees = self._plan.timeline.times, self._plan.timeline.frees
-        index, count = max(bisect_right(times, start) - 1, 0), len(times)
-        while index > 0 and frees[index] >= units and frees[index - 1] >= units:
-            index -= 1
-        first, longest, last = math.inf, 0.0, -math.inf
-        while index < count and times[index] < end:
-            if frees[index] >= units:
-                begin = times[index]
-                while index < count and frees[index] >= units:
-                    index += 1
-                last = times[index] if index < count else math.inf
-                first, longest = min(first, begin), max(longest, last - begin)
-            index += 1
-        return first, longest, last
 
     def _look(self, search: _Search) -> None:
         """Let a search know what the moves have left of its room."""
         if search.moves != self._moves:
             search.moves = self._moves
-            search.begin, search.longest, search.end = self._room(search.request.units, search.begin, search.end)
+            room = self._plan.timeline.stretches(search.sample, search.begin, search.end)
+            search.begin, search.longest, search.end = room
 
     def _may_use(self, search: _Search, planned: Planned) -> bool:
         """Return whether the room that is left lets a job start early enough: False only if it surely cannot."""
@@ -196,7 +175,7 @@ class Repacking:
             if found is None or found.start > last:
                 found = search.row.after(max(position, (last, math.inf)), longest)
         if found is None:
-            self._of[search.request].discard(number)
+            self._of[search.sample.request].discard(number)
             del self._searches[number]
         else:
             heappush(self._next, (found, number))
@@ -206,7 +185,7 @@ class _Search:
     """A search for jobs of one request that may use the room from `begin` to `end`, in seconds.
 
     Attributes:
-        request: of the jobs.
+        sample: one of the jobs.
         row: the planned jobs of the request.
         begin: of the first stretch with room.
         end: of the last one.
@@ -214,9 +193,9 @@ class _Search:
         moves: how many jobs had moved when the room was looked at.
     """
 
-    __slots__ = ("begin", "end", "longest", "moves", "request", "row")
+    __slots__ = ("begin", "end", "longest", "moves", "row", "sample")
 
-    def __init__(self, request: Request, row: Row, begin: float, end: float) -> None:
-        self.request, self.row = request, row
+    def __init__(self, sample: Job, row: Row, begin: float, end: float) -> None:
+        self.sample, self.row = sample, row
         self.begin, self.end = begin, end
         self.longest, self.moves = 0.0, -1
