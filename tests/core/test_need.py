@@ -216,6 +216,7 @@ REFUSED = [
     ({"node_list": ["n0", "x"]}, None, "node_list names host 'x', which the machine does not have"),
     ({"exclude_nodes": ["x"]}, None, "exclude_nodes names host 'x', which the machine does not have"),
     ({"io_node": "n0"}, None, "is pinned to I/O node 'n0', which is no storage host of the machine"),
+    ({"io_node": ["n1", "n0"]}, None, "is pinned to I/O node 'n1', which is no storage host of the machine"),
 ]
 
 

@@ -200,7 +200,7 @@ said = st.fixed_dictionaries(
         "exclude_nodes": st.one_of(numbers, st.lists(texts, max_size=3)),
         "contiguous": st.one_of(st.booleans(), numbers),
         "licences": st.one_of(numbers, st.dictionaries(texts, numbers, max_size=2)),
-        "io_node": st.one_of(numbers, texts),
+        "io_node": st.one_of(numbers, texts, st.lists(texts, max_size=3)),
         "sizes": st.one_of(
             numbers, st.dictionaries(st.sampled_from(["least", "most", "factor", "preferred"]), numbers)
         ),

@@ -144,7 +144,8 @@ def test_licences_over_time(audited: Audit) -> None:
 
 def test_the_storage_host_that_a_job_is_pinned_to(audited: Audit) -> None:
     assert audited({"a": ({"io_node": "disk"}, {})}).kept == []
-    findings = audited({"a": ({"io_node": "h1"}, {})})
+    assert audited({"a": ({"io_node": ["disk"]}, {})}).kept == []
+    findings = audited({"a": ({"io_node": ["disk", "h1"]}, {})})
     assert findings.counts == {"I/O node": 1}
     assert "'h1', which is no storage host" in str(findings.kept[0])
 

@@ -171,10 +171,12 @@ def _names(value: Any, field: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _name(value: Any, field: str) -> str:
+def _io_nodes(value: Any, field: str) -> tuple[str, ...]:
+    if type(value) is list and value:
+        return _names(value, field)
     if type(value) is not str or not value:
-        raise FieldError(field, value, "the name of a storage host")
-    return value
+        raise FieldError(field, value, "the name of a storage host, or a list of such names")
+    return (value,)
 
 
 def _sizes(value: Any, field: str) -> Sizes:
@@ -194,6 +196,10 @@ def _write_sizes(sizes: Sizes) -> dict[str, int]:
     return found if sizes.preferred is None else {**found, "preferred": sizes.preferred}
 
 
+def _write_io_nodes(names: tuple[str, ...]) -> str | list[str]:
+    return names[0] if len(names) == 1 else list(names)
+
+
 def _write_nodes(nodes: tuple[int, int]) -> int | list[int]:
     return nodes[0] if nodes[0] == nodes[1] else list(nodes)
 
@@ -209,7 +215,7 @@ _READERS: dict[str, tuple[str, Callable[[Any, str], Any], Callable[[Any], Any]]]
     "exclude_nodes": ("excluded", _names, list),
     "contiguous": ("contiguous", _flag, bool),
     "licences": ("licences", _amounts, dict),
-    "io_node": ("io_node", _name, str),
+    "io_node": ("io_nodes", _io_nodes, _write_io_nodes),
     "sizes": ("sizes", _sizes, _write_sizes),
     "dependencies": ("dependencies", _names, list),
 }

@@ -110,8 +110,9 @@ class Need:
             if amount and name not in dict(machine.licences):
                 known = ", ".join(known for known, _ in machine.licences) or "none"
                 raise InputError(f"needs licence {name!r}, the machine has {known}")
-        if request.io_node and not any(host.name == request.io_node for host in machine.storage):
-            raise InputError(f"is pinned to I/O node {request.io_node!r}, which is no storage host of the machine")
+        for name in request.io_nodes:
+            if not any(host.name == name for host in machine.storage):
+                raise InputError(f"is pinned to I/O node {name!r}, which is no storage host of the machine")
 
     def _sums(self, machine: Machine) -> tuple[int, ...]:
         if machine.exclusive:

@@ -17,7 +17,7 @@ The names of the fields in a job's JSON object, in the workloads and messages of
 ``exclude_nodes``   `excluded`, names of hosts that may not be used
 ``contiguous``      `contiguous`
 ``licences``        `licences`, ``{"matlab": 2}``
-``io_node``         `io_node`, the name of a storage host
+``io_node``         `io_nodes`, the name of a storage host or a list of such names
 ``sizes``           `sizes`, ``{"least": 2, "most": 32, "factor": 2, "preferred": 8}``
 ``dependencies``    `dependencies`, ids of jobs that must have succeeded before this one may start
 ==================  ===========================================================================================
@@ -76,8 +76,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
     contiguous: bool = False
     #: Amounts of what exists once for the whole machine.
     licences: Amounts = ()
-    #: Name of the storage host that serves the job; empty: any.
-    io_node: str = ""
+    #: Names of the storage hosts that serve the job; empty: any.
+    io_nodes: tuple[str, ...] = ()
     #: Sizes allowed, for malleable and moldable jobs; None: the job has `units` units.
     sizes: Sizes | None = None
     #: Ids (``workload!name`` or a name in the same workload) of jobs that must have succeeded before.

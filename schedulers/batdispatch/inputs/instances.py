@@ -107,7 +107,7 @@ def encode(instance: Instance) -> bytes:
         if job_id in seconds
     ]
     everyone = [*instance.jobs, *(stay.job for stay in ledger.running.values())]
-    named = any(job.request.named or job.request.excluded or job.request.io_node for job in everyone)
+    named = any(job.request.named or job.request.excluded or job.request.io_nodes for job in everyone)
     saved = SavedInstance(
         now=ledger.now,
         hosts=[SavedHosts(len(list(group)), *kind) for kind, group in groupby(kinds)],

@@ -24,13 +24,14 @@ def check_places(rows: Rows, intervals: Intervals, units: Units, machine: Machin
     bounds = intervals.bounds().tolist()
     first, last = intervals.first, intervals.last + 1
     disks = {host.name for host in machine.storage}
-    for row in facts.asking.rows_that(lambda request: request.io_node or not request.plain):
+    for row in facts.asking.rows_that(lambda request: request.io_nodes or not request.plain):
         job = facts.asking[row]
         if job is None or not rows.ran[row]:
             continue
         request = job.request
-        if request.io_node and request.io_node not in disks:
-            rows.add("I/O node", f"is pinned to I/O node {request.io_node!r}, which is no storage host", row)
+        for name in request.io_nodes:
+            if name not in disks:
+                rows.add("I/O node", f"is pinned to I/O node {name!r}, which is no storage host", row)
         if request.plain:
             continue
         each = range(bounds[row], bounds[row + 1])
