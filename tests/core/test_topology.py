@@ -19,6 +19,8 @@ from batdispatch.core.machine import Host, Machine
 from batdispatch.core.topology import Dragonfly, FatTree, Flat, Grid, Topology
 from batdispatch.inputs.platforms import generate, read_platform
 from simgrid_routes import simgrid_routes
+from torus_routes import TORI as SEVEN_TORI
+from torus_routes import ask_simgrid, hops_of, recorded
 from with_simgrid import needs_simgrid
 
 ORACLE: list[dict[str, Any]] = json.loads(
@@ -278,6 +280,30 @@ def check_against_simgrid(content: bytes, folder: Path, *, ends: bool, same_link
             for link, name in zip(ours, theirs, strict=True):
                 assert there.setdefault(name, link) == link
                 assert back.setdefault(link, name) == name
+
+
+def test_the_record_of_simgrids_routes_has_all_pairs_of_seven_tori() -> None:
+    version, tori = recorded()
+    assert version == "3.32"
+    assert tuple(tuple(torus["dims"]) for torus in tori) == SEVEN_TORI
+    # The specification counts 20,446 routes from a router to another one.
+    assert sum(bool(route) for torus in tori for row in torus["routes"] for route in row.split(",")) == 20_446
+
+
+@pytest.mark.parametrize("case", recorded()[1], ids=lambda case: "x".join(map(str, case["dims"])))
+def test_every_recorded_route_of_simgrid_is_ours_and_is_shortest(case: dict[str, Any]) -> None:
+    grid = Grid(range(math.prod(case["dims"])), case["dims"])
+    assert len(case["routes"]) == grid.routers
+    for source, row in enumerate(case["routes"]):
+        theirs = hops_of(row, source)
+        assert [grid.hops(source, target) for target in range(grid.routers)] == theirs
+        assert list(map(len, theirs)) == shortest(grid, source)
+
+
+@needs_simgrid
+@pytest.mark.parametrize("case", recorded()[1], ids=lambda case: "x".join(map(str, case["dims"])))
+def test_simgrid_gives_the_routes_on_record(case: dict[str, Any], tmp_path: Path) -> None:
+    assert ask_simgrid(case["dims"], tmp_path)[1] == case["routes"]
 
 
 @needs_simgrid

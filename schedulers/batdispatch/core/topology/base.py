@@ -107,7 +107,7 @@ class Topology(ABC):
         Raises:
             ValueError: a host is not in this network.
         """
-        return self.router_distances(self._router(sources)[:, None], self._router(targets)[None, :])
+        return self.router_distances(self.routers_of(sources)[:, None], self.routers_of(targets)[None, :])
 
     def sum_of_distances(self, hosts: ArrayLike) -> int:
         """Return the sum of dist(i, i') over all ordered pairs of hosts: q (q - 1) times their compactness gamma [1].
@@ -123,7 +123,7 @@ class Topology(ABC):
         Raises:
             ValueError: a host is not in this network.
         """
-        routers, counts = np.unique(self._router(hosts), return_counts=True)
+        routers, counts = np.unique(self.routers_of(hosts), return_counts=True)
         rows = max(AT_ONCE // max(len(routers), 1), 1)
         total = 0
         for start in range(0, len(routers), rows):
@@ -146,7 +146,7 @@ class Topology(ABC):
             ValueError: a host is not in this network.
         """
         pair = np.array([source, target], dtype=np.int64)
-        self._router(pair)
+        self.routers_of(pair)
         steps = self._routes(pair[:1], pair[1:])[:, 0]
         return tuple(steps[steps >= 0].tolist())
 
@@ -182,7 +182,7 @@ class Topology(ABC):
 
     def _mark_links(self, hosts: Ints, used: NDArray[np.bool_]) -> None:
         """Set `used` for each link on the routes between any two of `hosts`, which are all different."""
-        routers = self._router(hosts)
+        routers = self.routers_of(hosts)
         first = np.unique(routers, return_index=True)[1]
         sources = hosts[first] if self._sender_only_by_router else hosts
         targets = hosts[first] if self._routes_follow_routers else hosts
@@ -209,7 +209,7 @@ class Topology(ABC):
             ValueError: a host is not in this network.
         """
         touched = np.zeros(self.routers, dtype=np.bool_)
-        touched[self._router(hosts)] = True
+        touched[self.routers_of(hosts)] = True
         touched[self.link_ends[self.links_within(hosts)].ravel()] = True
         return touched
 
@@ -239,8 +239,15 @@ class Topology(ABC):
         whole = np.zeros_like(self.router_of)
         return [self.router_of, whole] if self.routers > 1 else [whole]
 
-    def _router(self, hosts: ArrayLike) -> Ints:
-        """Return the routers of hosts; all of them must be in this network."""
+    def routers_of(self, hosts: ArrayLike) -> Ints:
+        """Return the routers of hosts, int64 of the shape of `hosts`.
+
+        Args:
+            hosts: int64 of any shape.
+
+        Raises:
+            ValueError: a host is not in this network.
+        """
         wanted = np.asarray(hosts, dtype=np.int64)
         known = (wanted >= 0) & (wanted < len(self.router_of))
         routers = self.router_of[np.where(known, wanted, 0)] if len(self.router_of) else np.full_like(wanted, -1)

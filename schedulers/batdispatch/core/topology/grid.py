@@ -104,7 +104,7 @@ class Grid(Topology):
 
         Time: O(D q log q + sum of k^2 over the dimensions), see `Topology.sum_of_distances`.
         """
-        routers = self._router(hosts)
+        routers = self.routers_of(hosts)
         total = 0
         for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
             places, counts = np.unique(routers // stride % size, return_counts=True)
@@ -117,7 +117,7 @@ class Grid(Topology):
 
     def route(self, source: int, target: int) -> tuple[int, ...]:
         """Return the links on the route from one host to another, in the order of travel."""
-        at, there = (int(router) for router in self._router([source, target]))
+        at, there = (int(router) for router in self.routers_of([source, target]))
         route = []
         for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
             place = at // stride % size
@@ -137,7 +137,7 @@ class Grid(Topology):
         return table
 
     def _mark_links(self, hosts: Ints, used: NDArray[np.bool_]) -> None:
-        routers = self._router(hosts)
+        routers = self.routers_of(hosts)
         for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
             place = routers // stride % size
             # A ring is named by its coordinates after this dimension and before it.
