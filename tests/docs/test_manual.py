@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from batdispatch.cli.main import cli
 from batdispatch.core import dispatcher, registry
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.workloads import read_workload
+from batdispatch.inputs.workloads.tiles import tiles
+from batdispatch.inputs.workloads.writer import job_fields
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -108,13 +111,15 @@ def test_the_explained_wait_is_printed_like_that(
 
 
 def test_files_shown_can_be_read(tmp_path: Path) -> None:
-    workload, events = blocks(ROOT / "docs/files.md", "json")
+    workload, task, events = blocks(ROOT / "docs/files.md", "json")
     (tmp_path / "w.json").write_text(workload)
     (tmp_path / "events").write_text(events)
     assert [job.request.demand for job in read_workload(tmp_path / "w.json").jobs] == [
         None,
         {"core": 2, "memory": 4096},
     ]
+    shown = json.loads(task)
+    assert shown in [job_fields(job) for job in tiles("cholesky", size=8192, tile=512).jobs]
     assert len(read_external_events(tmp_path / "events", 4)) == 2
 
 

@@ -24,6 +24,7 @@ class Kinds(LazyGroup):
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
         "stochastic": ("batdispatch.cli.generate_stochastic", "Jobs that state the law of their run time."),
+        "tiles": ("batdispatch.cli.generate_tiles", "Factorisations of matrices: tasks with dependencies and data."),
     }
 
 
@@ -38,10 +39,15 @@ def command() -> None:
 
 
 def output_options(command: F) -> F:
-    """Add ``--output --seed --json``, which every kind has."""
+    """Add ``--output --seed --json``, which every kind has that draws at random."""
+    seed = click.option("--seed", type=click.IntRange(0, 2**63 - 1), required=True, help="Seed of all random choices.")
+    return unseeded_options(seed(command))
+
+
+def unseeded_options(command: F) -> F:
+    """Add ``--output --json``, which every kind has."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON."),
-        click.option("--seed", type=click.IntRange(0, 2**63 - 1), required=True, help="Seed of all random choices."),
         click.option(
             "-o",
             "--output",
@@ -61,11 +67,13 @@ def finish(
     as_json: bool,
     *,
     kind: str,
-    seed: int,
+    seed: int | None,
     options: dict[str, Any],
     found: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a generated workload with the options that made it, and print what it is; as JSON, also what was found.
+
+    `seed` is None for a kind that draws nothing.
 
     Raises:
         InputError: it cannot be written.
@@ -78,7 +86,8 @@ def finish(
 
     # numpy may change a distribution's draws between versions, so its version belongs to the recipe.
     made_with = {"batdispatch": __version__, "numpy": np.__version__}
-    workload.about = {"origin": {"model": kind, "seed": seed, **options, "made_with": made_with}}
+    drawn = {} if seed is None else {"seed": seed}
+    workload.about = {"origin": {"model": kind, **drawn, **options, "made_with": made_with}}
     digest = write_workload(workload, output)
     span = workload.jobs[-1].submission - workload.jobs[0].submission
     load = workload.offered_load()

@@ -131,6 +131,19 @@ def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output
 
 
 @generate.command()
+@click.option("--gpus", metavar="N", type=int, default=8, show_default=True, help="Number of GPUs.")
+@click.option("--cores", metavar="N", type=int, help="CPU cores that compute.  [default: 12 less one for each GPU]")
+@click.option("--switches", metavar="N", type=int, default=4, show_default=True, help="PCI Express switches.")
+@_link_options(speed="10.64Gf", bw="6GBps", lat="10us")
+def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat: str, output: str) -> None:
+    """A node whose CPU cores and GPUs are hosts of two classes, for graphs of tasks."""
+    from batdispatch.inputs.platforms import generate as kinds
+
+    links = kinds.Links(speed=speed, bw=bw, lat=lat)
+    _write(output, kinds.hybrid(gpus=gpus, cores=cores, switches=switches, links=links))
+
+
+@generate.command()
 @click.option(
     "--dims", callback=_sizes, metavar="N,N,..", default="24,24,24", show_default=True, help="Size of each dimension."
 )

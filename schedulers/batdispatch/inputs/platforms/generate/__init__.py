@@ -6,7 +6,20 @@ from batdispatch.inputs.platforms.generate.eurora import eurora
 from batdispatch.inputs.platforms.generate.fabrics import dragonfly, fat_tree
 from batdispatch.inputs.platforms.generate.flat import flat
 from batdispatch.inputs.platforms.generate.forhlr2 import forhlr2
+from batdispatch.inputs.platforms.generate.hybrid import HYBRID_LINKS, hybrid
 from batdispatch.inputs.platforms.generate.mesh import mesh
 from batdispatch.inputs.platforms.generate.torus import torus
 
-__all__ = ["Links", "dragonfly", "esp", "eurora", "fat_tree", "flat", "forhlr2", "mesh", "torus"]
+__all__ = [
+    "HYBRID_LINKS",
+    "Links",
+    "dragonfly",
+    "esp",
+    "eurora",
+    "fat_tree",
+    "flat",
+    "forhlr2",
+    "hybrid",
+    "mesh",
+    "torus",
+]

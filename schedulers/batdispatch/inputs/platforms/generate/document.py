@@ -44,6 +44,10 @@ class Links(msgspec.Struct, frozen=True, kw_only=True):
                 raise InputError(f"{text!r} must be positive", source=source, place=f"--{name}")
         return self
 
+    def amounts(self) -> tuple[float, float]:
+        """Return the bandwidth in bytes/s and the latency in seconds, of links that were `checked`."""
+        return quantity(self.bw, "bandwidth"), quantity(self.lat, "time")
+
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Equal nodes with consecutive numbers.

@@ -1,0 +1,52 @@
+"""``batdispatch generate tiles``: factorisations of dense matrices as graphs of tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from batdispatch.cli.generate import finish, unseeded_options
+
+
+@click.command()
+@unseeded_options
+@click.option(
+    "--kernel",
+    type=click.Choice(["cholesky", "lu", "qr"]),
+    required=True,
+    help="Factorisation: Cholesky, LU without pivoting, or QR.",
+)
+@click.option("--size", metavar="N", type=int, required=True, help="Side of the matrix, a multiple of --tile.")
+@click.option("--tile", metavar="N", type=int, default=512, show_default=True, help="Side of a tile.")
+@click.option(
+    "--inner", metavar="N", type=int, default=128, show_default=True, help="Rows of QR's triangular factors per tile."
+)
+@click.option(
+    "--rates",
+    metavar="R.json",
+    type=click.Path(path_type=Path),
+    help='Gflop/s of each kernel on each class, such as {"GEMM": {"cpu": 9.6, "gpu": 300}}. Default: the table of '
+    "Xeon X5650 cores and Tesla C2050 GPUs in batdispatch/inputs/workloads/kernel_rates.py.",
+)
+def command(output: Path, as_json: bool, kernel: str, size: int, tile: int, inner: int, rates: Path | None) -> None:
+    """Tile algorithms of PLASMA: each call of a kernel is a job that depends on others and names its data.
+
+    The profile of a job is its run time on a CPU core. Dispatchers of tasks choose between CPUs and GPUs.
+
+    \b
+    Example:
+      batdispatch generate tiles --kernel cholesky --size 8192 --tile 512 -o W.json
+    """
+    from batdispatch.inputs.workloads.kernel_rates import RATES, read_rates
+    from batdispatch.inputs.workloads.tiles import tiles
+
+    table = RATES if rates is None else read_rates(rates)
+    workload = tiles(kernel, size=size, tile=tile, inner=min(inner, tile), rates=table)
+    options: dict[str, Any] = {"kernel": kernel, "size": size, "tile": tile, "inner": inner, "rates": dict(table)}
+    found = {
+        "dependencies": sum(len(job.request.dependencies) for job in workload.jobs),
+        "flops": sum(job.extra["flops"] for job in workload.jobs),
+    }
+    finish(workload, output, as_json, kind="tiles", seed=None, options=options, found=found)
