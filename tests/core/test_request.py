@@ -17,7 +17,9 @@ from batdispatch.batsim.v5.shapes import JobData
 from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
 from batdispatch.core.jobfields import MAX_LISTED, read_parent, read_request, read_units, read_user, write_fields
-from batdispatch.core.request import MAX_AMOUNT, MAX_UNITS, Request, Sizes, amounts
+from batdispatch.core.request import MAX_AMOUNT, Request, amounts
+from batdispatch.core.scalability import Scalability
+from batdispatch.core.sizes import MAX_UNITS, Ask, Sizes
 
 READ: list[tuple[str, Any, str, Any, bool]] = [
     ("demand", {"memory": 512, "core": 1}, "per_unit", (("core", 1), ("memory", 512)), True),
@@ -39,6 +41,34 @@ READ: list[tuple[str, Any, str, Any, bool]] = [
     ("io_node", ["disk1", "disk0"], "io_nodes", ("disk1", "disk0"), True),
     ("sizes", {"least": 2, "most": 32}, "sizes", Sizes(2, 32), True),
     ("sizes", {"least": 2, "most": 32, "factor": 3, "preferred": 8}, "sizes", Sizes(2, 32, 3, 8), True),
+    (
+        "sizes",
+        {
+            "least": 1,
+            "most": 8,
+            "kind": "malleable",
+            "steps": 25,
+            "period": 15,
+            "data": 1e9,
+            "scalability": "power:0.7",
+        },
+        "sizes",
+        Sizes(1, 8, 2, None, "malleable", 25, 15.0, 1e9, Scalability("power:0.7", "power", (0.7,))),
+        True,
+    ),
+    (
+        "sizes",
+        {
+            "least": 1,
+            "most": 8,
+            "kind": "evolving",
+            "steps": 9,
+            "asks": [{"step": 0, "least": 2}, {"step": 4, "most": 4}],
+        },
+        "sizes",
+        Sizes(1, 8, kind="evolving", steps=9, asks=(Ask(0, 2, None), Ask(4, None, 4))),
+        True,
+    ),
     ("dependencies", ["a", "w0!b"], "dependencies", ("a", "w0!b"), True),
 ]
 NAMES = [case[0] + json.dumps(case[1]) for case in READ]
@@ -56,6 +86,10 @@ def test_a_field_is_read_and_written_and_read_again(
     assert set(written) == {field}
     assert json.loads(json.dumps(written)) == written
     assert read_request(7, written) == request
+
+
+def _sizes(**more: Any) -> dict[str, Any]:
+    return {"least": 1, "most": 4, **more}
 
 
 WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
@@ -101,6 +135,45 @@ WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
     ({"sizes": {"least": 0, "most": 2}}, "sizes.least", 0, "a whole number from 1"),
     ({"sizes": {"least": 1, "most": 2, "factor": 1}}, "sizes.factor", 1, "a whole number from 2"),
     ({"sizes": {"least": 1, "most": 2, "preferred": None}}, "sizes.preferred", None, "a whole number from 1"),
+    ({"sizes": {"least": 2, "most": 4}}, "sizes", {"least": 2, "most": 4}, "least <= res <= most, where res is 1"),
+    ({"sizes": _sizes(kind="rigid")}, "sizes.kind", "rigid", "one of moldable, malleable, evolving"),
+    ({"sizes": _sizes(kind="malleable")}, "sizes.steps", None, "at least 2 of a job that is malleable"),
+    ({"sizes": _sizes(kind="evolving", steps=1)}, "sizes.steps", 1, "at least 2 of a job that is evolving"),
+    ({"sizes": _sizes(steps=0)}, "sizes.steps", 0, "a whole number from 1 to 1000000000"),
+    ({"sizes": _sizes(period=-1)}, "sizes.period", -1, "seconds from 0 to 1e+09"),
+    ({"sizes": _sizes(period=True)}, "sizes.period", True, "seconds from 0"),
+    ({"sizes": _sizes(data="1 GB")}, "sizes.data", "1 GB", "bytes from 0 to 1e+18"),
+    ({"sizes": _sizes(scalability="cubic")}, "sizes.scalability", "cubic", "linear, power:EXPONENT"),
+    ({"sizes": _sizes(scalability="power:3")}, "sizes.scalability", "power:3", "power:EXPONENT (0 to 2)"),
+    ({"sizes": _sizes(scalability="power:nan")}, "sizes.scalability", "power:nan", "power:EXPONENT (0 to 2)"),
+    ({"sizes": _sizes(scalability="amdahl:1.1")}, "sizes.scalability", "amdahl:1.1", "amdahl:SERIAL (0 to 1)"),
+    ({"sizes": _sizes(scalability=["linear"])}, "sizes.scalability", ["linear"], "linear, power"),
+    ({"sizes": _sizes(scalability="table:1=5,1=4")}, "sizes.scalability", "table:1=5,1=4", "with ascending units"),
+    ({"sizes": _sizes(scalability="table:1=5,4=0")}, "sizes.scalability", "table:1=5,4=0", "positive seconds"),
+    ({"sizes": _sizes(scalability="table:1.5=5,4=2")}, "sizes.scalability", "table:1.5=5,4=2", "ascending units"),
+    ({"sizes": _sizes(scalability="table:")}, "sizes.scalability", "table:", "table:UNITS=SECONDS"),
+    (
+        {"sizes": _sizes(scalability="table:1=5,3=2")},
+        "sizes.scalability",
+        "table:1=5,3=2",
+        "from at most 1 to at least 4",
+    ),
+    ({"sizes": _sizes(asks={"step": 1})}, "sizes.asks", {"step": 1}, "a list of at most"),
+    ({"sizes": _sizes(asks=[{"step": 1}])}, "sizes.asks[0]", {"step": 1}, "an object such as"),
+    ({"sizes": _sizes(asks=[{"step": 1, "least": 0}])}, "sizes.asks[0].least", 0, "a whole number from 1"),
+    ({"sizes": _sizes(asks=[{"step": -1, "least": 1}])}, "sizes.asks[0].step", -1, "a whole number from 0"),
+    (
+        {"sizes": _sizes(asks=[{"step": 1, "least": 3, "most": 2}])},
+        "sizes.asks[0]",
+        {"step": 1, "least": 3, "most": 2},
+        "least <= most",
+    ),
+    (
+        {"sizes": _sizes(asks=[{"step": 1, "least": 3}, {"step": 1, "most": 4}])},
+        "sizes.asks[1].step",
+        1,
+        "more than 1, the step before",
+    ),
     ({"sizes": {"least": 4, "most": 2}}, "sizes", {"least": 4, "most": 2}, "least <= preferred <= most"),
     (
         {"sizes": {"least": 1, "most": 2, "preferred": 3}},
@@ -193,7 +266,9 @@ def some_fields() -> st.SearchStrategy[dict[str, Any]]:
     """Any number of the fields above, one value each, a user, a parent and a field of the user's own."""
     by_name: dict[str, list[Any]] = {"user": ["ann", 7], "parent": ["w0!0"], "color": ["red", None]}
     for field, value, _, _, _ in READ:
-        by_name.setdefault(field, []).append(value)
+        # Whatever the number of units, it is among the sizes.
+        wide = {**value, "least": 1, "most": MAX_UNITS} if field == "sizes" else value
+        by_name.setdefault(field, []).append(wide)
     return st.fixed_dictionaries({}, optional={name: st.sampled_from(found) for name, found in by_name.items()})
 
 

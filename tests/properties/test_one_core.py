@@ -202,7 +202,17 @@ said = st.fixed_dictionaries(
         "licences": st.one_of(numbers, st.dictionaries(texts, numbers, max_size=2)),
         "io_node": st.one_of(numbers, texts, st.lists(texts, max_size=3)),
         "sizes": st.one_of(
-            numbers, st.dictionaries(st.sampled_from(["least", "most", "factor", "preferred"]), numbers)
+            numbers,
+            st.dictionaries(st.sampled_from(["least", "most", "factor", "preferred", "steps", "period"]), numbers),
+            st.fixed_dictionaries(
+                {"least": st.just(1), "most": st.sampled_from([4, 2**31 - 1])},
+                optional={
+                    "kind": st.sampled_from(["moldable", "malleable", "evolving", "rigid"]),
+                    "steps": numbers,
+                    "scalability": st.sampled_from(["linear", "power:0.7", "table:1=9,4=3", "power:x"]),
+                    "asks": st.lists(st.fixed_dictionaries({"step": numbers, "least": numbers}), max_size=2),
+                },
+            ),
         ),
         "dependencies": st.one_of(numbers, st.lists(texts, max_size=3)),
         "user": st.one_of(numbers, texts),

@@ -9,7 +9,8 @@ from typing import Any
 
 from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
-from batdispatch.core.request import MAX_AMOUNT, MAX_UNITS, Amounts, Request, Sizes
+from batdispatch.core.request import MAX_AMOUNT, Amounts, Request
+from batdispatch.core.sizes import MAX_UNITS, read_sizes, write_sizes
 
 #: Latest moment accepted, in seconds (285 years): beyond it, a float does not tell one microsecond from the next.
 MAX_MOMENT = 2**53 * 1e-6
@@ -95,6 +96,9 @@ def read_request(units: int, fields: Mapping[str, Any]) -> Request:
     values = {_READERS[name][0]: _READERS[name][1](fields[name], name) for name in said}
     if said == ["demand"]:
         return _plain(units, values["per_unit"])
+    sizes = values.get("sizes")
+    if sizes is not None and not sizes.least <= units <= sizes.most:
+        raise FieldError("sizes", fields["sizes"], f"least <= res <= most, where res is {units}")
     return Request(units=units, **values)
 
 
@@ -179,23 +183,6 @@ def _io_nodes(value: Any, field: str) -> tuple[str, ...]:
     return (value,)
 
 
-def _sizes(value: Any, field: str) -> Sizes:
-    if type(value) is not dict or not {"least", "most"} <= value.keys() <= {"least", "most", "factor", "preferred"}:
-        raise FieldError(field, value, 'an object such as {"least": 2, "most": 32, "factor": 2, "preferred": 8}')
-    for name, number in value.items():
-        if type(number) is not int or not (2 if name == "factor" else 1) <= number <= MAX_UNITS:
-            raise FieldError(f"{field}.{name}", number, f"a whole number from {2 if name == 'factor' else 1}")
-    sizes = Sizes(**value)
-    if not sizes.least <= (sizes.least if sizes.preferred is None else sizes.preferred) <= sizes.most:
-        raise FieldError(field, value, "least <= preferred <= most")
-    return sizes
-
-
-def _write_sizes(sizes: Sizes) -> dict[str, int]:
-    found = {"least": sizes.least, "most": sizes.most, "factor": sizes.factor}
-    return found if sizes.preferred is None else {**found, "preferred": sizes.preferred}
-
-
 def _write_io_nodes(names: tuple[str, ...]) -> str | list[str]:
     return names[0] if len(names) == 1 else list(names)
 
@@ -216,7 +203,7 @@ _READERS: dict[str, tuple[str, Callable[[Any, str], Any], Callable[[Any], Any]]]
     "contiguous": ("contiguous", _flag, bool),
     "licences": ("licences", _amounts, dict),
     "io_node": ("io_nodes", _io_nodes, _write_io_nodes),
-    "sizes": ("sizes", _sizes, _write_sizes),
+    "sizes": ("sizes", read_sizes, write_sizes),
     "dependencies": ("dependencies", _names, list),
 }
 #: Fields that make a job more than a number of units, for nobody else's use.

@@ -18,7 +18,7 @@ The names of the fields in a job's JSON object, in the workloads and messages of
 ``contiguous``      `contiguous`
 ``licences``        `licences`, ``{"matlab": 2}``
 ``io_node``         `io_nodes`, the name of a storage host or a list of such names
-``sizes``           `sizes`, ``{"least": 2, "most": 32, "factor": 2, "preferred": 8}``
+``sizes``           `sizes`, ``{"least": 2, "most": 32, "factor": 2, ...}``, see `batdispatch.core.sizes`
 ``dependencies``    `dependencies`, ids of jobs that must have succeeded before this one may start
 ==================  ===========================================================================================
 """
@@ -29,24 +29,12 @@ from collections.abc import Mapping
 
 import msgspec
 
+from batdispatch.core.sizes import Sizes
+
 #: Amounts of named resources, sorted by name. A tuple, so that requests can be compared and hashed.
 Amounts = tuple[tuple[str, int], ...]
-#: Most units that a job may ask for: Batsim counts them in 32 bits.
-MAX_UNITS = 2**31 - 1
 #: Largest amount of a resource that may be asked for: up to here every reader of JSON keeps whole numbers exact.
 MAX_AMOUNT = 2**53 - 1
-
-
-class Sizes(msgspec.Struct, frozen=True):
-    """The sizes, in units, that a malleable or moldable job may have.
-
-    From a size the job can go to this size times or over a power of `factor`, between `least` and `most`.
-    """
-
-    least: int
-    most: int
-    factor: int = 2
-    preferred: int | None = None
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=False):
@@ -78,7 +66,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
     licences: Amounts = ()
     #: Names of the storage hosts that serve the job; empty: any.
     io_nodes: tuple[str, ...] = ()
-    #: Sizes allowed, for malleable and moldable jobs; None: the job has `units` units.
+    #: Sizes allowed, for malleable, evolving and moldable jobs; None: the job has `units` units.
     sizes: Sizes | None = None
     #: Ids (``workload!name`` or a name in the same workload) of jobs that must have succeeded before.
     dependencies: tuple[str, ...] = ()

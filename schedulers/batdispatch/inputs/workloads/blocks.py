@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.jobfields import KNOWN, MAX_MOMENT
-from batdispatch.core.request import MAX_UNITS
+from batdispatch.core.sizes import MAX_UNITS
 from batdispatch.inputs.workloads.names import are_names
 
 #: Jobs of a block: as many objects exist at once, if nobody keeps them.
