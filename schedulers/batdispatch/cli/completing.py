@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import click
 import msgspec
 
-from batdispatch.cli.kinds import KINDS, find, names
+from batdispatch.cli.kinds import KINDS, find, names, singular
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named, split_list
 
 #: Option -> the kind whose names it takes: ``placement`` -> ``placements``.
-_KIND = {kind.removesuffix("s"): kind for kind in KINDS} | {"requests": "requests"}
+_KIND = {singular(kind): kind for kind in KINDS} | {"requests": "requests"}
 
 
 def complete_dispatcher(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

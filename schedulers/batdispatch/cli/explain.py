@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from batdispatch.cli.completing import complete_part
-from batdispatch.cli.kinds import KINDS, find, names
+from batdispatch.cli.kinds import KINDS, find, names, singular
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import Part, describe_type, did_you_mean
@@ -26,7 +26,7 @@ def command(name: str) -> None:
       batdispatch explain easy
       batdispatch explain wfp3
     """
-    found = [(kind[:-1], find(kind, name)) for kind in KINDS if name in names(kind)]
+    found = [(singular(kind), find(kind, name)) for kind in KINDS if name in names(kind)]
     if not found:
         known = [entry for kind in KINDS for entry in names(kind)]
         raise InputError(f"nothing is called {name!r}: {did_you_mean(name, known)}")

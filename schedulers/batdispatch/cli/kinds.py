@@ -19,7 +19,13 @@ KINDS = {
     "placements": "batdispatch.parts.placement:Placement",
     "requests": "batdispatch.parts.requests:RequestSequence",
     "predictions": "batdispatch.parts.prediction:Prediction",
+    "policies": "batdispatch.parts.policy:Policy",
 }
+
+
+def singular(kind: str) -> str:
+    """Return what one of a kind is called."""
+    return "policy" if kind == "policies" else kind.removesuffix("s")
 
 
 def group_of(kind: str) -> str:
@@ -39,7 +45,7 @@ def find(kind: str, name: str) -> type[Any]:
         InputError: as `registry.find`.
     """
     module, _, base = KINDS[kind].partition(":")
-    return registry.find(group_of(kind), name, getattr(importlib.import_module(module), base), kind.removesuffix("s"))
+    return registry.find(group_of(kind), name, getattr(importlib.import_module(module), base), singular(kind))
 
 
 def summaries(kind: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from batdispatch.cli.kinds import KINDS, summaries
 @click.argument("kind", type=click.Choice(list(KINDS)), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def command(kind: str | None, as_json: bool) -> None:
-    """List dispatchers, orderings, placements and predictions, with a line about each.
+    """List dispatchers and what they are assembled from, with a line about each.
 
     \b
     Examples:

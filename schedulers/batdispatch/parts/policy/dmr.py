@@ -1,0 +1,70 @@
+"""The reconfiguration policy of the DMR API."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from batdispatch.core.options import Options
+from batdispatch.parts.policy.base import Action, Policy, Situation
+
+
+class DmrOptions(Options, frozen=True, kw_only=True):
+    """Options of DMR's policy.
+
+    idle_expand: if nothing waits, expand jobs from their preferred size as well. The paper says both that such a job is
+        left alone and that it may be expanded; its last Jacobi job was.
+    """
+
+    idle_expand: bool = True
+
+
+class Dmr(Policy):
+    """Shrink for waiting jobs, expand into what they leave (Iserte et al., 2018, section 4).
+
+    The first rule that applies decides. (1) The application asks for fewer or more nodes: it gets them, if they are
+    free. (2) It has a preferred size. If nothing waits, it expands as far as it can. If something waits, it goes to
+    its preferred size, or as far towards it as the free nodes allow, and not beyond. (3) Otherwise: if a waiting job
+    fits what is free, nothing is done, since the scheduler will start it. If a shrink lets a waiting job start, the
+    first such job in order of priority gets the smallest such shrink, and goes before all others. If none does, the job
+    expands as far as it can.
+
+    Deviations: an application that asks for more nodes than are free gets nothing, and its job is not resized
+    otherwise either.
+    References: [1] Iserte, Mayo, Quintana-Orti, Beltran, Pena: "DMR API: improving cluster productivity by turning
+        applications into malleable", Parallel Computing 78 (2018), section 4.
+    """
+
+    options_type: ClassVar[type[Options]] = DmrOptions
+
+    def decide(self, situation: Situation) -> Action:
+        if situation.sizes.preferred is not None:
+            return self._towards(situation, situation.sizes.preferred)
+        return self._widely(situation)
+
+    def expand(self, situation: Situation, most: int) -> Action:
+        """Return the expansion as far as what is free and a size allow."""
+        return situation.expand(size for size in situation.fitting if size <= most)
+
+    def _towards(self, situation: Situation, preferred: int) -> Action:
+        """Section 4.2."""
+        units, sizes = situation.units, situation.sizes
+        if not situation.waiting:
+            if units == preferred and not self.options.idle_expand:
+                return situation.none()
+            return self.expand(situation, sizes.most)
+        if units > preferred:
+            fewer = [size for size in sizes.below(units) if size >= preferred]
+            return Action("shrink", fewer[-1]) if fewer else situation.none()
+        return self.expand(situation, preferred)
+
+    def _widely(self, situation: Situation) -> Action:
+        """Section 4.3."""
+        units, waiting, starts = situation.units, range(situation.waiting), situation.starts
+        if any(starts(index, units) for index in waiting):
+            return situation.none()
+        fewer = situation.sizes.below(units)
+        for index in waiting if fewer else ():
+            # What the furthest shrink does not start, no other does.
+            if starts(index, fewer[-1]):
+                return Action("shrink", next(size for size in fewer if starts(index, size)), index)
+        return self.expand(situation, situation.sizes.most)

@@ -1,0 +1,44 @@
+"""Expansion where it pays."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from batdispatch.core.options import Options
+from batdispatch.parts.policy.base import Action, Situation
+from batdispatch.parts.policy.dmr import Dmr, DmrOptions
+
+
+class SpeedUpOptions(DmrOptions, frozen=True, kw_only=True):
+    """Options of the policy speed-up.
+
+    efficiency: expand a job only if its speed per unit stays at least this share of what it is now.
+    """
+
+    efficiency: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.7
+
+
+class SpeedUp(Dmr):
+    """As dmr, but expand a job only if it then ends earlier, and if the speed-up is worth the nodes.
+
+    A size is worth it if the job gains more time than the resize takes, and if (time on n units) n / ((time on k units)
+    k) is at least `efficiency` for the expansion from n to k units. What the application asks for is granted anyway.
+
+    References: the policy is this package's; what is not said here is `dmr`.
+    """
+
+    options_type: ClassVar[type[Options]] = SpeedUpOptions
+
+    def expand(self, situation: Situation, most: int) -> Action:
+        units, time = situation.units, situation.sizes.scalability.time
+        now = time(units) * units
+        return situation.expand(
+            size
+            for size in situation.fitting
+            if size <= most
+            and situation.gain(size) > 0.0
+            # Of a linear scalability the efficiency is 1, up to rounding.
+            and now >= self.options.efficiency * time(size) * size * (1.0 - 1e-9)
+        )
