@@ -12,7 +12,7 @@ OFFERED = [
     (["run", "--dispatcher"], "easy[res", ["easy[reservation="]),
     (["run", "--dispatcher"], "easy[reservation=", ["easy[reservation=count", "easy[reservation=hosts"]),
     (["run", "--dispatcher"], "easy[ordering=wf", ["easy[ordering=wfp3"]),
-    (["run", "--dispatcher"], "easy[ordering=sjf,placement=con", ["easy[ordering=sjf,placement=contiguous"]),
+    (["run", "--dispatcher"], "easy[ordering=sjf,placement=conti", ["easy[ordering=sjf,placement=contiguous"]),
     (
         ["run", "--dispatcher"],
         "attempts[dispatcher=easy[reservation=h",

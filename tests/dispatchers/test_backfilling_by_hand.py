@@ -7,7 +7,8 @@ import pytest
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.job import JobState
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.machine import Machine
+from batdispatch.core.topology import Grid
 from batdispatch.engines.records import EngineOptions
 from simulating import Task, audit, simulate
 
@@ -178,17 +179,18 @@ def test_conservative_does_not_wait_for_a_late_job_while_another_host_is_free() 
 
 
 @pytest.mark.parametrize("dispatcher", ALL)
-def test_what_can_never_be_contiguous_is_rejected_with_the_reason(dispatcher: str) -> None:
-    machine = Machine([Host(id=i, name=f"n{i}", storage=i == 2) for i in range(5)])
-    tasks = [exact("wide", 0, 3, 5), exact("narrow", 1, 2, 5)]
-    result = simulate(machine, tasks, dispatcher, options={"placement": "contiguous"})
+def test_what_can_never_form_a_shape_is_rejected_with_the_reason(dispatcher: str) -> None:
+    # Five of six routers in a ring are not strictly convex: the two ends send to each other through the sixth.
+    machine = Machine(Machine.flat(6).hosts, Grid(range(6), [6]))
+    tasks = [exact("wide", 0, 5, 5), exact("narrow", 1, 3, 5)]
+    result = simulate(machine, tasks, dispatcher, options={"placement": "convex[rule=routers]"})
     assert result.rows["wide"].state is JobState.REJECTED
     assert result.starts() == {"narrow": 1}
     assert result.session.ledger is not None
     assert result.session.ledger.rejections == [
-        ("w0!wide", "placement contiguous finds no place for it even on the idle machine")
+        ("w0!wide", "placement convex[rule=routers] finds no place for it even on the idle machine")
     ]
-    assert simulate(machine, tasks, dispatcher).rows["wide"].hosts == "0-1 3"
+    assert simulate(machine, tasks, dispatcher).rows["wide"].hosts == "0-4"
 
 
 @pytest.mark.parametrize("dispatcher", ALL)

@@ -14,15 +14,17 @@ from batdispatch.core import registry
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
 from batdispatch.core.need import resolve
+from batdispatch.core.topology import Grid
 from batdispatch.engines.mail import Delay, Delays
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts import ordering, placement
+from batdispatch.parts.placement import make_placement
 from simulating import Task, audit, check_absences, micro, simulate
-from strategies import absences, machines, workloads
+from strategies import absences, machines, networked, workloads
 
 BASELINES = ["conservative", "easy", "fcfs", "filler", "slurm-backfill"]
 ORDERINGS = registry.names(ordering.GROUP)
-PLACEMENTS = registry.names(placement.GROUP)
+PLACEMENTS = [*registry.names(placement.GROUP), "convex[rule=routers,fallback=3]", "connected[fallback=1]+convex+local"]
 
 quick = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -69,12 +71,13 @@ def rejections_are_right(machine: Machine, tasks: list[Task], result: Any, chose
         if impossible(machine, task):
             assert "the whole machine has room for" in reasons[task.id]
         elif task.id in reasons:
-            assert chosen["placement"] == "contiguous"
-            assert reasons[task.id] == "placement contiguous finds no place for it even on the idle machine"
+            placed = chosen["placement"]
+            assert not make_placement(placed).complete
+            assert reasons[task.id] == f"placement {placed} finds no place for it even on the idle machine"
 
 
 def check_anything(data: st.DataObject, name: str) -> None:
-    machine = data.draw(machines(), label="machine")
+    machine = data.draw(networked(machines()), label="machine")
     tasks = data.draw(workloads(machine), label="tasks")
     chosen = data.draw(options(name), label="options")
     kind = data.draw(st.sampled_from(["plain", "split", "slow", "absent", "mail"]), label="kind")
@@ -126,7 +129,7 @@ def test_every_registered_baseline_is_tested_here() -> None:
 @pytest.mark.parametrize("ordered", ORDERINGS)
 @pytest.mark.parametrize("name", BASELINES)
 def test_every_ordering_with_every_placement(name: str, ordered: str) -> None:
-    machine = Machine.flat(5, "core=4 gpu=1 mem=8")
+    machine = Machine(Machine.flat(5, "core=4 gpu=1 mem=8").hosts, Grid(range(5), [5]))
     tasks = [
         Task(str(n), submission=n % 4 * 1.5, units=1 + n % 3, runtime=1.0 + n % 5, walltime=2.0 + n % 7, demand=demand)
         for n, demand in enumerate([None, {"core": 2}, {"core": 1, "gpu": 1}, {"mem": 5}, {"core": 4}] * 5)

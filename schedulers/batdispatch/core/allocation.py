@@ -153,7 +153,7 @@ class IoJob(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where a job goes, the whole answer of a placement. Batsim accepts at most one of the last three."""
+    """Where a job goes, the whole answer of a placement. Batsim accepts at most one mapping, storage or I/O job."""
 
     allocation: Allocation
     #: Executor number -> index within the allocation; None: executors along ascending host ids.
@@ -161,3 +161,5 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     #: Storage label of the job's profile -> host id.
     storage: Mapping[str, int] | None = None
     io_job: IoJob | None = None
+    #: What the placement gave up because the job had waited long enough for it, by name.
+    given_up: tuple[str, ...] = ()

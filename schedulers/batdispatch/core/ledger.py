@@ -85,6 +85,8 @@ class Ledger:
         self.plain = True
         self.config = begins.config
         self.profiles = begins.profiles
+        #: How many jobs were started where the placement had to give something up for it, by what that was.
+        self.given_up: Counter[str] = Counter()
         #: (job id, reason) of every rejected job.
         self.rejections: list[tuple[str, str]] = []
         #: Called as `on_start(stay)` after each start; set by the session for dispatchers that want to know.
@@ -431,6 +433,7 @@ class Ledger:
         storage = place.storage
         if storage is None and self.machine.storage and mapping is None and place.io_job is None:
             storage = self._storage_of(job, allocation)
+        self.given_up.update(place.given_up)
         self._decisions.append(d.Execute(self.now, job.id, allocation, mapping, storage, place.io_job))
         if self.on_start is not None:
             self.on_start(stay)

@@ -8,7 +8,7 @@ the batch scheduler of stochastic jobs and `best-list` are this with different l
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -62,7 +62,15 @@ class Reservations:
         held: reservations of jobs that run, by id.
     """
 
-    def __init__(self, ledger: Ledger, choose: Choose, space: Space[Any] | None = None, *, slack: float = 0.0) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        choose: Choose,
+        space: Space[Any] | None = None,
+        *,
+        slack: float = 0.0,
+        patience: Callable[[Job, float], float] = lambda job, now: math.inf,
+    ) -> None:
         """Begin with an empty plan, of a machine on which nothing runs.
 
         Args:
@@ -70,8 +78,11 @@ class Reservations:
             choose: a placement's `place`, or a function like it.
             space: how capacity is planned; the ledger's own unless a coarser one suffices.
             slack: seconds by which a place may be too short for its job.
+            patience: returns the next moment after some time, both in seconds, from which on `choose` takes places for
+                a job that it refuses before.
         """
         self._slack = slack
+        self._patience = patience
         #: Whether there may be a reservation that is cut.
         self._unsettled = False
         self._choose = choose
@@ -94,8 +105,13 @@ class Reservations:
 
     def earliest(self, job: Job, duration: float) -> Reservation | None:
         """Return a job's earliest start, from now on, as a reservation that is yet to be `put`; None: there is none."""
-        least = self._least(duration)
-        found = self.timeline.earliest(job, least, self._place, after=self._ledger.now)
+        least, after, latest = self._least(duration), self._ledger.now, math.inf
+        found = None
+        while after < latest:
+            sooner = self.timeline.earliest(job, least, self._place, after=after, latest=latest)
+            if sooner is not None and sooner[0] < latest:
+                found, latest = sooner, sooner[0]
+            after = self._patience(job, after)
         return None if found is None else self._reservation(job, duration, *found)
 
     def _least(self, duration: float) -> float:
@@ -114,7 +130,7 @@ class Reservations:
     def _place(self, free: Any, job: Job, start: float, end: float) -> Place | None:
         if self._pooled:
             return _anywhere(job.request.units) if job.request.units <= free else None
-        return self._choose(Scene(self._ledger, free, lambda: self.overlapping(start, end)), job)
+        return self._choose(Scene(self._ledger, free, lambda: self.overlapping(start, end), None, start), job)
 
     def overlapping(self, start: float, end: float) -> Iterator[tuple[Job, Place]]:
         """Yield who holds what at any moment from `start` to `end`."""
@@ -171,7 +187,7 @@ class Reservations:
         if before.job is job and start > now and not before.cut and end_of(start, duration) == end:
             least = self._least(duration)
             found = timeline.earlier(job, allocation, start, end, least, self._place, after=now, before=until)
-            if found is None:
+            if found is None and self._patience(job, now) >= start:
                 if keep or until <= start:
                     return before
                 least_end = end_of(start, least)

@@ -23,7 +23,7 @@ class Scene:
         wanted: the jobs that compete with this one, most urgent first: those in a solver's window, or the whole queue.
     """
 
-    __slots__ = ("_free", "_held", "_wanted", "ledger")
+    __slots__ = ("_free", "_held", "_time", "_wanted", "ledger")
 
     def __init__(
         self,
@@ -31,12 +31,14 @@ class Scene:
         free: Any = None,
         held: Callable[[], Iterable[tuple[Job, Place]]] | None = None,
         wanted: Sequence[Job] | None = None,
+        time: float | None = None,
     ) -> None:
         self.ledger = ledger
         #: None: what is free now.
         self._free = free
         self._held = held
         self._wanted = wanted
+        self._time = time
 
     @property
     def free(self) -> Any:
@@ -76,6 +78,11 @@ class Scene:
         if self._held is not None:
             return self._held()
         return ((stay.job, Place(stay.allocation)) for stay in self.ledger.running.values())
+
+    @property
+    def time(self) -> float:
+        """When the job would start, in seconds."""
+        return self.ledger.now if self._time is None else self._time
 
     @property
     def wanted(self) -> Sequence[Job]:

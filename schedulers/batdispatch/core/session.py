@@ -248,6 +248,8 @@ class Session:
         report = self.dispatcher.report()
         if not isinstance(report, dict):
             raise TypeError(f"report() returned {report!r}, expected a dict")
+        if self.ledger is not None and self.ledger.given_up:
+            report = {**report, "placement_given_up": dict(sorted(self.ledger.given_up.items()))}
         int(report.get("fallbacks", 0))
         msgspec.json.encode(report)
         return report

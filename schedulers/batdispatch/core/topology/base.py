@@ -50,7 +50,7 @@ class Topology(ABC):
     dims: tuple[int, ...] = ()
     wrap: tuple[bool, ...] = ()
     #: Whether all hosts of a router have the same routes.
-    _routes_follow_routers: bool = True
+    routes_follow_routers: bool = True
 
     def __init__(self, router_of: ArrayLike, routers: int, link_ends: Ints, opposite: Ints, shared: bool) -> None:
         self.router_of: Ints = np.array(router_of, dtype=np.int64)
@@ -185,7 +185,7 @@ class Topology(ABC):
         routers = self.routers_of(hosts)
         first = np.unique(routers, return_index=True)[1]
         sources = hosts[first] if self._sender_only_by_router else hosts
-        targets = hosts[first] if self._routes_follow_routers else hosts
+        targets = hosts[first] if self.routes_follow_routers else hosts
         rows = max(AT_ONCE // max(len(targets), 1), 1)
         for start in range(0, len(sources), rows):
             block = sources[start : start + rows]
@@ -195,7 +195,7 @@ class Topology(ABC):
     @property
     def _sender_only_by_router(self) -> bool:
         """Whether the routes to a host are the same from all hosts of a router."""
-        return self._routes_follow_routers
+        return self.routes_follow_routers
 
     def routers_within(self, hosts: ArrayLike) -> NDArray[np.bool_]:
         """Return the routers of the hosts and all routers on the routes between them, bool [router], a new array.

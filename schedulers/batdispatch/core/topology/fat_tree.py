@@ -90,7 +90,7 @@ class FatTree(Topology):
         total = int(first_node[levels]) + nodes[levels]
         # A cable's way up is an even link, its way down the odd one after it.
         super().__init__(router_of, total, np.concatenate(ends), np.arange(2 * count) ^ 1, shared)
-        self._routes_follow_routers = self._first == 0
+        self.routes_follow_routers = self._first == 0
 
     def switches(self) -> list[Ints]:
         """Return which switches each host is below, for each level; switches above the same hosts count as one."""

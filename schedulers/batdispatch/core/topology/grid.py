@@ -87,6 +87,17 @@ class Grid(Topology):
         places = [ids // stride % size for stride, size in zip(self._strides, self.dims, strict=True)]
         return np.stack(places, axis=-1)
 
+    def beside(self, axis: int, way: int, links: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return from which routers a link of a set leads to the next router of a dimension, bool [router].
+
+        Args:
+            axis: the dimension.
+            way: 0: upwards, 1: downwards.
+            links: bool [link].
+        """
+        link = self._link[:, axis, way]
+        return np.asarray((link >= 0) & links[link]) if len(links) else np.zeros(len(link), dtype=np.bool_)
+
     def _steps(self, axis: int, sources: Ints, targets: Ints) -> Ints:
         """Return the steps from coordinates to coordinates of a dimension, elementwise; negative: downwards."""
         up = (targets - sources) % self.dims[axis]

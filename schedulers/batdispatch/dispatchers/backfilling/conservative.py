@@ -11,7 +11,6 @@ from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.moments import end_of
-from batdispatch.core.reservations import Reservations
 from batdispatch.core.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 
@@ -42,7 +41,7 @@ class Conservative(PlanningQueue):
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
-        self.plan = Reservations(ledger, self.placement.place, slack=self.lateness.slack)
+        self.plan = self.reservations(ledger)
         self._ends = Ends()
         #: On shared nodes a job that cannot start earlier keeps its nodes, instead of choosing them anew.
         self._keeps_place = not ledger.machine.exclusive
@@ -71,6 +70,9 @@ class Conservative(PlanningQueue):
             self._void = True
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
+        turns = self.prospects.turns
+        super().on_event(ledger, event)
+        self._freed |= self.prospects.turns > turns
         if isinstance(event, MachinesAvailable | MachinesUnavailable):
             self._void = True
 
@@ -92,8 +94,7 @@ class Conservative(PlanningQueue):
         kept = self.plan.replan(job.id, job, self.booked(job), keep=self._keeps_place, stable=self._stable)
         if kept is None or kept.start > ledger.now:
             return False
-        # A job that is expected to end just now may still hold its hosts.
-        if ledger.space.lacking(ledger.free, job, kept.place.allocation) is not None:
+        if not self.is_free(job, kept.place):
             return False
         self.plan.begin(job.id)
         ledger.start(job, kept.place)

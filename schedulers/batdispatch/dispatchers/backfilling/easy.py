@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
+from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Gap
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
+from batdispatch.core.scene import Scene
 from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.dispatchers.backfilling.lanes import Longest
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
 
+#: What nothing is reserved on.
+_NEVER = ((-1, 0), "")
 #: Shortest gap that is offered to layers, in seconds.
 SHORTEST = 1.0
 
@@ -59,18 +63,20 @@ class Easy(PlanningQueue):
         #: Whether the reservation sees a mere number of hosts, and the space that says so.
         self._pooled = self._counts and self.placement.complete and isinstance(ledger.space, HostSpace)
         self._space: Space[Any] = PoolSpace(ledger.machine) if self._pooled else ledger.space
-        self._basis: tuple[int, str] = (-1, "")
+        self._basis: tuple[tuple[int, int], str] = _NEVER
         self._shadow = math.inf
         #: Number of free hosts, where hosts are counted.
         self._free = 0
         #: Free at the shadow time: all of it for `count`, without the head's own hosts for `hosts`.
         self._at_shadow: Any = None
+        #: Who holds something then, the head for `hosts` included: for placements that may refuse a place.
+        self._held: list[tuple[Job, Place]] = []
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         super().on_submit(ledger, job)
         if self._pooled and not ledger.plain:
             # From now on it matters which hosts are free, not only how many.
-            self._pooled, self._space, self._basis = False, ledger.space, (-1, "")
+            self._pooled, self._space, self._basis = False, ledger.space, _NEVER
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         self.ends.add(stay, end_of(ledger.now, self.booked(stay.job)))
@@ -83,18 +89,18 @@ class Easy(PlanningQueue):
         if not self.waiting:
             return
         late = self._shadow <= ledger.now and not self.predictions.exact_requests
-        fresh = not (late or self.ordering.dynamic or (ledger.epoch, self.waiting[0].id) != self._basis)
+        fresh = not (late or self.ordering.dynamic or (self.epoch(ledger), self.waiting[0].id) != self._basis)
         if not fresh:
             self.start_from_head(ledger)
             if len(self.waiting) < 2:
-                self._basis = (-1, "")
+                self._basis = _NEVER
                 self.forget_started([])
                 return
             if self._pooled:
                 self._reserve_count(ledger, self.waiting[0])
             else:
                 self._reserve(ledger, self.waiting[0])
-            self._basis = (ledger.epoch, self.waiting[0].id)
+            self._basis = (self.epoch(ledger), self.waiting[0].id)
         if self._pooled:
             if fresh and not self.fresh:
                 return
@@ -128,16 +134,19 @@ class Easy(PlanningQueue):
         """Start a job if it does not delay the head."""
         outlives = end_of(ledger.now, self.booked(job)) > self._shadow
         if outlives and not self._counts:
-            place = self.choose(ledger.space.meet(ledger.free, self._at_shadow), job)
+            free = ledger.space.meet(ledger.free, self._at_shadow)
+            # It must not be in the way of those that run now, nor of the head.
+            place = self._place(Scene(ledger, free, lambda: (*Scene(ledger).held, *self._held)), job)
         else:
             place = self.choose_now(job)
         if place is None:
             return False
         if outlives:
             left = self._space.take(self._at_shadow, job, place.allocation)
-            if self._counts and not self._head_fits(left, head):
+            held = [*self._held, (job, place)]
+            if self._counts and not self._head_fits(left, head, self._shadow, held):
                 return False
-            self._at_shadow = left
+            self._at_shadow, self._held = left, held
         self._free -= place.allocation.size
         ledger.start(job, place)
         return True
@@ -158,26 +167,86 @@ class Easy(PlanningQueue):
 
     def _reserve(self, ledger: Ledger, head: Job) -> None:
         """Find the head's shadow time and what is free then."""
-        space = self._space
-        free: Any = ledger.free
-        self._shadow = math.inf
-        for end, _, stay in self.soonest_first(self.ends):
-            if end > self._shadow:
+        ends = [(end, stay) for end, _, stay in self.soonest_first(self.ends)]
+        space, free = self._space, ledger.free
+        count, shadow = 0, math.inf
+        for end, stay in ends:
+            if end > shadow:
                 break
-            free = space.give(free, stay.job, stay.allocation)
-            if ledger.unavailable:
-                free = space.only(free, ~ledger.unavailable)
+            free = self._with(free, stay)
+            count += 1
             # The loop goes on through the jobs that end at the very same time.
-            if self._shadow == math.inf and self._head_fits(free, head):
-                self._shadow = end
-        self._at_shadow = free
+            if shadow == math.inf and space.fits(free, head):
+                shadow = end
+        if shadow < math.inf and not self.placement.complete:
+            count, shadow, free = self._first_place(ledger, head, ends, count)
+        self._shadow, self._at_shadow = shadow, free
+        self._held = self._holding(ends[count:])
         if not self._counts:
-            place = self.choose(free, head)
+            place = self._place(Scene(ledger, free, lambda: self._held, None, shadow), head)
             if place is not None:
                 self._at_shadow = space.take(free, head, place.allocation)
+                self._held.append((head, place))
 
-    def _head_fits(self, free: Any, head: Job) -> bool:
-        return self._space.fits(free, head) and (self.placement.complete or self.choose(free, head) is not None)
+    def _first_place(
+        self, ledger: Ledger, head: Job, ends: list[tuple[float, Stay]], count: int
+    ) -> tuple[int, float, Any]:
+        """Return after how many ends, when, and with what free the placement finds the head a place.
+
+        A place stays one when more jobs end, so that few numbers of ends have to be tried.
+
+        Args:
+            ledger: the cluster.
+            head: the head of the queue.
+            ends: expected ends of the running jobs, soonest first.
+            count: number of ends after which there is room for the head.
+        """
+
+        numbers = [
+            number
+            for number in range(count, len(ends) + 1)
+            if number == len(ends) or ends[number][0] != ends[number - 1][0]
+        ]
+
+        def after(index: int) -> tuple[bool, tuple[int, float, Any]]:
+            number = numbers[index]
+            end, free = ends[number - 1][0], ledger.free
+            for _, stay in ends[:number]:
+                free = self._with(free, stay)
+            fits = self._head_fits(free, head, end, self._holding(ends[number:]))
+            return fits, (number, end if fits else math.inf, free)
+
+        # Twice as far each time, until there is a place; then halving in between.
+        below, above, step = -1, 0, 1
+        fits, best = after(above)
+        while not fits:
+            if above == len(numbers) - 1:
+                return best
+            below, above, step = above, min(above + step, len(numbers) - 1), 2 * step
+            fits, best = after(above)
+        while above - below > 1:
+            middle = (below + above) // 2
+            fits, found = after(middle)
+            if fits:
+                above, best = middle, found
+            else:
+                below = middle
+        return best
+
+    def _with(self, free: Any, stay: Stay) -> Any:
+        """Return what is free once a running job has ended."""
+        free = self._space.give(free, stay.job, stay.allocation)
+        away = self.ledger.unavailable
+        return self._space.only(free, ~away) if away else free
+
+    def _holding(self, ends: list[tuple[float, Stay]]) -> list[tuple[Job, Place]]:
+        return [] if self.placement.complete else [(stay.job, Place(stay.allocation)) for _, stay in ends]
+
+    def _head_fits(self, free: Any, head: Job, time: float, held: list[tuple[Job, Place]]) -> bool:
+        if not self._space.fits(free, head):
+            return False
+        scene = Scene(self.ledger, free, lambda: held, None, time)
+        return self.placement.complete or self._place(scene, head) is not None
 
     # ------------------------------------------------------------------ gaps for layers
 

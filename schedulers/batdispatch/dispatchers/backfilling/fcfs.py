@@ -18,12 +18,12 @@ class Fcfs(QueueDispatcher):
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
-        self._blocked_at = (-1, "")
+        self._blocked_at = ((-1, 0), "")
 
     def decide(self, ledger: Ledger) -> None:
         queue = self.waiting
-        if queue and (ledger.epoch, queue[0].id) != self._blocked_at:
+        if queue and (self.epoch(ledger), queue[0].id) != self._blocked_at:
             self.start_from_head(ledger)
             if self.waiting and not self.ordering.dynamic:
-                self._blocked_at = (ledger.epoch, self.waiting[0].id)
+                self._blocked_at = (self.epoch(ledger), self.waiting[0].id)
         self.fresh.clear()

@@ -22,12 +22,12 @@ class Filler(QueueDispatcher):
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
-        self._epoch = -1
+        self._epoch = (-1, 0)
 
     def decide(self, ledger: Ledger) -> None:
         # Since the last decision capacity only shrank, unless the epoch says otherwise: only new jobs can fit.
-        fresh = ledger.epoch == self._epoch
-        self._epoch = ledger.epoch
+        fresh = self.epoch(ledger) == self._epoch
+        self._epoch = self.epoch(ledger)
         started = []
         for job in self.candidates(ledger, lambda job: math.inf if ledger.fits(job) else -1.0, fresh=fresh):
             place = self.choose_now(job)

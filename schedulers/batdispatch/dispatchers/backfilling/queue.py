@@ -14,15 +14,19 @@ import msgspec
 
 from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher, Gap
+from batdispatch.core.events import Event
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import Lateness, overdue
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
+from batdispatch.core.reservations import Reservations
 from batdispatch.core.scene import Scene
+from batdispatch.core.space import Space
 from batdispatch.dispatchers.backfilling.lanes import Lanes, Longest
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.placement import make_placement
+from batdispatch.parts.placement.prospects import Prospects
 from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.prediction.predictions import LEAST
 
@@ -82,6 +86,7 @@ class QueueDispatcher(Dispatcher):
         #: Returns where a job goes within what is free now, or None.
         self.choose_now: Callable[[Job], Place | None] = partial(self._place, Scene(ledger))
         self.placement.begin(ledger.machine)
+        self.prospects = Prospects(self.placement, self.options.placement)
         self.ordering.begin(ledger)
         self._hears_ends = type(self.ordering).ended is not Ordering.ended
         self.predictions.begin(ledger)
@@ -95,9 +100,11 @@ class QueueDispatcher(Dispatcher):
         return self._place(Scene(self.ledger, free), job)
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
-        if not self.placement.complete and self.choose_on_idle(job) is None:
-            ledger.reject(job, f"placement {self.options.placement} finds no place for it even on the idle machine")
+        never = self.prospects.why_never(ledger, job)
+        if never:
+            ledger.reject(job, never)
             return
+        self.prospects.came(ledger, job)
         self.fresh.append(job)
         if self.ordering.dynamic:
             self.waiting.append(job)
@@ -110,9 +117,15 @@ class QueueDispatcher(Dispatcher):
             else:
                 insort(waiting, job, key=self._key)
 
-    def choose_on_idle(self, job: Job) -> Place | None:
-        """Return where a job would go if nothing ran and all hosts were there, or None."""
-        return self.placement.place(Scene(self.ledger, self.ledger.space.whole(), tuple), job)
+    def on_event(self, ledger: Ledger, event: Event) -> None:
+        self.prospects.hear(ledger)
+
+    def epoch(self, ledger: Ledger) -> tuple[int, int]:
+        """Return what changes when a job that found no place may find one, apart from the end of a decision's starts.
+
+        That is `Ledger.epoch`, and how often the placement became satisfied with more places.
+        """
+        return ledger.epoch, self.prospects.turns
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         self.predictions.ended(stay, ledger.now)
@@ -225,6 +238,18 @@ class PlanningQueue(QueueDispatcher):
     def booked(self, job: Job) -> float:
         """Return for how many seconds the plan keeps a job's hosts."""
         return self.lateness.booked(self.expected(job))
+
+    def reservations(self, ledger: Ledger, space: Space[Any] | None = None) -> Reservations:
+        """Return an empty plan with this dispatcher's placement; `space`: how capacity is planned, see there."""
+        place, patience = self.placement.place, self.placement.patience
+        return Reservations(ledger, place, space, slack=self.lateness.slack, patience=patience)
+
+    def is_free(self, job: Job, place: Place) -> bool:
+        """Return whether a place planned for now can be had: a job that is expected to end just now may still run."""
+        ledger = self.ledger
+        if ledger.space.lacking(ledger.free, job, place.allocation) is not None:
+            return False
+        return self.placement.complete or self.placement.holds(Scene(ledger), job, place)
 
     def soonest_first(self, ends: Ends) -> Iterable[tuple[float, int, Stay]]:
         """Return (expected end as things stand in s, rank, stay) of the running jobs, in order of the ends."""

@@ -90,7 +90,9 @@ class SlurmBackfill(PlanningQueue):
         self._changed = True
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
-        self._changed |= isinstance(event, MachinesAvailable | MachinesUnavailable)
+        turns = self.prospects.turns
+        super().on_event(ledger, event)
+        self._changed |= isinstance(event, MachinesAvailable | MachinesUnavailable) or self.prospects.turns > turns
 
     def decide(self, ledger: Ledger) -> None:
         self.start_from_head(ledger, self.options.queue_depth)
@@ -124,8 +126,7 @@ class SlurmBackfill(PlanningQueue):
             if found is None:
                 continue
             start, place = found
-            # A job that is expected to end just now may still hold its nodes.
-            if start <= now and space.lacking(ledger.free, job, place.allocation) is None:
+            if start <= now and self.is_free(job, place):
                 plan.keep(job, place, start, whole=False)
                 ledger.start(job, place)
                 started.append(job)
@@ -171,7 +172,8 @@ class _Plan:
         self._kept.append((start, end, job, place))
 
     def _place(self, free: Any, job: Job, start: float, end: float) -> Place | None:
-        return self._queue.placement.place(Scene(self._ledger, free, lambda: self._overlapping(start, end)), job)
+        scene = Scene(self._ledger, free, lambda: self._overlapping(start, end), None, start)
+        return self._queue.placement.place(scene, job)
 
     def _overlapping(self, start: float, end: float) -> Iterator[tuple[Job, Place]]:
         """Yield who holds what at any moment from `start` to `end`."""

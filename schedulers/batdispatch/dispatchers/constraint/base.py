@@ -27,6 +27,7 @@ from batdispatch.dispatchers.constraint.reserve import Reserve
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import Window, in_order
 from batdispatch.parts.placement import make_placement
+from batdispatch.parts.placement.prospects import Prospects
 from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.solving import Account, Found, Limits, settled
 
@@ -81,6 +82,7 @@ class PlanningDispatcher(Dispatcher):
     def begin(self, ledger: Ledger) -> None:
         self.ordering.begin(ledger)
         self.placement.begin(ledger.machine)
+        self.prospects = Prospects(self.placement, self.options.placement)
         self.predictions.begin(ledger)
         self.pool = PooledSpace(ledger.space)
         self.window = Window(self.options.window)
@@ -94,12 +96,11 @@ class PlanningDispatcher(Dispatcher):
     # ------------------------------------------------------------------ what happens
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
-        if not self.placement.complete:
-            idle = Scene(ledger, ledger.space.whole(), tuple, (job,))
-            if self.placement.place(idle, job) is None:
-                reason = f"placement {self.options.placement} finds no place for it even on the idle machine"
-                ledger.reject(job, reason)
-                return
+        never = self.prospects.why_never(ledger, job)
+        if never:
+            ledger.reject(job, never)
+            return
+        self.prospects.came(ledger, job)
         # Predictions are made at submission.
         duration = self.predictions.of(job)
         if self.reserve:
@@ -110,6 +111,7 @@ class PlanningDispatcher(Dispatcher):
         self.ordering.ended(stay, ledger.now)
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
+        self.prospects.hear(ledger)
         self._left = set()
 
     # ------------------------------------------------------------------ deciding

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
@@ -88,7 +88,9 @@ class Planner:
     def _choose(self, free: Any, job: Job, start: float, end: float, planned: Sequence[Reservation]) -> Place | None:
         if self.instance.pooled:
             return SOMEWHERE
-        scene = Scene(self.instance.ledger, free, lambda: self._held(start, end, planned), self.instance.jobs)
+        ledger = self.instance.ledger
+        held = partial(self._held, start, end, planned)
+        scene = Scene(ledger, free, held, self.instance.jobs, ledger.now + start)
         return self._placement.place(scene, job)
 
     def _held(self, start: float, end: float, planned: Sequence[Reservation]) -> Iterator[tuple[Job, Place]]:

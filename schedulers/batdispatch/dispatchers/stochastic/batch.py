@@ -18,7 +18,7 @@ from batdispatch.core.ledger import Ledger
 from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
 from batdispatch.core.request import Request
-from batdispatch.core.reservations import Reservation, Reservations
+from batdispatch.core.reservations import Reservation
 from batdispatch.core.space import HostSpace, PoolSpace
 from batdispatch.core.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, PlanOptions
@@ -101,7 +101,7 @@ class BatchPlanner(PlanningQueue):
         #: jobs do not care which hosts they get and all hosts are there.
         self._pooled = self.placement.complete and isinstance(ledger.space, HostSpace)
         space = PoolSpace(ledger.machine) if self._pooled else ledger.space
-        self.plan = Reservations(ledger, self.placement.place, space, slack=self.lateness.slack)
+        self.plan = self.reservations(ledger, space)
         self.window = ledger.now
         #: (start, order of planning, key) of the planned reservations, and some that are no more.
         self._starts: list[tuple[float, int, str]] = []
@@ -166,6 +166,7 @@ class BatchPlanner(PlanningQueue):
             self._loose |= self.window <= end < math.inf
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
+        super().on_event(ledger, event)
         if isinstance(event, MachinesAvailable | MachinesUnavailable):
             self._plan_hosts(ledger)
             self._void = True
@@ -176,7 +177,7 @@ class BatchPlanner(PlanningQueue):
             return
         held = self.plan.held
         self._pooled = False
-        self.plan = Reservations(ledger, self.placement.place, slack=self.lateness.slack)
+        self.plan = self.reservations(ledger)
         for job_id, kept in held.items():
             self.plan.held[job_id] = kept._replace(place=Place(ledger.running[job_id].allocation))
         self.plan.renew()
@@ -336,7 +337,7 @@ class BatchPlanner(PlanningQueue):
         if self._pooled:
             return self.choose(ledger.free, job)
         place = self.plan.planned[key].place
-        return place if ledger.space.lacking(ledger.free, job, place.allocation) is None else None
+        return place if self.is_free(job, place) else None
 
     # ------------------------------------------------------------------ the plan
 

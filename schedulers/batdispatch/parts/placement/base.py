@@ -1,14 +1,13 @@
-"""What a placement is, and how one is found by name."""
+"""What a placement is."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import registry
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job
@@ -28,10 +27,10 @@ class Placement(Part, ABC):
     """
 
     #: Whether a place is found whenever the job fits the free capacity.
-    complete: ClassVar[bool] = True
+    complete: bool = True
     #: Whether on whole hosts the answer depends on the job and on what is free alone, and stays the same when other
     #: hosts than the chosen ones are free no longer. Plans then leave jobs alone that cannot gain.
-    stable: ClassVar[bool] = False
+    stable: bool = False
 
     def begin(self, machine: Machine) -> None:
         """Prepare for a machine; called once, before any job."""
@@ -45,6 +44,21 @@ class Placement(Part, ABC):
             scene: what is free, the machine with its topology, who holds what. Nothing of it may be modified.
             job: a job that can run on the idle machine.
         """
+
+    def patience(self, job: Job, now: float) -> float:
+        """Return the next moment from which on it takes places that it refuses a job before, in seconds.
+
+        That is after `now`, and infinite if there is no such moment. A dispatcher has itself called then, see
+        `Prospects`.
+        """
+        return math.inf
+
+    def holds(self, scene: Scene, job: Job, place: Place) -> bool:
+        """Return whether a place that was chosen for another scene, with all its hosts free, is one in this scene.
+
+        A plan lets a job start when others are expected to have ended, and some of these may be a moment late.
+        """
+        return True
 
 
 class HostPlacement(Placement):
@@ -81,12 +95,3 @@ class HostPlacement(Placement):
             scene: as for `place`.
             job: the job.
         """
-
-
-def make_placement(text: str) -> Placement:
-    """Build a placement from its name, with options in brackets if any: ``best-fit``, ``contiguous[wrap=true]``.
-
-    Raises:
-        InputError: there is none of that name, or an option is wrong.
-    """
-    return registry.make(GROUP, text, Placement, "placement")

@@ -1,31 +1,51 @@
-"""Contiguous: one range of consecutive host ids."""
+"""Contiguous: one range of consecutive hosts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
 from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.filling import fill
-from batdispatch.core.job import Job
-from batdispatch.core.scene import Scene
-from batdispatch.parts.placement.base import Placement
+from batdispatch.core.errors import InputError
+from batdispatch.core.machine import Machine
+from batdispatch.core.options import Options
+from batdispatch.core.topology.curves import Curve, line
+from batdispatch.parts.placement.geometry.rules import Line, Rules
+from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
 
 
-class Contiguous(Placement):
-    """Take consecutive host ids, or wait.
+class ContiguousOptions(ShapeOptions, frozen=True, kw_only=True):
+    """Options of the contiguous placement.
 
-    On exclusive hosts: the lowest range of exactly the job's size. On shared nodes: the shortest range of nodes that
-    all have room, the lowest of those. Exact: None is returned only if no such range exists.
+    order: the order of the compute hosts. ids: as they are numbered. row-major, snake, hilbert: along such a curve
+        through the routers of a torus or mesh, those of one router by their numbers.
+    wrap: let a range go on at the beginning of the order behind its end.
+    fallback: once a job has waited for so many seconds, put it on any hosts if none form this shape, and count that.
+        none: never.
     """
 
+    order: Curve = "ids"
+    wrap: bool = False
+
+
+class Contiguous(Shape):
+    """Take hosts that follow each other in an order of the compute hosts, or wait.
+
+    On exclusive hosts: the lowest range of exactly the job's size. On shared nodes: the shortest range of nodes that
+    all have room, the lowest of those. I/O hosts do not break a range. Exact: None is returned only if no such range
+    exists.
+    """
+
+    options_type: ClassVar[type[Options]] = ContiguousOptions
     complete = False
     stable = True
 
-    def place(self, scene: Scene, job: Job) -> Place | None:
-        space, need = scene.space, scene.space.need(job)
-        if not space.fits(scene.free, job):
-            return None
-        if self.machine.exclusive:
-            mask = hostset.lowest_run(scene.nodes & need.hosts, need.units)
-            return None if mask is None else Place(Allocation(mask))
-        allocation = fill(space.room(scene.free, job), need, consecutive=True)
-        return None if allocation is None else Place(allocation)
+    def with_rules(self, rules: Rules, machine: Machine) -> Rules:
+        hosts = np.array(hostset.ids(machine.compute), dtype=np.int64)
+        try:
+            order = line(hosts, machine.topology, self.options.order)
+        except ValueError as problem:
+            raise InputError(f"placement contiguous: {problem}") from None
+        return replace(rules, lines=(*rules.lines, Line(order, self.options.wrap)))

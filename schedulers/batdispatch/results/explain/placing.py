@@ -9,6 +9,7 @@ from batdispatch.core import registry
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named
 from batdispatch.parts.placement import GROUP, Placement, make_placement
+from batdispatch.parts.placement.making import names_of
 from batdispatch.results.runs import Result
 
 #: The option that names a placement, at whatever depth.
@@ -25,7 +26,7 @@ def placement_of(result: Result) -> str:
     """
     text = _named(result.options, _DEEPEST) or _inside(result.dispatcher, _DEEPEST)
     try:
-        if not text or parse_named(text)[0] not in registry.names(GROUP):
+        if not text or not set(names_of(text)) <= set(registry.names(GROUP)):
             return ""
         return "" if _complete(make_placement(text)) else text
     except InputError:

@@ -1,0 +1,23 @@
+"""Connected: routers that hang together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from batdispatch.core.machine import Machine
+from batdispatch.parts.placement.geometry.rules import Rules
+from batdispatch.parts.placement.geometry.shape import Shape
+
+
+class Connected(Shape):
+    """Take hosts whose routers are connected by links between them, or wait.
+
+    Hosts of one router are connected. Of the connected parts of what is free, the smallest that suffices is taken, from
+    one of its ends. Exact: None is returned only if there are no such hosts. (With `local` and several pinned I/O nodes
+    it is exact on small machines, of at most 64 routers.)
+    """
+
+    complete = False
+
+    def with_rules(self, rules: Rules, machine: Machine) -> Rules:
+        return replace(rules, connected=True)

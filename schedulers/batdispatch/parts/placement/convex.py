@@ -1,0 +1,38 @@
+"""Convex: no other job's messages on the job's routes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+from batdispatch.core.machine import Machine
+from batdispatch.core.options import Options
+from batdispatch.parts.placement.geometry.rules import Rules
+from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
+
+
+class ConvexOptions(ShapeOptions, frozen=True, kw_only=True):
+    """Options of the convex placement.
+
+    rule: what must not be shared. links: no link on a route between two hosts of the job is on a route between two
+        hosts of another running job. routers: moreover each router on such a route has a host of the job, and no other
+        job has a host or a route there.
+    fallback: once a job has waited for so many seconds, put it on any hosts if none form this shape, and count that.
+        none: never.
+    """
+
+    rule: Literal["links", "routers"] = "links"
+
+
+class Convex(Shape):
+    """Take hosts whose messages to each other meet no other job's messages, or wait.
+
+    Convex allocations are defined in: R. Bleuse, Apprehending heterogeneity at (very) large scale, PhD thesis,
+    Universite Grenoble Alpes, 2017.
+    """
+
+    options_type: ClassVar[type[Options]] = ConvexOptions
+    complete = False
+
+    def with_rules(self, rules: Rules, machine: Machine) -> Rules:
+        return replace(rules, convex=self.options.rule)

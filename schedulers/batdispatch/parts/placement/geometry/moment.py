@@ -1,0 +1,161 @@
+"""What the searches know of one scene: what a job may use, and which links and routers others use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.job import Job
+from batdispatch.core.need import Need
+from batdispatch.core.topology.base import Ints
+from batdispatch.parts.placement.geometry.network import Network
+
+
+class Traffic:
+    """Counts, for each link and router, the jobs that use it: those that a scene shows, as they come and go.
+
+    Attributes:
+        version: changes whenever the jobs are others than before.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.version = 0
+        self._network = network
+        self._links = np.zeros(network.topology.links, dtype=np.int32)
+        self._routers = np.zeros(network.topology.routers, dtype=np.int32)
+        #: By identity, which the allocations kept here preserve.
+        self._shown: dict[int, Allocation] = {}
+        self._state: State | None = None
+
+    def of(self, held: Iterable[tuple[Job, Place]]) -> State:
+        """Return what the jobs of a scene use."""
+        now = {id(place.allocation): place.allocation for _, place in held}
+        gone = [one for key, one in self._shown.items() if key not in now]
+        come = [one for key, one in now.items() if key not in self._shown]
+        if gone or come or self._state is None:
+            for jobs, sign in ((gone, -1), (come, 1)):
+                for one in jobs:
+                    links, routers = self._network.used_by(one, one.ids)
+                    self._links[links] += sign
+                    self._routers[routers] += sign
+            self._shown = now
+            self.version += 1
+            self._state = State(self.version, self._links > 0, self._routers > 0)
+        return self._state
+
+
+class State:
+    """Which links and routers the jobs of a scene use.
+
+    Attributes:
+        version: other for other jobs.
+        links: bool [link].
+        routers: bool [router], those on routes included.
+    """
+
+    def __init__(self, version: int, links: NDArray[np.bool_], routers: NDArray[np.bool_]) -> None:
+        self.version = version
+        self.links = links
+        self.routers = routers
+
+    @cached_property
+    def link_mask(self) -> int:
+        """The links as a mask."""
+        return mask_of(self.links)
+
+
+class Wanted:
+    """What a job asks for.
+
+    Attributes:
+        units: number of units.
+        least: fewest hosts used.
+        most: most hosts used.
+        room: int64 [host], units that each host can take.
+    """
+
+    def __init__(self, need: Need, room: Ints) -> None:
+        self.units = need.units
+        self.least = need.least
+        self.most = min(need.most, need.units)
+        self.room = room
+        self._each = need.each
+
+    def settle(self, hosts: Ints, first: int, *, ordered: bool = True) -> Allocation | None:
+        """Put the units on the first of the hosts that suffice, at least one on each of these; None: they do not.
+
+        Args:
+            hosts: in the order in which they are filled, all with room.
+            first: how many of the first ones must be used.
+            ordered: whether later ones may be used only if all before them are.
+        """
+        taken = self.room[hosts].cumsum()
+        if not len(taken) or taken[-1] < self.units:
+            return None
+        count = max(int(taken.searchsorted(self.units)) + 1, first, self.least)
+        if count > len(hosts):
+            return None
+        if count > self.most:
+            if ordered or first > self.most:
+                return None
+            # The roomiest suffice, beside those that must be used, or none do.
+            order = np.argsort(-self.room[hosts[first:]], kind="stable")[: self.most - first] + first
+            hosts, count = hosts[np.concatenate([np.arange(first), np.sort(order)])], self.most
+            if self.room[hosts].sum() < self.units:
+                return None
+        used = hosts[:count]
+        counts = self.room[used].copy() if self._each else np.ones(count, dtype=np.int64)
+        left = self.units - int(counts.sum())
+        if left > 0:
+            more = self.room[used] - 1
+            before = np.concatenate(([0], more.cumsum()[:-1]))
+            counts += np.clip(left - before, 0, more)
+        return Allocation.of(used.tolist(), counts.tolist())
+
+
+class Asked(Wanted):
+    """What a job asks for, in cells of a network.
+
+    Attributes:
+        network: the network.
+        near: for each pinned I/O node, bool [cell], the cells of which the job must use one.
+    """
+
+    def __init__(self, network: Network, need: Need, room: Ints, near: Sequence[NDArray[np.bool_]]) -> None:
+        super().__init__(need, room)
+        self.network = network
+        self.near = near
+
+    @cached_property
+    def hosts(self) -> Ints:
+        """The hosts of the network that can take a unit, ascending, int64 [host]."""
+        return np.asarray(((self.room > 0) & (self.network.cell_of >= 0)).nonzero()[0])
+
+    @cached_property
+    def weights(self) -> Ints:
+        """Units that the hosts of each cell can take, int64 [cell]."""
+        cells = self.network.cell_of[self.hosts]
+        return np.bincount(cells, weights=self.room[self.hosts], minlength=self.network.cells).astype(np.int64)
+
+    def hosts_in(self, cells: Ints) -> Ints:
+        """Return the hosts of some cells that can take a unit, in the order of the cells, then of ids."""
+        order = np.full(self.network.cells, -1, dtype=np.int64)
+        order[cells] = np.arange(len(cells))
+        place = order[self.network.cell_of[self.hosts]]
+        found = self.hosts[place >= 0]
+        return np.asarray(found[np.argsort(place[place >= 0], kind="stable")])
+
+
+def mask_of(flags: NDArray[np.bool_]) -> int:
+    """Return flags as a mask: bit i is set where flag i is."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+
+
+def ids_of(mask: int, count: int) -> Ints:
+    """Return the ids of a mask of `count` bits, ascending, int64 [id]."""
+    data = np.frombuffer(mask.to_bytes((count + 7) >> 3, "little"), dtype=np.uint8)
+    return np.asarray(np.unpackbits(data, count=count, bitorder="little").nonzero()[0])

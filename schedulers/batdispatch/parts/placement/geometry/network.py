@@ -1,0 +1,133 @@
+"""What the searches know of a machine's network, whatever runs on it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.machine import Machine
+from batdispatch.core.topology.base import Ints, Topology
+
+#: Most routers (or hosts, where routes depend on them) of a machine on which searches are exhaustive.
+SMALL = 64
+#: Jobs whose links are remembered.
+_REMEMBERED = 4096
+
+
+class Network:
+    """Cells, who is beside whom, and which links and routers sets of hosts use.
+
+    A *cell* is a router with its hosts, since hosts of one router have the same routes. Where routes depend on the
+    host (fat trees), each host is a cell of its own.
+
+    Attributes:
+        machine: the machine.
+        topology: its network.
+        cell_of: int64 [host], -1 for hosts that are not in the network.
+        cells: number of cells.
+        small: whether searches may be exhaustive.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        """Read a machine.
+
+        Raises:
+            InputError: its topology is not known.
+        """
+        if machine.topology is None:
+            raise InputError(
+                "the placement needs the network that joins the hosts, and the platform states none: see the manual's "
+                "page on topologies"
+            )
+        self.machine = machine
+        self.topology: Topology = machine.topology
+        hosts = np.arange(len(machine.hosts), dtype=np.int64)
+        by_router = self.topology.routes_follow_routers
+        self.cell_of: Ints = self.topology.router_of if by_router else np.where(self.topology.router_of < 0, -1, hosts)
+        self.cells = self.topology.routers if by_router else len(hosts)
+        self.small = self.cells <= SMALL
+        self._used: dict[int, tuple[object, Ints, Ints]] = {}
+
+    @cached_property
+    def router_of_cell(self) -> Ints:
+        """int64 [cell], -1 for the cell of a host that is not in the network."""
+        return np.arange(self.cells) if self.topology.routes_follow_routers else self.topology.router_of
+
+    @cached_property
+    def beside(self) -> csr_array:
+        """Which cells are on one router or on routers joined by a link: [cell, cell], symmetric, none beside itself."""
+        topology, own = self.topology, self.router_of_cell
+        ends = np.unique(topology.link_ends, axis=0)
+        if topology.routes_follow_routers:
+            rows, columns = ends[:, 0], ends[:, 1]
+        else:
+            joined = np.zeros((topology.routers, topology.routers), dtype=np.bool_)
+            joined[ends[:, 0], ends[:, 1]] = True
+            np.fill_diagonal(joined, val=True)
+            inside = (own >= 0).nonzero()[0]
+            near = joined[own[inside][:, None], own[inside][None, :]]
+            np.fill_diagonal(near, val=False)
+            row, column = near.nonzero()
+            rows, columns = inside[row], inside[column]
+        return csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(self.cells, self.cells))
+
+    @cached_property
+    def edges(self) -> tuple[Ints, Ints]:
+        """Where each cell's neighbours begin, int64 [cell + 1], and all neighbours, int64 [pair]."""
+        return self.beside.indptr.astype(np.int64), self.beside.indices.astype(np.int64)
+
+    def near(self, host: int) -> NDArray[np.bool_]:
+        """Return which cells are at most one link from a host, bool [cell]; none where the host is elsewhere."""
+        router = int(self.topology.router_of[host])
+        there = np.zeros(self.cells, dtype=np.bool_)
+        if router >= 0:
+            routers = np.append(self.topology.neighbours(router), router)
+            there[np.isin(self.router_of_cell, routers)] = True
+        return there
+
+    @cached_property
+    def example(self) -> Ints:
+        """A host of each cell, int64 [cell]; -1 for cells without one."""
+        found = np.full(self.cells, -1, dtype=np.int64)
+        inside = (self.cell_of >= 0).nonzero()[0][::-1]
+        found[self.cell_of[inside]] = inside
+        return found
+
+    @cached_property
+    def pair_links(self) -> list[list[int]]:
+        """The links on the routes between two cells, both ways, as masks: [cell][cell]. For small machines only."""
+        table = [[0] * self.cells for _ in range(self.cells)]
+        hosts = self.example.tolist()
+        for a in range(self.cells):
+            for b in range(a):
+                if hosts[a] >= 0 and hosts[b] >= 0:
+                    links = self.topology.links_within([hosts[a], hosts[b]]).nonzero()[0].tolist()
+                    table[a][b] = table[b][a] = sum(1 << link for link in links)
+        return table
+
+    def used_by(self, hosts: object, ids: list[int]) -> tuple[Ints, Ints]:
+        """Return the links and the routers that a job uses: int64 [link], int64 [router]; remembered.
+
+        Args:
+            hosts: the job's allocation, by whose identity the answer is remembered.
+            ids: its hosts.
+        """
+        known = self._used.get(id(hosts))
+        if known is not None and known[0] is hosts:
+            return known[1], known[2]
+        inside = np.array(ids, dtype=np.int64)
+        inside = inside[self.topology.router_of[inside] >= 0]
+        cells = np.unique(self.cell_of[inside])
+        if len(cells) > 1:
+            links = self.topology.links_within(inside).nonzero()[0]
+            routers = np.unique(np.concatenate([self.topology.link_ends[links].ravel(), self.router_of_cell[cells]]))
+        else:
+            links, routers = np.zeros(0, dtype=np.int64), self.router_of_cell[cells]
+        if len(self._used) >= _REMEMBERED:
+            self._used.clear()
+        self._used[id(hosts)] = (hosts, links, routers)
+        return links, routers

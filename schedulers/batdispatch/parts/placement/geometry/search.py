@@ -1,0 +1,270 @@
+"""Finds hosts for a job that keep the rules of several shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.core.scene import Scene
+from batdispatch.core.topology import Grid
+from batdispatch.core.topology.base import Ints
+from batdispatch.parts.placement.geometry.boxes import Boxes, Free, Sizes
+from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two, compatible, gamma
+from batdispatch.parts.placement.geometry.closest import ClosestSearch, balls
+from batdispatch.parts.placement.geometry.hits import hits
+from batdispatch.parts.placement.geometry.joined import joined
+from batdispatch.parts.placement.geometry.moment import Asked, State, Traffic, Wanted, ids_of
+from batdispatch.parts.placement.geometry.network import Network
+from batdispatch.parts.placement.geometry.ranges import ranges
+from batdispatch.parts.placement.geometry.rules import Line, Rules, keeps
+
+#: Places that are compared where a compact one is preferred.
+_COMPARED = 16
+#: Ranges of a machine that is not small of which is checked whether they keep rules about the network.
+_CHECKED = 256
+#: Cells in an order in which they may be filled, and how many of the first ones must be used.
+Order = tuple[Ints, int]
+
+
+class Search:
+    """Searches on one machine.
+
+    Nothing that is remembered changes an answer: an answer depends on the scene and the job alone.
+    """
+
+    def __init__(self, machine: Machine, rules: Rules) -> None:
+        """Prepare for a machine.
+
+        Raises:
+            InputError: the rules are about the network, and the machine's topology is not known.
+        """
+        self._machine = machine
+        self._ids = Line(np.arange(len(machine.hosts), dtype=np.int64))
+        self._network = Network(machine) if rules.networked else None
+        self._traffic = None if self._network is None else Traffic(self._network)
+        grid = machine.topology
+        self._sizes = Sizes(grid) if rules.networked and isinstance(grid, Grid) else None
+        self._near: dict[str, NDArray[np.bool_]] = {}
+        self._boxes: tuple[Any, Boxes] | None = None
+        self._free: tuple[Ints, Free] | None = None
+
+    def find(self, scene: Scene, job: Job, rules: Rules) -> Allocation | None:
+        """Return an allocation that keeps the rules, or None.
+
+        Args:
+            scene: what a placement is shown.
+            job: the job, for all units of which there is room.
+            rules: at most those that the search was made for.
+        """
+        need = scene.space.need(job)
+        room = np.minimum(self._room(scene, job), job.request.units)
+        lines = (*rules.lines, self._ids) if job.request.contiguous else rules.lines
+        if not rules.networked:
+            return self._on_lines(lines, Rules(), Wanted(need, room))
+        assert self._network is not None
+        near = [self._near_to(name) for name in job.request.io_nodes] if rules.local else []
+        asked = Asked(self._network, need, room, near)
+        state = self._state(scene, rules)
+        if lines:
+            return self._on_lines(lines, rules, asked, state)
+        ordered = rules.connected or rules.convex == "routers"
+        found = (asked.settle(*order, ordered=ordered) for order in self._orders(rules, asked, state))
+        return self._chosen(rules, (one for one in found if one is not None))
+
+    def holds(self, scene: Scene, rules: Rules, allocation: Allocation) -> bool:
+        """Return whether an allocation that kept the rules in another scene does so in this one."""
+        if not rules.convex:
+            # All else is about the hosts alone.
+            return True
+        assert self._network is not None
+        links, routers = self._network.used_by(allocation, allocation.ids)
+        state = self._state(scene, rules)
+        strict = rules.convex == "routers"
+        return not (state.links[links].any() or (strict and state.routers[routers].any()))
+
+    # ------------------------------------------------------------------ what is there
+
+    def _room(self, scene: Scene, job: Job) -> Ints:
+        """Return how many units each host can take, int64 [host]."""
+        if not self._machine.exclusive:
+            return scene.space.room(scene.free, job)
+        usable = scene.nodes if job.request.plain else scene.nodes & scene.space.need(job).hosts
+        room = np.zeros(len(self._machine.hosts), dtype=np.int64)
+        room[ids_of(usable, len(self._machine.hosts))] = 1
+        return room
+
+    def _near_to(self, name: str) -> NDArray[np.bool_]:
+        known = self._near.get(name)
+        if known is None:
+            assert self._network is not None
+            known = self._near[name] = self._network.near(self._machine.by_name[name])
+        return known
+
+    def _state(self, scene: Scene, rules: Rules) -> State:
+        """Return what others use, as far as the rules need it."""
+        assert self._traffic is not None
+        return self._traffic.of(scene.held if rules.convex else ())
+
+    # ------------------------------------------------------------------ lines
+
+    def _on_lines(
+        self, lines: tuple[Line, ...], rules: Rules, asked: Wanted, state: State | None = None
+    ) -> Allocation | None:
+        """Return an allocation on a range of each line that keeps the rules, or None."""
+        first, *others = lines
+        more = bool(others) or rules.networked
+        found = []
+        checked = 0
+        for start, length in ranges(
+            asked.room[first.hosts], asked.units, asked.least, asked.most, wrap=first.wrap, longer=more
+        ):
+            hosts = first.hosts[(start + np.arange(length)) % len(first.hosts)]
+            if not all(_in_range(line, hosts) for line in others):
+                continue
+            if rules.networked:
+                assert isinstance(asked, Asked)
+                assert state is not None
+                if not all(near[asked.network.cell_of[hosts]].any() for near in asked.near):
+                    continue
+                checked += 1
+                if checked > _CHECKED and not asked.network.small:
+                    break
+                if not keeps(rules, asked, state, hosts):
+                    continue
+            allocation = asked.settle(hosts, length)
+            if allocation is None:
+                continue
+            if not rules.compact:
+                return allocation
+            found.append(allocation)
+        return self._chosen(rules, iter(found))
+
+    # ------------------------------------------------------------------ orders
+
+    def _chosen(self, rules: Rules, found: Iterator[Allocation]) -> Allocation | None:
+        """Return the first of some allocations, or the most compact of the first few."""
+        if not rules.compact:
+            return next(found, None)
+        assert self._network is not None
+        network = self._network
+        compared = list(islice(found, _COMPARED if not network.small else None))
+        return min(compared, key=lambda one: gamma(network, one.ids), default=None)
+
+    def _orders(self, rules: Rules, asked: Asked, state: State) -> Iterator[Order]:
+        """Yield hosts in orders of which enough first ones keep the rules, with the number that must be used."""
+        everywhere = np.ones(asked.network.cells, dtype=np.bool_)
+        pairwise = not (asked.near or rules.connected or rules.convex == "routers")
+        if rules.compact and asked.network.small and self._machine.exclusive and pairwise:
+            yield from self._closest(rules, asked, state)
+        if rules.convex:
+            for cells in self._regions(rules, asked, state):
+                if rules.convex == "routers":
+                    yield _leading(asked, asked.hosts_in(cells), len(cells))
+                else:
+                    yield from self._within(rules, asked, cells)
+        elif rules.connected or asked.near:
+            yield from self._within(rules, asked, everywhere.nonzero()[0])
+        elif rules.compact:
+            for hosts in balls(asked):
+                yield hosts, 0
+        else:
+            yield asked.hosts, 0
+        if asked.network.small and rules.convex != "routers" and (rules.convex or rules.connected):
+            pairs = compatible(asked.network, state) if rules.convex else any_two(asked.network)
+            cells_found = CliqueSearch(asked, pairs, connected=rules.connected).find()
+            if cells_found is not None:
+                yield _leading(asked, asked.hosts_in(np.array(cells_found, dtype=np.int64)), len(cells_found))
+
+    def _closest(self, rules: Rules, asked: Asked, state: State) -> Iterator[Order]:
+        pairs = compatible(asked.network, state) if rules.convex else any_two(asked.network)
+        taken = ClosestSearch(asked, pairs).find()
+        if taken is not None:
+            hosts = [asked.hosts_in(np.array([cell]))[:number] for cell, number in taken.items()]
+            yield np.concatenate(hosts), 0
+
+    def _within(self, rules: Rules, asked: Asked, cells: Ints) -> Iterator[Order]:
+        """Yield orders of hosts of some cells that keep the rules apart from convexity."""
+        among = np.zeros(asked.network.cells, dtype=np.bool_)
+        among[cells] = True
+        if rules.connected:
+            for order, first in joined(asked, among):
+                yield _leading(asked, asked.hosts_in(order), first)
+        elif asked.near:
+            chosen = hits(asked.near, among & (asked.weights > 0), asked.most)
+            if chosen is not None:
+                others = cells[~np.isin(cells, chosen)]
+                yield _leading(asked, asked.hosts_in(np.concatenate([chosen, others])), len(chosen))
+        else:
+            yield asked.hosts_in(cells), 0
+
+    # ------------------------------------------------------------------ regions
+
+    def _regions(self, rules: Rules, asked: Asked, state: State) -> Iterator[Ints]:
+        """Yield cells of which any may be used (`links`), or of which all must be (`routers`), to be convex."""
+        strict = rules.convex == "routers"
+        if self._sizes is None:
+            yield from self._groups(rules, asked, state)
+            return
+        boxes = self._boxes_of(asked, state, strict=strict)
+        for corner, size in self._free_of(asked).find(boxes, asked.units, asked.most, strict=strict):
+            yield self._sizes.cells(corner, size)
+
+    def _boxes_of(self, asked: Asked, state: State, *, strict: bool) -> Boxes:
+        assert self._sizes is not None
+        usable = ~state.routers & (asked.weights > 0) if strict else np.ones(self._sizes.routers, dtype=np.bool_)
+        key = (state.version, strict, usable.tobytes() if strict else b"")
+        if self._boxes is None or self._boxes[0] != key:
+            self._boxes = (key, Boxes(self._sizes, links=None if strict else ~state.links, routers=usable))
+        return self._boxes[1]
+
+    def _free_of(self, asked: Asked) -> Free:
+        assert self._sizes is not None
+        if asked.near:
+            return Free(self._sizes, asked.weights, asked.near)
+        if self._free is None or not np.array_equal(self._free[0], asked.weights):
+            self._free = (asked.weights, Free(self._sizes, asked.weights, []))
+        return self._free[1]
+
+    def _groups(self, rules: Rules, asked: Asked, state: State) -> Iterator[Ints]:
+        """Yield the cells with room below each switch, from the lowest level, where all of them together are convex."""
+        network = asked.network
+        for below in network.topology.switches():
+            groups = below[asked.hosts]
+            for group in np.unique(groups).tolist():
+                hosts = asked.hosts[groups == group]
+                cells = np.unique(network.cell_of[hosts])
+                alone = Rules(convex=rules.convex)
+                if asked.room[hosts].sum() >= asked.units and keeps(alone, asked, state, hosts):
+                    yield cells
+
+
+def _in_range(line: Line, hosts: Ints) -> bool:
+    """Return whether hosts are a range of a line."""
+    position = np.full(int(line.hosts.max()) + 1, -1, dtype=np.int64)
+    position[line.hosts] = np.arange(len(line.hosts))
+    places = np.sort(position[hosts])
+    gaps = np.diff(places) > 1
+    if line.wrap and len(places) > 1:
+        gaps = np.append(gaps, (places[0] - places[-1]) % len(line.hosts) > 1)
+        return int(gaps.sum()) <= 1
+    return not gaps.any()
+
+
+def _leading(asked: Asked, hosts: Ints, first: int) -> Order:
+    """Return hosts with one of each of the first cells in front, and the number of these.
+
+    Args:
+        asked: the job.
+        hosts: cell by cell.
+        first: number of cells.
+    """
+    cells = asked.network.cell_of[hosts]
+    begins = np.concatenate(([True], cells[1:] != cells[:-1])).nonzero()[0][:first]
+    return np.concatenate([hosts[begins], np.delete(hosts, begins)]), len(begins)

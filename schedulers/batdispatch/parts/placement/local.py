@@ -1,0 +1,22 @@
+"""Local: next to the I/O nodes that the job asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from batdispatch.core.machine import Machine
+from batdispatch.parts.placement.geometry.rules import Rules
+from batdispatch.parts.placement.geometry.shape import Shape
+
+
+class Local(Shape):
+    """Take, for each I/O node that the job is pinned to, a host at most one link from it, or wait.
+
+    The other hosts are the lowest ones. A job that is pinned to no I/O node goes anywhere. Exact: None is returned only
+    if there are no such hosts.
+    """
+
+    complete = False
+
+    def with_rules(self, rules: Rules, machine: Machine) -> Rules:
+        return replace(rules, local=True)

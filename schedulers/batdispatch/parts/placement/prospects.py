@@ -1,0 +1,69 @@
+"""What jobs that wait may expect of a placement: ever a place? And from when on places that it refuses now?"""
+
+from __future__ import annotations
+
+import math
+from heapq import heappop, heappush
+
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import SOONEST, Ledger
+from batdispatch.core.request import Request
+from batdispatch.core.scene import Scene
+from batdispatch.core.space import REMEMBERED
+from batdispatch.parts.placement.base import Placement
+
+
+class Prospects:
+    """Of the waiting jobs of one dispatcher.
+
+    `hear` asks for a call at the moment when the first waiting job is to get a place that it is refused now. At most
+    one call is asked for at a time, so a job that starts at once costs none of its own.
+
+    Attributes:
+        turns: how often such a moment has come. Who remembers what did not fit forgets it when this changes.
+    """
+
+    def __init__(self, placement: Placement, name: str) -> None:
+        """Prepare; `name` is the placement's, as it was chosen."""
+        self.turns = 0
+        self._placement = placement
+        self._name = name
+        self._somewhere: dict[Request, bool] = {}
+        #: (moment in s, position in the order of arrival, job).
+        self._moments: list[tuple[float, int, Job]] = []
+        self._called = math.inf
+
+    def why_never(self, ledger: Ledger, job: Job) -> str:
+        """Return why a job finds no place even on the idle machine, however long it waits, or an empty text."""
+        if self._placement.complete:
+            return ""
+        found = self._somewhere.get(job.request)
+        if found is None:
+            if len(self._somewhere) >= REMEMBERED:
+                self._somewhere.clear()
+            idle = Scene(ledger, ledger.space.whole(), tuple, (job,), math.inf)
+            found = self._somewhere[job.request] = self._placement.place(idle, job) is not None
+        return "" if found else f"placement {self._name} finds no place for it even on the idle machine"
+
+    def came(self, ledger: Ledger, job: Job) -> None:
+        """Note a job that waits from now on."""
+        moment = self._placement.patience(job, ledger.now)
+        if moment < math.inf:
+            heappush(self._moments, (moment, ledger.rank(job), job))
+            self.hear(ledger)
+
+    def hear(self, ledger: Ledger) -> None:
+        """See whose moment has come, and ask for a call at the next one."""
+        now, moments = ledger.now, self._moments
+        if self._called <= now:
+            self._called = math.inf
+        while moments and (moments[0][0] <= now or moments[0][2].id not in ledger.queue):
+            _, rank, job = heappop(moments)
+            if job.id in ledger.queue:
+                self.turns += 1
+                again = self._placement.patience(job, now)
+                if again < math.inf:
+                    heappush(moments, (again, rank, job))
+        if moments and moments[0][0] < self._called:
+            self._called = moments[0][0]
+            ledger.wake_at(max(self._called, now + SOONEST))

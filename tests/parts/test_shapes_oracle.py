@@ -1,0 +1,88 @@
+"""All shapes on 200 states of small machines, against the number of valid allocations of every size."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.machine import Host, Machine
+from batdispatch.core.scene import Scene
+from batdispatch.core.topology import Grid
+from batdispatch.parts.placement import make_placement
+from spec_shapes import case_net, keeps
+from strategies import make_job
+
+ORACLE = Path(__file__).parents[1] / "oracles" / "topology" / "placements.json"
+CASES: list[dict[str, Any]] = json.loads(ORACLE.read_text())
+PLACEMENTS = {
+    "contiguous": "contiguous",
+    "contiguous_wrap": "contiguous[wrap=true]",
+    "connected": "connected",
+    "convex": "convex",
+    "convex_strict": "convex[rule=routers]",
+    "local": "local",
+}
+
+
+def ledger_of(case: dict[str, Any]) -> Ledger:
+    """A cluster in the state of a case; what is neither free nor running is away."""
+    shape = case["topology"]
+    count = math.prod(shape["dims"]) * shape["per"]
+    hosts = [Host(id=i, name=f"n{i}", storage=i in case["io"]) for i in range(count)]
+    routers = [host // shape["per"] for host in range(count)]
+    machine = Machine(hosts, Grid(routers, shape["dims"], wrap=shape["kind"] == "torus"))
+    ledger = Ledger(e.SimulationBegins(0.0, machine))
+    for number, nodes in enumerate(case["running"]):
+        job = make_job(f"w0!r{number}", len(nodes))
+        ledger.apply_submitted(e.JobSubmitted(0.0, job))
+        ledger.start(job, Allocation.of(nodes))
+    there = {*case["io"], *case["free"], *(node for job in case["running"] for node in job)}
+    away = [host for host in range(count) if host not in there]
+    if away:
+        ledger.apply_unavailable(Allocation.of(away))
+    return ledger
+
+
+def asking(case: dict[str, Any], units: int) -> Any:
+    pinned = [f"n{host}" for host in case["pinned_io"]]
+    return make_job("w0!asked", units, **({"io_node": pinned} if pinned else {}))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_a_place_is_found_exactly_when_there_is_one_and_it_keeps_the_rules(case: dict[str, Any]) -> None:
+    ledger, net = ledger_of(case), case_net(case)
+    count = len(ledger.machine.hosts)
+    for rules, counts in case["counts"].items():
+        shapes = rules.split("+")
+        placement = make_placement("+".join(PLACEMENTS[shape] for shape in shapes))
+        placement.begin(ledger.machine)
+        for units in range(1, len(case["free"]) + 1):
+            place = placement.place(Scene(ledger), asking(case, units))
+            assert (place is not None) == (str(units) in counts), (rules, units)
+            if place is None:
+                continue
+            nodes = place.allocation.ids
+            assert len(nodes) == units
+            assert set(nodes) <= set(case["free"])
+            for shape in shapes:
+                found = keeps(shape, net, nodes, case["running"], case["io"], case["pinned_io"], count)
+                assert found, (rules, units, nodes, shape)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_compact_finds_the_least_gamma(case: dict[str, Any]) -> None:
+    ledger, net = ledger_of(case), case_net(case)
+    placement = make_placement("compact")
+    placement.begin(ledger.machine)
+    for units, least in case["least_gamma"].items():
+        place = placement.place(Scene(ledger), make_job("w0!asked", int(units)))
+        assert place is not None
+        assert set(place.allocation.ids) <= set(case["free"])
+        assert net.gamma(place.allocation.ids) == pytest.approx(least, abs=1e-8)
