@@ -98,7 +98,7 @@ class Grid(Topology):
         link = self._link[:, axis, way]
         return np.asarray((link >= 0) & links[link]) if len(links) else np.zeros(len(link), dtype=np.bool_)
 
-    def _steps(self, axis: int, sources: Ints, targets: Ints) -> Ints:
+    def steps(self, axis: int, sources: Ints, targets: Ints) -> Ints:
         """Return the steps from coordinates to coordinates of a dimension, elementwise; negative: downwards."""
         up = (targets - sources) % self.dims[axis]
         return np.where(up <= self._most[axis][0][sources], up, up - self.dims[axis])
@@ -107,7 +107,7 @@ class Grid(Topology):
         """Return the number of links from routers to routers: the sum over the dimensions, symmetric."""
         total = np.zeros(np.broadcast_shapes(sources.shape, targets.shape), dtype=np.int64)
         for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
-            total += np.abs(self._steps(axis, sources // stride % size, targets // stride % size))
+            total += np.abs(self.steps(axis, sources // stride % size, targets // stride % size))
         return total
 
     def sum_of_distances(self, hosts: ArrayLike) -> int:
@@ -122,7 +122,7 @@ class Grid(Topology):
             rows = max(AT_ONCE // max(len(places), 1), 1)
             for start in range(0, len(places), rows):
                 block = slice(start, start + rows)
-                steps = np.abs(self._steps(axis, places[block, None], places[None, :]))
+                steps = np.abs(self.steps(axis, places[block, None], places[None, :]))
                 total += int(counts[block] @ (steps @ counts))
         return total
 

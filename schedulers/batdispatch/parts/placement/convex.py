@@ -27,8 +27,12 @@ class ConvexOptions(ShapeOptions, frozen=True, kw_only=True):
 class Convex(Shape):
     """Take hosts whose messages to each other meet no other job's messages, or wait.
 
-    Convex allocations are defined in: R. Bleuse, Apprehending heterogeneity at (very) large scale, PhD thesis,
-    Universite Grenoble Alpes, 2017.
+    With `rule=routers` exact on tori and meshes of any size: boxes are all there is. With `rule=links`, boxes are
+    looked at first, small ones first, then sets grown from 24 free routers. That is exact on lines and rings; on small
+    machines (at most 64 routers) all other sets are tried too, up to 50,000 steps. On larger ones a place may be
+    missed. On a fat tree or dragonfly, where there are no boxes, the hosts below one switch are looked at, from the
+    lowest level.
+    R. Bleuse, "Apprehending heterogeneity at (very) large scale", PhD thesis, Universite Grenoble Alpes, 2017.
     """
 
     options_type: ClassVar[type[Options]] = ConvexOptions

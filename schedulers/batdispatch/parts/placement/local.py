@@ -12,8 +12,9 @@ from batdispatch.parts.placement.geometry.shape import Shape
 class Local(Shape):
     """Take, for each I/O node that the job is pinned to, a host at most one link from it, or wait.
 
-    The other hosts are the lowest ones. A job that is pinned to no I/O node goes anywhere. Exact: None is returned only
-    if there are no such hosts.
+    The other hosts, and those of jobs that are pinned to no I/O node, are the lowest ones that are near no I/O node, as
+    far as these suffice: hosts near I/O nodes are left to jobs that need them. Exact: None is returned only if there
+    are no such hosts (given up after 20,000 steps for jobs that are pinned to very many I/O nodes).
     """
 
     complete = False

@@ -10,6 +10,7 @@ a class for each; this one finds hosts that keep the rules of several shapes at 
 | `joined.py` | connected routers: exact |
 | `cliques.py` | sets of routers that keep each pair's routes to themselves: exact on small machines |
 | `hits.py` | a few cells near all I/O nodes of a job |
+| `growth.py` | such sets on larger tori and meshes, grown from seeds |
 | `closest.py` | hosts that are close to each other: exact on small machines |
 | `search.py` | hosts that keep all rules, by the above |
 

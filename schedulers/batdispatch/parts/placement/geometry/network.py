@@ -90,6 +90,14 @@ class Network:
         return there
 
     @cached_property
+    def near_io(self) -> NDArray[np.bool_]:
+        """The cells that are at most one link from an I/O host, bool [cell]."""
+        found = np.zeros(self.cells, dtype=np.bool_)
+        for host in self.machine.storage:
+            found |= self.near(host.id)
+        return found
+
+    @cached_property
     def example(self) -> Ints:
         """A host of each cell, int64 [cell]; -1 for cells without one."""
         found = np.full(self.cells, -1, dtype=np.int64)

@@ -18,6 +18,7 @@ from batdispatch.core.topology.base import Ints
 from batdispatch.parts.placement.geometry.boxes import Boxes, Free, Sizes
 from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two, compatible, gamma
 from batdispatch.parts.placement.geometry.closest import ClosestSearch, balls
+from batdispatch.parts.placement.geometry.growth import Partners, grown, partners_of
 from batdispatch.parts.placement.geometry.hits import hits
 from batdispatch.parts.placement.geometry.joined import joined
 from batdispatch.parts.placement.geometry.moment import Asked, State, Traffic, Wanted, ids_of
@@ -54,6 +55,7 @@ class Search:
         self._near: dict[str, NDArray[np.bool_]] = {}
         self._boxes: tuple[Any, Boxes] | None = None
         self._free: tuple[Ints, Free] | None = None
+        self._partners: tuple[int, Partners] | None = None
 
     def find(self, scene: Scene, job: Job, rules: Rules) -> Allocation | None:
         """Return an allocation that keeps the rules, or None.
@@ -159,7 +161,6 @@ class Search:
 
     def _orders(self, rules: Rules, asked: Asked, state: State) -> Iterator[Order]:
         """Yield hosts in orders of which enough first ones keep the rules, with the number that must be used."""
-        everywhere = np.ones(asked.network.cells, dtype=np.bool_)
         pairwise = not (asked.near or rules.connected or rules.convex == "routers")
         if rules.compact and asked.network.small and self._machine.exclusive and pairwise:
             yield from self._closest(rules, asked, state)
@@ -169,13 +170,15 @@ class Search:
                     yield _leading(asked, asked.hosts_in(cells), len(cells))
                 else:
                     yield from self._within(rules, asked, cells)
-        elif rules.connected or asked.near:
-            yield from self._within(rules, asked, everywhere.nonzero()[0])
+        elif rules.connected or rules.local:
+            # Cells near I/O nodes come last: others will ask for them.
+            yield from self._within(rules, asked, np.argsort(asked.network.near_io, kind="stable"))
         elif rules.compact:
             for hosts in balls(asked):
                 yield hosts, 0
-        else:
-            yield asked.hosts, 0
+        if rules.convex == "links" and isinstance(asked.network.topology, Grid):
+            for routers in grown(asked, self._partners_of(state), connected=rules.connected):
+                yield _leading(asked, asked.hosts_in(np.array(routers, dtype=np.int64)), len(routers))
         if asked.network.small and rules.convex != "routers" and (rules.convex or rules.connected):
             pairs = compatible(asked.network, state) if rules.convex else any_two(asked.network)
             cells_found = CliqueSearch(asked, pairs, connected=rules.connected).find()
@@ -223,6 +226,12 @@ class Search:
         if self._boxes is None or self._boxes[0] != key:
             self._boxes = (key, Boxes(self._sizes, links=None if strict else ~state.links, routers=usable))
         return self._boxes[1]
+
+    def _partners_of(self, state: State) -> Partners:
+        assert self._network is not None
+        if self._partners is None or self._partners[0] != state.version:
+            self._partners = (state.version, partners_of(self._network, state))
+        return self._partners[1]
 
     def _free_of(self, asked: Asked) -> Free:
         assert self._sizes is not None
