@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.topology import Dragonfly, FatTree, Flat, Grid, Topology
+from batdispatch.core.topology.grid import MOST_AT_ONCE
 from batdispatch.inputs.platforms import generate, read_platform
 from simgrid_routes import simgrid_routes
 from torus_routes import TORI as SEVEN_TORI
@@ -176,6 +177,30 @@ def test_sums_and_matrices_agree_with_single_distances(topology: Topology, data:
     if hosts:
         assert topology.distances(hosts, hosts).tolist() == matrix
     assert topology.sum_of_distances(hosts) == sum(map(sum, matrix))
+
+
+@given(st.one_of(grids(), fat_trees(), dragonflies()), st.data())
+def test_many_sets_at_once_have_the_links_and_distances_of_each(topology: Topology, data: st.DataObject) -> None:
+    last = len(topology.router_of) - 1
+    host = st.integers(0, last)
+    sets = data.draw(st.lists(st.lists(host, max_size=min(last + 1, 8), unique=True), max_size=5))
+    hosts = np.array([each for part in sets for each in part], dtype=np.int64)
+    bounds = np.cumsum([0, *map(len, sets)])
+    links, ends = topology.links_within_each(hosts, bounds)
+    found = [sorted(links[low:high].tolist()) for low, high in itertools.pairwise(ends.tolist())]
+    assert found == [np.flatnonzero(topology.links_within(each)).tolist() for each in sets]
+    assert topology.sums_of_distances(hosts, bounds).tolist() == [topology.sum_of_distances(each) for each in sets]
+
+
+@pytest.mark.parametrize("size", [MOST_AT_ONCE - 1, MOST_AT_ONCE, MOST_AT_ONCE + 1])
+@pytest.mark.parametrize("wrap", [True, False])
+def test_the_largest_ring_that_is_a_word_and_the_next(size: int, wrap: bool) -> None:
+    ring = Grid(range(size), [size], wrap=wrap)
+    sets = [[0, size - 1], [0, size // 2], [1, size // 2 + 1], list(range(size)), [3, 7, size - 2]]
+    hosts, bounds = np.concatenate(sets), np.cumsum([0, *map(len, sets)])
+    links, ends = ring.links_within_each(hosts, bounds)
+    for each, low, high in zip(sets, ends[:-1], ends[1:], strict=True):
+        assert sorted(links[low:high].tolist()) == sorted(brute_links(ring, each))
 
 
 @given(st.one_of(grids(), fat_trees(), dragonflies()))

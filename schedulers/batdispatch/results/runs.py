@@ -21,6 +21,7 @@ from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
 from batdispatch.results.metrics.compute import Value, compute
 from batdispatch.results.metrics.sample import Sample, sample_of
+from batdispatch.results.network.use import network_use
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.usage import JobFacts, held_by_row, job_facts, licences_of, read_units, slots_in_blocks
@@ -219,7 +220,8 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     """Read a run folder and compute its metrics.
 
     Metrics come from the jobs file and the lineage. Those that need the workload or the platform as well (fairness over
-    users, utilisation of named resources and licences) are taken from result.json, whose writer had both at hand.
+    users, utilisation of named resources and licences, the network's) are taken from result.json, whose writer had both
+    at hand.
 
     Raises:
         InputError: the folder has no jobs file, a file in it is malformed, or its files are not those of one whole run.
@@ -276,7 +278,7 @@ def metrics_of(
     Args:
         columns: the run's jobs.
         result: what result.json will hold; of it, "decisions" is read.
-        machine: of the run, for utilisation.
+        machine: of the run, for utilisation and the network's metrics.
         jobs: of the workload, for users and for what they ask for.
         facts: these, found for each row already.
         users: of each row's job, object [row], where nothing else of the jobs matters: on whole hosts without licences.
@@ -315,6 +317,7 @@ def metrics_of(
         licences=licences,
         amounts=amounts,
         users=facts.users if facts is not None else users,
+        network=None if machine is None else network_use(columns, machine, None if facts is None else facts.asking),
         decisions=result.get("decisions"),
     )
 

@@ -8,7 +8,9 @@ References:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -131,6 +133,20 @@ class Topology(ABC):
             total += int(counts[block] @ (self.router_distances(routers[block, None], routers[None, :]) @ counts))
         return total
 
+    def sums_of_distances(self, hosts: Ints, bounds: Ints) -> Ints:
+        """Return `sum_of_distances` of each of many sets of hosts, int64 [set].
+
+        On a grid this takes a few microseconds for each set and tens of nanoseconds for each host.
+
+        Args:
+            hosts: the hosts of all sets, one set behind the other, int64 [slot].
+            bounds: the hosts of set s are ``hosts[bounds[s]:bounds[s + 1]]``, int64 [set + 1].
+
+        Raises:
+            ValueError: a host is not in this network.
+        """
+        return np.array([self.sum_of_distances(each) for each in _parts(hosts, bounds)], dtype=np.int64)
+
     # Routes.
 
     @abstractmethod
@@ -179,6 +195,28 @@ class Topology(ABC):
         if self.shared:
             used |= used[self.opposite]
         return used
+
+    def links_within_each(self, hosts: Ints, bounds: Ints) -> tuple[Ints, Ints]:
+        """Return the links of `links_within` for each of many sets of hosts.
+
+        On a grid of at most 63 routers a dimension this takes some ten microseconds for each small set; sets that are
+        asked about together should have no more than some 100,000 hosts, since memory follows their number.
+
+        Args:
+            hosts: the hosts of all sets, one set behind the other, int64 [slot]; those of a set are all different.
+            bounds: the hosts of set s are ``hosts[bounds[s]:bounds[s + 1]]``, int64 [set + 1].
+
+        Returns:
+            (links, bounds): the links of all sets, those of a set all different, int64; and where each set's begin and
+            end, as for the hosts, int64 [set + 1].
+
+        Raises:
+            ValueError: a host is not in this network.
+        """
+        found = [np.flatnonzero(self.links_within(each)) for each in _parts(hosts, bounds)]
+        counts = [0, *(len(each) for each in found)]
+        links = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+        return links.astype(np.int64), np.cumsum(counts, dtype=np.int64)
 
     def _mark_links(self, hosts: Ints, used: NDArray[np.bool_]) -> None:
         """Set `used` for each link on the routes between any two of `hosts`, which are all different."""
@@ -255,6 +293,17 @@ class Topology(ABC):
         if wrong.any():
             raise ValueError(f"host {int(wanted[wrong].flat[0])} is not in this network")
         return routers
+
+
+def _parts(hosts: Ints, bounds: Ints) -> Iterator[Ints]:
+    """Yield the hosts of each set."""
+    return (hosts[start:end] for start, end in pairwise(bounds.tolist()))
+
+
+def ordered(values: Ints) -> Ints:
+    """Return the different values in ascending order, as `numpy.unique`, which takes longer where runs are in order."""
+    found = np.sort(values, kind="stable")
+    return found[np.concatenate(([True], found[1:] != found[:-1]))] if len(found) else found
 
 
 def opposites(link_ends: Ints, routers: int) -> Ints:

@@ -118,6 +118,20 @@ class FatTree(Topology):
             total += 2 * (sources // hosts != targets // hosts)
         return total
 
+    def sum_of_distances(self, hosts: ArrayLike) -> int:
+        """Return the sum of dist(i, i') over all ordered pairs of hosts, level by level.
+
+        On each level the q^2 - sum of n^2 pairs below different switches need two links more, with n hosts below each.
+        Time: O(q log q) for each level.
+        """
+        routers = self.routers_of(hosts)
+        total = 0
+        for level in range(self._first, len(self.down)):
+            below = self._below[level] // self._below[self._first]
+            counts = np.unique(routers // below, return_counts=True)[1]
+            total += 2 * (len(routers) ** 2 - int(counts @ counts))
+        return total
+
     def _routes(self, sources: Ints, targets: Ints) -> Ints:
         start, end = self._place[sources], self._place[targets]
         levels = range(len(self.down))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from batdispatch.core.topology.base import AT_ONCE, Ints, Topology, opposites
+from batdispatch.core.topology.base import AT_ONCE, Ints, Topology, opposites, ordered
 
 
 class Grid(Topology):
@@ -126,6 +126,26 @@ class Grid(Topology):
                 total += int(counts[block] @ (steps @ counts))
         return total
 
+    def sums_of_distances(self, hosts: Ints, bounds: Ints) -> Ints:
+        """Return `sum_of_distances` of each of many sets of hosts, see `Topology.sums_of_distances`.
+
+        With n_d [set, coordinate] hosts at each coordinate of dimension d, and A_d [coordinate, coordinate] the steps
+        between two, this is the sum over the dimensions of the diagonal of n_d A_d n_d'.
+        """
+        if max(self.dims) > MOST_AT_ONCE:
+            return super().sums_of_distances(hosts, bounds)
+        routers = self.routers_of(hosts)
+        sets = len(bounds) - 1
+        owner = np.repeat(np.arange(sets), np.diff(bounds))
+        total = np.zeros(sets)
+        for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
+            counts = np.bincount(owner * size + routers // stride % size, minlength=sets * size).reshape(sets, size)
+            place = np.arange(size)
+            steps = np.abs(self._steps(axis, place[:, None], place[None, :])).astype(np.float64)
+            # Whole numbers below 2^53 are exact in floating point.
+            total += ((counts @ steps) * counts).sum(axis=1)
+        return np.rint(total).astype(np.int64)
+
     def route(self, source: int, target: int) -> tuple[int, ...]:
         """Return the links on the route from one host to another, in the order of travel."""
         at, there = (int(router) for router in self.routers_of([source, target]))
@@ -169,6 +189,104 @@ class Grid(Topology):
                 )
             ):
                 used[self._link[ring[covered], axis, way]] = True
+
+    def links_within_each(self, hosts: Ints, bounds: Ints) -> tuple[Ints, Ints]:
+        """Return the links of `links_within` for each of many sets of hosts, see `Topology.links_within_each`.
+
+        The links of a ring that a set uses in one direction are a word of 64 bits. For each source on a ring and
+        each set of targets there, all links up to the farthest target in reach are marked at once.
+        """
+        if max(self.dims) > MOST_AT_ONCE:
+            return super().links_within_each(hosts, bounds)
+        routers = self.routers_of(hosts)
+        owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        links, sets = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
+            place = routers // stride % size
+            above = self.routers // (stride * size)
+            # A set has a row of sources for each of its coordinates after this dimension, and a row of targets for each
+            # before it; each pair of these is a ring.
+            sources = _Rows(owner * above + routers // (stride * size), place, size)
+            targets = _Rows(owner * stride + routers % stride, place, size)
+            first, behind = (
+                np.searchsorted(targets.key // stride, sources.key // above, side=side) for side in ("left", "right")
+            )
+            counts = behind - first
+            source = np.repeat(np.arange(len(sources.key)), counts)
+            target = np.arange(len(source)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+            ring_set = sources.key[source] // above
+            ring = sources.key[source] % above * (stride * size) + targets.key[target] % stride
+            for way, most in enumerate(self._most[axis]):
+                used = np.zeros(len(ring), dtype=np.uint64)
+                sought = targets.words(mirrored=bool(way))[target]
+                left = np.arange(len(ring))
+                for turn in range(int(sources.count.max(initial=0))):
+                    left = left[sources.count[source[left]] > turn]
+                    start = sources.place[sources.first[source[left]] + turn]
+                    # Downwards is upwards in the mirror.
+                    begin, reach = (size - 1 - start, most[start]) if way else (start, most[start])
+                    used[left] |= _reached(sought[left], begin, reach, size)
+                some = np.flatnonzero(used)
+                bits = np.unpackbits(used[some].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little", count=size)
+                at, coordinate = np.nonzero(bits)
+                coordinate = size - 1 - coordinate if way else coordinate
+                links.append(self._link[ring[some[at]] + coordinate * stride, axis, way])
+                sets.append(ring_set[some[at]])
+        found, owner = np.concatenate(links), np.concatenate(sets)
+        if self.shared:
+            both = np.concatenate([owner * self.links + found, owner * self.links + self.opposite[found]])
+            owner, found = np.divmod(ordered(both), max(self.links, 1))
+        order = np.argsort(owner, kind="stable")
+        return found[order], np.searchsorted(owner[order], np.arange(len(bounds))).astype(np.int64)
+
+
+class _Rows:
+    """Coordinates in rows, each once.
+
+    Attributes:
+        key: of each row, int64 [row], ascending.
+        first: where the coordinates of each row begin, int64 [row].
+        count: how many they are, int64 [row].
+        place: the coordinates, ascending in each row, int64 [coordinate].
+    """
+
+    def __init__(self, key: Ints, place: Ints, size: int) -> None:
+        self._size = size
+        row, self.place = np.divmod(ordered(key * size + place), size)
+        self.first = np.flatnonzero(np.diff(row, prepend=-1))
+        self.key = row[self.first]
+        self.count = np.diff(self.first, append=len(row))
+
+    def words(self, *, mirrored: bool) -> NDArray[np.uint64]:
+        """Return the coordinates of each row as bits, uint64 [row]; mirrored: counted from the last one."""
+        place = self._size - 1 - self.place if mirrored else self.place
+        if not len(place):
+            return np.zeros(0, dtype=np.uint64)
+        return np.asarray(np.bitwise_or.reduceat(_ONE << place.astype(np.uint64), self.first))
+
+
+_ONE = np.uint64(1)
+#: Largest dimension whose rings are words, so that many sets of hosts are looked at together.
+MOST_AT_ONCE = 63
+
+
+def _reached(targets: NDArray[np.uint64], start: Ints, most: Ints, size: int) -> NDArray[np.uint64]:
+    """Return the links upwards from places on rings to the farthest targets in reach, bit c: the link that starts at c.
+
+    Args:
+        targets: bit c is set where a target is at coordinate c, uint64 [pair].
+        start: coordinates of the sources, int64 [pair].
+        most: the most steps upwards from there, int64 [pair].
+        size: of the rings.
+    """
+    place, back = start.astype(np.uint64), (size - start).astype(np.uint64)
+    # Bit d: a target is d steps upwards.
+    ahead = ((targets >> place) | (targets << back)) & ((_ONE << (most + 1).astype(np.uint64)) - _ONE)
+    # All bits below the highest one: the steps to there. A target of no steps needs no link.
+    for shift in (1, 2, 4, 8, 16, 32):
+        ahead |= ahead >> np.uint64(shift)
+    ahead >>= _ONE
+    return np.asarray(((ahead << place) | (ahead >> back)) & np.uint64((1 << size) - 1))
 
 
 def _most_steps(size: int, wraps: bool) -> tuple[Ints, Ints]:

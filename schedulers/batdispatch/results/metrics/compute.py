@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from batdispatch.core.job import JobState
 from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.metrics.sample import Sample, sample_of
+from batdispatch.results.network.use import NetworkUse
 
 Value = float | int | None
 
@@ -93,6 +95,7 @@ def compute(
     licences: Mapping[str, float] | None = None,
     amounts: Mapping[str, Floats] | None = None,
     users: NDArray[np.object_] | None = None,
+    network: NetworkUse | None = None,
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
 ) -> dict[str, Value]:
@@ -106,6 +109,7 @@ def compute(
         licences: number of each licence of the machine.
         amounts: what each row's job held of each of those two, float64 [row]; for each, a metric ``utilisation_NAME``.
         users: the user of each row's job, object [row].
+        network: what each row makes of the network.
         decisions: ``result.json``'s "decisions".
         threshold: of the bounded slowdown, seconds.
 
@@ -120,6 +124,7 @@ def compute(
         licences=licences,
         amounts=amounts,
         users=users,
+        network=network,
         decisions=decisions,
         threshold=threshold,
     )
@@ -351,6 +356,132 @@ def fragmentation(sample: Sample) -> Value:
     segment i held.
     """
     return _statistic(sample.pieces, np.mean)
+
+
+# --- network ---------------------------------------------------------------------------------------------------------
+
+
+class _Measure(NamedTuple):
+    """What an allocation measures in the network."""
+
+    #: Of the metrics, behind mean_ and weighted_.
+    name: str
+    #: Of `NetworkUse`.
+    field: str
+    label: str
+    unit: str
+    what: str
+    symbol: str
+    formula: str
+
+
+_MEASURES = (
+    _Measure(
+        name="compactness",
+        field="compactness",
+        label="compactness",
+        unit="links",
+        what="distance between two hosts of an allocation (gamma)",
+        symbol="g_i",
+        formula="""g_i = 1 / (h_i (h_i - 1)) times the sum of dist(a, b) over all ordered pairs of hosts of segment i; 0
+        for one host (Bleuse 2017)""",
+    ),
+    _Measure(
+        name="proximity",
+        field="proximity",
+        label="proximity",
+        unit="links/host",
+        what="distance to the I/O nodes that a job asks for, divided by its number of hosts (rho)",
+        symbol="d_i",
+        formula="""d_i = the maximum over the I/O nodes b that the job asks for of (1 / h_i) (min dist(a, b) + max
+        dist(a, b)), min and max over the hosts a of segment i (Bleuse 2017); over the segments whose job asks for an
+        I/O node""",
+    ),
+    _Measure(
+        name="locality_factor",
+        field="locality",
+        label="locality factor",
+        unit="",
+        what="number of routers that an allocation uses, as a multiple of the least possible number",
+        symbol="l_i",
+        formula="""l_i = routers on which hosts of segment i stand / least number of routers on which h_i compute hosts
+        stand; in a fat tree the lowest switches are the routers""",
+    ),
+    _Measure(
+        name="shared_links",
+        field="shared",
+        label="shared links",
+        unit="",
+        what="share of the links within an allocation that another job uses at the same moment",
+        symbol="c_i",
+        formula="""c_i = the mean over the run time of n_i(t) / L_i, with L_i the directed links on the routes between
+        hosts of segment i, and n_i(t) those of them that are also on a route between hosts of another segment that
+        runs at t; 0 for L_i = 0; over the segments with p_i > 0""",
+    ),
+    _Measure(
+        name="shared_time",
+        field="busy",
+        label="time with shared links",
+        unit="",
+        what="share of its run time in which a job shares at least one link with another job",
+        symbol="b_i",
+        formula="""b_i = the share of the run time of segment i with n_i(t) > 0, n_i(t) as in shared_links; over the
+        segments with p_i > 0""",
+    ),
+)
+
+
+def _measured(measure: _Measure) -> None:
+    """Register the means of a measure over segments and over node-seconds."""
+
+    def values(sample: Sample) -> Floats:
+        return np.zeros(0) if sample.network is None else getattr(sample.network, measure.field)
+
+    def mean(sample: Sample) -> Value:
+        found = values(sample)
+        return _statistic(found[~np.isnan(found)], np.mean)
+
+    def weighted(sample: Sample) -> Value:
+        found = values(sample)
+        known = np.flatnonzero(~np.isnan(found))
+        weight = (sample.held * sample.segment_run)[known]
+        return float(found[known] @ weight / weight.sum()) if weight.any() else None
+
+    mean.__name__, weighted.__name__ = f"mean_{measure.name}", f"weighted_{measure.name}"
+    mean.__doc__ = f"""Mean {measure.what}.
+
+    (1/m) sum_i {measure.symbol} over the m segments, with {measure.formula}."""
+    weighted.__doc__ = f"""Mean {measure.what}, where larger and longer jobs count for more.
+
+    sum_i h_i p_i {measure.symbol} / sum_i h_i p_i, with {measure.symbol} as in mean_{measure.name}."""
+    metric(f"mean {measure.label}", unit=measure.unit, group="Network")(mean)
+    metric(f"{measure.label} by node-seconds", unit=measure.unit, group="Network")(weighted)
+
+
+for _measure in _MEASURES:
+    _measured(_measure)
+
+
+@metric("fragmentation of free nodes", group="Network")
+def free_fragmentation(sample: Sample) -> Value:
+    """Share of the free node-seconds that lie outside of the largest connected piece of free nodes.
+
+    1 - integral of L(t) / integral of F(t), from the first submission to the last end, with F(t) the hosts that carry
+    no job and L(t) those of them in the largest connected piece. Two hosts are connected if they stand on one router,
+    or if links between routers with free hosts join them. This is external fragmentation, 1 - largest block / free
+    memory (as in Wilson et al. 1995), on the network. Exact for up to 1,000 stretches between changes; beyond, at 1,000
+    equally spaced moments. Hosts that are away count as free.
+    """
+    return None if sample.network is None else sample.network.free.outside(sample.network.free.piece)
+
+
+@metric("fragmentation along the line", group="Network")
+def line_fragmentation(sample: Sample) -> Value:
+    """Share of the free node-seconds that lie outside of the longest run of free nodes with consecutive ids.
+
+    1 - integral of R(t) / integral of F(t), as free_fragmentation, with R(t) the length of the longest run.
+    """
+    return None if sample.network is None else sample.network.free.outside(sample.network.free.run)
 
 
 # --- queue -----------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from batdispatch.core.job import FINAL_STATES
 from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage, logical, waits
+from batdispatch.results.network.use import NetworkUse
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Sample:
         licences: likewise of what exists once for the whole machine.
         amounts: a_ik, what each segment held of each named resource or licence.
         users: the job's user, object [job], empty text when unknown; None: no job's user is known.
+        network: what each segment makes of the network, and the free nodes; None: there is none, or it is not known.
         decisions: the run's decision-time statistics, as in result.json.
         threshold: tau of the bounded slowdown.
     """
@@ -61,6 +63,7 @@ class Sample:
     licences: Mapping[str, float] = field(default_factory=dict)
     amounts: Mapping[str, Floats] = field(default_factory=dict)
     users: NDArray[np.object_] | None = None
+    network: NetworkUse | None = None
     decisions: Mapping[str, float | None] = field(default_factory=dict)
     threshold: float = 10.0
 
@@ -100,10 +103,11 @@ def sample_of(
     licences: Mapping[str, float] | None = None,
     amounts: Mapping[str, Floats] | None = None,
     users: NDArray[np.object_] | None = None,
+    network: NetworkUse | None = None,
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
 ) -> Sample:
-    """Build a sample from the columns of a run; `amounts` and `users` have one entry for each row of them.
+    """Build a sample from the columns of a run; `amounts`, `users` and `network` have an entry for each row of them.
 
     Raises:
         InputError: an allocation is malformed, or the lineage contradicts the times.
@@ -143,6 +147,7 @@ def sample_of(
         licences=dict(licences or {}),
         amounts={name: values[started] for name, values in (amounts or {}).items()},
         users=of_first[jobs_started] if of_first is not None and (of_first != "").any() else None,
+        network=None if network is None else network.take(started),
         decisions=dict(decisions or {}),
         threshold=threshold,
     )
