@@ -371,16 +371,57 @@ def test_a_dragonfly_is_routed_as_by_simgrid(
 
 
 @needs_simgrid
-@pytest.mark.parametrize(("dims", "per"), [((5,), 1), ((4, 3), 1), ((3, 2, 2), 2)])
+@pytest.mark.parametrize(("dims", "per"), [((5,), 1), ((1,), 3), ((4, 3), 1), ((3, 2, 2), 2), ((4, 1, 5), 3)])
 def test_a_generated_mesh_is_routed_as_a_mesh_by_simgrid(dims: tuple[int, ...], per: int, tmp_path: Path) -> None:
-    check_against_simgrid(generate.mesh(dims, hosts_per_router=per), tmp_path, ends=True)
+    check_written_grid(generate.mesh(dims, hosts_per_router=per), tmp_path)
 
 
 @needs_simgrid
-def test_two_hosts_a_router_are_routed_as_by_simgrid_between_routers(tmp_path: Path) -> None:
-    """The generator's torus has a plane of links for each host of a router; routes use the same router links."""
+@pytest.mark.parametrize(
+    ("dims", "per"),
+    [((4,), 2), ((6, 3), 3), ((5, 4), 1), ((4, 4, 4), 2), ((2, 3, 4), 2), ((2, 2, 2, 2), 2), ((8, 1, 3), 2)],
+)
+def test_hosts_that_share_a_router_are_routed_as_by_simgrid(dims: tuple[int, ...], per: int, tmp_path: Path) -> None:
+    check_written_grid(generate.torus(dims, hosts_per_router=per, router_links="shared"), tmp_path)
+
+
+def check_written_grid(content: bytes, folder: Path) -> None:
+    """Compare the routes of a grid whose zones are written out, without what leads from line to line in a router.
+
+    A message takes its sender's own link, a link of SimGrid's for each link of ours, and its receiver's own link.
+    """
+    path = folder / "written.xml"
+    path.write_bytes(content)
+    platform = read_platform(path)
+    topology = platform.machine.topology
+    assert topology is not None
+    names = [host.name for host in platform.hosts]
+    _, routes = simgrid_routes(path, names)
+    there: dict[str, int] = {}
+    back: dict[int, str] = {}
+    for (source, target), links in zip(itertools.permutations(range(len(names)), 2), _without_own(routes), strict=True):
+        assert links[0] == f"of_{names[source]}_UP"
+        assert links[-1] == f"of_{names[target]}_DOWN"
+        theirs = [link for link in links[1:-1] if not link.startswith("inside")]
+        ours = topology.route(source, target)
+        assert len(ours) == len(theirs), (names[source], names[target], theirs)
+        for link, name in zip(ours, theirs, strict=True):
+            assert there.setdefault(name, link) == link
+            assert back.setdefault(link, name) == name
+    assert len(back) == topology.links
+
+
+def _without_own(routes: Sequence[list[str]]) -> list[list[str]]:
+    """Leave out the routes from hosts to themselves."""
+    size = math.isqrt(len(routes))
+    return [links for place, links in enumerate(routes) if place % (size + 1)]
+
+
+@needs_simgrid
+def test_split_links_of_two_hosts_a_router_are_routed_as_by_simgrid_between_routers(tmp_path: Path) -> None:
+    """SimGrid's own torus has a plane of links for each host of a router; routes use the same router links."""
     path = tmp_path / "platform.xml"
-    path.write_bytes(generate.torus((4, 3), hosts_per_router=2))
+    path.write_bytes(generate.torus((4, 3), hosts_per_router=2, router_links="split"))
     platform = read_platform(path)
     topology = platform.machine.topology
     assert topology is not None

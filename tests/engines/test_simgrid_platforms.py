@@ -11,8 +11,10 @@ import pytest
 from lxml import etree
 
 from batdispatch.engines.simgrid_library import VARIABLE, find_simgrid
-from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms import generate, read_platform
+from batdispatch.inputs.platforms.generate.torus import RouterLinks
 from batdispatch.inputs.platforms.simgrid_form import readable
+from batdispatch.runs.isolation import isolated
 from batdispatch.runs.run import RunSpec, execute
 from recorded import RECORDINGS
 from with_simgrid import needs_simgrid
@@ -100,6 +102,33 @@ def test_the_system_is_searched_unless_the_loader_knows_that_it_is_in_vain(
     if listed is not None:
         (tmp_path / "list").write_bytes(listed)
     assert find_simgrid() == found
+
+
+@needs_simgrid
+@pytest.mark.parametrize(("router_links", "seconds"), [("shared", 2.0), ("split", 1.0)])
+def test_hosts_of_a_router_contend_for_its_links_where_they_are_shared(
+    router_links: RouterLinks, seconds: float, tmp_path: Path
+) -> None:
+    path = tmp_path / "torus.xml"
+    links = generate.Links(bw="1GBps", lat="1us")
+    path.write_bytes(generate.torus([4, 3], hosts_per_router=2, links=links, router_links=router_links))
+    # Both hosts of router 0 send to router 1, which is beside it.
+    messages = [("n10", "n12", 1e9), ("n11", "n13", 1e9)]
+    ends = isolated("with_simgrid:ends_of", {"platform": str(path), "messages": messages})
+    assert ends == pytest.approx([seconds] * 2, rel=1e-4)
+
+
+@needs_simgrid
+def test_each_dimension_and_each_host_has_its_bandwidth(tmp_path: Path) -> None:
+    path = tmp_path / "torus.xml"
+    widths = generate.Widths(("4GBps", "2GBps"), "1GBps")
+    path.write_bytes(generate.torus([8, 3], hosts_per_router=8, links=generate.Links(lat="0us"), widths=widths))
+    names = [f"n{number}" for number in range(100, 292)]
+    # All eight hosts of router 0 send: to router 1 in the first dimension, to router 8 in the second, and one alone.
+    for target, senders, seconds in ((8, 8, 2.0), (64, 8, 4.0), (8, 1, 1.0)):
+        messages = [(names[host], names[target + host], 1e9) for host in range(senders)]
+        ends = isolated("with_simgrid:ends_of", {"platform": str(path), "messages": messages})
+        assert ends == pytest.approx([seconds] * senders, rel=1e-4)
 
 
 @needs_simgrid

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from batdispatch.batsim import v4
+from batdispatch.engines.activities import Activity
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.engines.simgrid_timer import SimGridTimer
@@ -66,3 +69,21 @@ def delays_of(platform: str, master: str | None, progress: object) -> list[tuple
 def start_twice(platform: str, progress: object) -> None:
     for _ in range(2):
         SimGridTimer(read_platform(platform))
+
+
+def ends_of(platform: str, messages: list[tuple[str, str, float]], progress: object) -> list[float]:
+    """Return when each of some messages arrives that all set out at once: sender, receiver, bytes."""
+    site = read_platform(platform)
+    timer = SimGridTimer(site)
+    ends = [math.nan] * len(messages)
+
+    def loop() -> None:
+        for number, (sender, receiver, size) in enumerate(messages):
+            hosts = (site.by_name[sender], site.by_name[receiver])
+            timer.start(Activity(hosts, np.zeros(2), np.array([[0.0, size], [0.0, 0.0]])), number, 0.0)
+        while timer.running:
+            for number in timer.advance(math.inf):
+                ends[number] = timer.clock
+
+    timer.run(loop)
+    return ends

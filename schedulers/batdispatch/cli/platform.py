@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from batdispatch.cli.groups import Group
+
+if TYPE_CHECKING:
+    from batdispatch.inputs.platforms.generate import Links, Widths
+    from batdispatch.inputs.platforms.generate.torus import RouterLinks
 
 
 @click.group(cls=Group)
@@ -45,14 +49,23 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
     return tuple(int(part) for part in parts)
 
 
-def _link_options(speed: str = "1Gf", bw: str = "1.25GBps", lat: str = "10us") -> Callable[[Any], Any]:
-    """Add the options that every kind has, with the defaults of a kind."""
+def _link_options(
+    speed: str = "1Gf", bw: str = "1.25GBps", lat: str = "10us", *, dimensions: bool = False
+) -> Callable[[Any], Any]:
+    """Add the options that every kind has, with the defaults of a kind; `dimensions`: whether links have any."""
+    metavar, of_a_link = "BANDWIDTH", "Bandwidth of a link."
+    if dimensions:
+        metavar, of_a_link = "BW[,BW,..]", "Bandwidth of a link, or one for each dimension."
+    host_width = click.option(
+        "--host-bw", metavar="BW", help="Bandwidth between a host and its router. Default: as the widest link."
+    )
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(
             [
                 click.option("--speed", metavar="SPEED", default=speed, show_default=True, help="Speed of a core."),
-                click.option("--bw", metavar="BANDWIDTH", default=bw, show_default=True, help="Bandwidth of a link."),
+                click.option("--bw", metavar=metavar, default=bw, show_default=True, help=of_a_link),
+                *([host_width] if dimensions else []),
                 click.option("--lat", metavar="TIME", default=lat, show_default=True, help="Latency of a link."),
                 click.option("-o", "--output", metavar="P.xml", required=True, help="File to write, - for output."),
             ]
@@ -61,6 +74,14 @@ def _link_options(speed: str = "1Gf", bw: str = "1.25GBps", lat: str = "10us") -
         return function
 
     return add
+
+
+def _grid_links(speed: str, bw: str, lat: str, host_bw: str | None) -> tuple[Links, Widths]:
+    """Return the links of a grid, and which of them have other bandwidths."""
+    from batdispatch.inputs.platforms import generate as kinds
+
+    each = bw.split(",")
+    return kinds.Links(speed=speed, bw=each[0], lat=lat), kinds.Widths(each if len(each) > 1 else (), host_bw)
 
 
 _capacity = click.option(
@@ -149,23 +170,40 @@ def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat
 )
 @click.option("--hosts-per-router", metavar="N", type=int, default=2, show_default=True, help="Nodes on a router.")
 @click.option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the torus.")
+@click.option(
+    "--router-links",
+    type=click.Choice(["shared", "split"]),
+    help="Whether the nodes of a router share its links, or each has links of its own to the neighbours, as SimGrid's "
+    "torus has it. Default: shared, unless the torus has so many routers that SimGrid takes long to start.",
+)
 @_capacity
-@_link_options(bw="9.6GBps", lat="1us")
+@_link_options(bw="9.6GBps", lat="1us", dimensions=True)
 def torus(
     dims: tuple[int, ...],
     hosts_per_router: int,
     io: int,
+    router_links: RouterLinks | None,
     capacity: str | None,
     speed: str,
     bw: str,
+    host_bw: str | None,
     lat: str,
     output: str,
 ) -> None:
     """A k-ary torus with several nodes a router and I/O nodes; --io 672 is the size of Blue Waters."""
     from batdispatch.inputs.platforms import generate as kinds
 
-    links = kinds.Links(speed=speed, bw=bw, lat=lat)
-    _write(output, kinds.torus(dims, hosts_per_router=hosts_per_router, io=io, capacity=capacity, links=links))
+    links, widths = _grid_links(speed, bw, lat, host_bw)
+    content = kinds.torus(
+        dims,
+        hosts_per_router=hosts_per_router,
+        io=io,
+        capacity=capacity,
+        links=links,
+        router_links=router_links,
+        widths=widths,
+    )
+    _write(output, content)
 
 
 @generate.command()
@@ -173,7 +211,7 @@ def torus(
 @click.option("--hosts-per-router", metavar="N", type=int, default=1, show_default=True, help="Nodes on a router.")
 @click.option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the mesh.")
 @_capacity
-@_link_options()
+@_link_options(dimensions=True)
 def mesh(
     dims: tuple[int, ...],
     hosts_per_router: int,
@@ -181,14 +219,16 @@ def mesh(
     capacity: str | None,
     speed: str,
     bw: str,
+    host_bw: str | None,
     lat: str,
     output: str,
 ) -> None:
-    """A grid without wrap-around, such as --dims 4,4,2; at most 128 hosts, since every route is written out."""
+    """A grid without wrap-around, such as --dims 4,4,2, of up to some 4,000 routers."""
     from batdispatch.inputs.platforms import generate as kinds
 
-    links = kinds.Links(speed=speed, bw=bw, lat=lat)
-    _write(output, kinds.mesh(dims, hosts_per_router=hosts_per_router, io=io, capacity=capacity, links=links))
+    links, widths = _grid_links(speed, bw, lat, host_bw)
+    content = kinds.mesh(dims, hosts_per_router=hosts_per_router, io=io, capacity=capacity, links=links, widths=widths)
+    _write(output, content)
 
 
 @generate.command()

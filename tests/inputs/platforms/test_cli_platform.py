@@ -55,7 +55,8 @@ def test_show_json_of_eurora(tmp_path: Path) -> None:
 
 def test_show_names_storage_topology_and_totals(tmp_path: Path) -> None:
     path = tmp_path / "torus.xml"
-    run("generate", "torus", "--dims", "4,3,2", "--io", "3", "--capacity", "core=32", "-o", str(path))
+    asked = ["--dims", "4,3,2", "--io", "3", "--capacity", "core=32", "--router-links", "split"]
+    run("generate", "torus", *asked, "-o", str(path))
     text = run("show", str(path))
     assert "45 compute, 3 storage" in text
     assert "total     core 1440" in text

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.core.errors import InputError
+from batdispatch.core.topology import Grid
 from batdispatch.inputs.platforms import Platform, generate, read_platform
-from batdispatch.inputs.platforms.generate.torus import spread_routers
+from batdispatch.inputs.platforms.generate.spread import spread_routers
+from batdispatch.inputs.platforms.generate.torus import RouterLinks
 
 
 def read(folder: Path, content: bytes) -> Platform:
@@ -29,6 +33,8 @@ KINDS = {
     "forhlr2": generate.forhlr2,
     "esp": generate.esp,
     "torus": lambda: generate.torus([4, 3, 2], io=5, capacity="core=32"),
+    "torus, split": lambda: generate.torus([4, 3, 2], io=5, capacity="core=32", router_links="split"),
+    "mesh": lambda: generate.mesh([4, 3, 2], hosts_per_router=2, io=5),
     "fat tree": lambda: generate.fat_tree([4, 4], [1, 2], [1, 2], capacity="core=8"),
     "dragonfly": lambda: generate.dragonfly([3, 4], [4, 3], [5, 1], 2),
 }
@@ -89,8 +95,9 @@ def test_links_are_written_as_given(tmp_path: Path) -> None:
     assert b'bw="100MBps" lat="5us"' in content
 
 
-def test_torus_hosts_share_routers_and_io_stands_on_them(tmp_path: Path) -> None:
-    platform = read(tmp_path, generate.torus([4, 3, 2], hosts_per_router=2, io=5))
+@pytest.mark.parametrize("router_links", ["shared", "split"])
+def test_torus_hosts_share_routers_and_io_stands_on_them(router_links: RouterLinks, tmp_path: Path) -> None:
+    platform = read(tmp_path, generate.torus([4, 3, 2], hosts_per_router=2, io=5, router_links=router_links))
     machine = platform.machine
     assert machine.size == 43
     assert len(machine.storage) == 5
@@ -108,6 +115,60 @@ def test_torus_hosts_share_routers_and_io_stands_on_them(tmp_path: Path) -> None
     # In order of name: x fastest, both hosts of a router together.
     by_name = [places[i] for i in np.argsort(names(platform), kind="stable")]
     assert by_name[:4] == [(0, 0, 0), (0, 0, 0), (1, 0, 0), (1, 0, 0)]
+
+
+def test_shared_and_split_links_make_the_same_machine(tmp_path: Path) -> None:
+    shared, split = (
+        read(tmp_path, generate.torus([5, 3], hosts_per_router=3, io=4, capacity="core=8", router_links=links))
+        for links in ("shared", "split")
+    )
+    assert names(shared) == names(split)
+    assert [host.storage for host in shared.machine.hosts] == [host.storage for host in split.machine.hosts]
+    ours, theirs = shared.machine.topology, split.machine.topology
+    assert isinstance(ours, Grid)
+    assert isinstance(theirs, Grid)
+    assert (ours.dims, ours.wrap, ours.router_of.tolist()) == (theirs.dims, theirs.wrap, theirs.router_of.tolist())
+    assert shared.machine.capacity[:1].tolist() == split.machine.capacity[:1].tolist() == [[8]]
+    # Roles stand at the hosts themselves where each is written out, so that Batsim needs no options for them.
+    assert shared.batsim_arguments()[2:] == []
+    assert split.batsim_arguments()[2::2] == ["-r"] * 4
+
+
+@pytest.mark.parametrize(
+    ("dims", "per", "written"),
+    [((12, 12, 12), 2, True), ((24, 24, 24), 2, False), ((12, 12, 13), 2, False), ((4, 4), 1, False)],
+)
+def test_links_are_shared_by_default_up_to_a_size(dims: tuple[int, ...], per: int, written: bool) -> None:
+    content = generate.torus(dims, hosts_per_router=per)
+    assert (b'topology="TORUS"' in content) != written
+
+
+def test_bandwidths_of_dimensions_and_hosts_stand_on_their_links() -> None:
+    widths = generate.Widths(("2GBps", "1GBps"), "500MBps")
+    for content in (generate.torus([4, 3], hosts_per_router=1, widths=widths), generate.mesh([4, 3], widths=widths)):
+        found = set(re.findall(r'<link id="([a-z]+\d?)_\w+" bandwidth="(\w+)"', content.decode()))
+        # Of each router all that its hosts and its neighbours send, three times.
+        inside = ("inside", "19500000000Bps")
+        assert found == {("of", "500MBps"), ("cable0", "2GBps"), ("cable1", "1GBps"), inside}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: generate.torus([18, 18, 18], router_links="shared"), "6804 zones .* are more than 5000"),
+        (lambda: generate.mesh([80, 80]), "6560 zones .* are more than 5000"),
+        (lambda: generate.mesh([4, 4], widths=generate.Widths(("1GBps",) * 3)), "--bw: 3 bandwidths .* 2 dimensions"),
+        (lambda: generate.mesh([4], widths=generate.Widths(("1GB/s",))), "--bw: '1GB/s'"),
+        (lambda: generate.mesh([4], widths=generate.Widths((), "0Bps")), "--host-bw: '0Bps' must be positive"),
+        (
+            lambda: generate.torus([4], router_links="split", widths=generate.Widths(("1GBps",))),
+            "has one bandwidth for all links",
+        ),
+    ],
+)
+def test_grids_that_are_not_written(make: Callable[[], bytes], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()
 
 
 def test_torus_with_one_host_a_router(tmp_path: Path) -> None:

@@ -209,7 +209,11 @@ def test_show_says_the_network(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("mesh", "--dims", "16,16"), "256 hosts are more than 128"), (("mesh", "--dims", "2", "--io", "2"), "2 is not")],
+    [
+        (("mesh", "--dims", "80,80"), "6560 zones"),
+        (("mesh", "--dims", "2", "--io", "2"), "2 is not"),
+        (("mesh", "--dims", "4,3", "--bw", "1GBps,2GBps,3GBps"), "3 bandwidths (1GBps,2GBps,3GBps), expected one"),
+    ],
 )
 def test_meshes_that_are_not_written(arguments: tuple[str, ...], message: str) -> None:
     result = CliRunner().invoke(cli, ["platform", "generate", *arguments, "-o", "-"])

@@ -6,6 +6,7 @@ from batdispatch.inputs.platforms.generate.eurora import eurora
 from batdispatch.inputs.platforms.generate.fabrics import dragonfly, fat_tree
 from batdispatch.inputs.platforms.generate.flat import flat
 from batdispatch.inputs.platforms.generate.forhlr2 import forhlr2
+from batdispatch.inputs.platforms.generate.grid import Widths
 from batdispatch.inputs.platforms.generate.hybrid import HYBRID_LINKS, hybrid
 from batdispatch.inputs.platforms.generate.mesh import mesh
 from batdispatch.inputs.platforms.generate.torus import torus
@@ -13,6 +14,7 @@ from batdispatch.inputs.platforms.generate.torus import torus
 __all__ = [
     "HYBRID_LINKS",
     "Links",
+    "Widths",
     "dragonfly",
     "esp",
     "eurora",

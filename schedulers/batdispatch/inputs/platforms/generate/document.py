@@ -106,6 +106,14 @@ def star_platform(name: str, groups: Sequence[Group], links: Links, note: str) -
     return render(root, world, gateways, links, note)
 
 
+def first_number(hosts: int) -> int:
+    """Return the power of ten from which on `hosts` numbers have equally many digits."""
+    start = 1
+    while 9 * start < hosts:
+        start *= 10
+    return start
+
+
 def cluster_platform(
     name: str,
     topology: str,
@@ -132,9 +140,7 @@ def cluster_platform(
         properties: of every host.
         storage_places: places (0..hosts-1) of the hosts with the role storage.
     """
-    start = 1
-    while 9 * start < hosts:
-        start *= 10
+    start = first_number(hosts)
     root = etree.Element("platform", version="4.1")
     world = etree.SubElement(root, "zone", id="world", routing="Full")
     cluster = etree.SubElement(
