@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from grid import MOST_WAIT, PAPER, REFERENCE, TOLERANCE
-from scipy import stats
 
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.report import style
+from batdispatch.runs.over_seeds import half_width, interval, table
 
 
 class Measured(NamedTuple):
@@ -42,26 +41,9 @@ PROVEN = ("OPTIMAL", "BOUND")
 SPREADS = {"wait_std": ("std of wait (h)", 2), "slowdown_std": ("std of slowdown", 1)}
 
 
-def half_width(values: Sequence[float]) -> float:
-    """Return half the width of the 95 % confidence interval of the mean (Student's t)."""
-    return float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
-
-
 def column(runs: Sequence[Measured], metric: str) -> list[float]:
     """Return a metric of each run."""
     return [float(getattr(run, metric)) for run in runs]
-
-
-def interval(values: Sequence[float], digits: int) -> str:
-    """Return mean and half width of the interval; of a single value, that value."""
-    mean = f"{float(np.mean(values)):.{digits}f}"
-    return mean if len(values) == 1 else f"{mean} ± {half_width(values):.{digits}f}"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
-    """Return a table in Markdown whose first columns are texts."""
-    marks = ["---"] * texts + ["---:"] * (len(head) - texts)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, marks, *rows))
 
 
 def comparison_table(found: Mapping[str, Sequence[Measured]]) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from grid import CLAIMS, TABLES, Claim, Table
-from scipy import stats
 
 from batdispatch.results.report import style
+from batdispatch.runs.over_seeds import half_width, interval
 
 #: Value that is varied -> label of a dispatcher -> metric -> its value for each seed.
 Cells = dict[str, dict[str, dict[str, list[float]]]]
@@ -48,16 +47,9 @@ SUMMARY = (
 )
 
 
-def half_width(values: Sequence[float]) -> float:
-    """Return half the width of the 95 % confidence interval of the mean (Student's t)."""
-    return float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
-
-
-def interval(values: Sequence[float]) -> str:
-    """Return mean and half width of the interval."""
-    mean = float(np.mean(values))
-    digits = 1 if abs(mean) >= 10 else 3
-    return f"{mean:.{digits}f} ± {half_width(values):.{digits}f}"
+def shown_interval(values: Sequence[float]) -> str:
+    """Return mean and half width of the interval, with fewer digits where the mean is large."""
+    return interval(values, 1 if abs(float(np.mean(values))) >= 10 else 3)
 
 
 def change(values: Sequence[float], base: Sequence[float]) -> str:
@@ -109,7 +101,9 @@ def rows_of(table: Table, cells: Cells) -> list[str]:
         for label, runs in dispatchers.items():
             if label.startswith("HPC") and "speculative" not in label:
                 base = runs
-            texts = [interval(runs[metric]) if metric != "cpu" else f"{np.mean(runs['cpu']):.2f}" for metric in shown]
+            texts = [
+                shown_interval(runs[metric]) if metric != "cpu" else f"{np.mean(runs['cpu']):.2f}" for metric in shown
+            ]
             changes = [
                 "" if runs is base else change(runs[metric], base[metric]) for metric in ("utilisation", "response")
             ]

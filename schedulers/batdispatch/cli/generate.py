@@ -20,6 +20,10 @@ class Kinds(LazyGroup):
     """The models."""
 
     table = {
+        "communicating": (
+            "batdispatch.cli.generate_communicating",
+            "Parallel jobs that send messages all the time, for simulated networks.",
+        ),
         "esp": ("batdispatch.cli.generate_esp", "The job mix of the ESP-2 benchmark, with and without GPUs."),
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),

@@ -1,0 +1,109 @@
+"""``batdispatch generate communicating``: parallel jobs that send messages all the time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from batdispatch.cli.generate import finish, output_options
+
+
+@click.command()
+@output_options
+@click.option(
+    "--platform", metavar="P.xml", type=click.Path(), required=True, help="Machine whose hosts jobs take whole."
+)
+@click.option("--jobs", metavar="N", type=int, default=200, show_default=True, help="Number of jobs.")
+@click.option(
+    "--load",
+    type=float,
+    default=0.7,
+    show_default=True,
+    help="Let jobs that take their nominal run time ask for this share of the machine.",
+)
+@click.option(
+    "--largest",
+    type=float,
+    default=0.25,
+    show_default=True,
+    help="Let the largest jobs want this share of the machine.",
+)
+@click.option("--walltime-factor", type=float, default=10.0, show_default=True, help="Walltime over nominal run time.")
+@click.option(
+    "--bandwidth", metavar="BANDWIDTH", default="1GBps", show_default=True, help="Bandwidth of a host's link."
+)
+@click.option(
+    "--intensity",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Let a job's busiest host send for this part of the nominal run time.",
+)
+@click.option(
+    "--io-share", type=float, default=0.0, show_default=True, help="Pin this share of the jobs to an I/O node each."
+)
+@click.option(
+    "--io-load",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Let a pinned job keep its I/O node's link busy for this part of the nominal run time.",
+)
+def command(
+    output: Path,
+    seed: int,
+    as_json: bool,
+    platform: str,
+    jobs: int,
+    load: float,
+    largest: float,
+    walltime_factor: float,
+    bandwidth: str,
+    intensity: float,
+    io_share: float,
+    io_load: float,
+) -> None:
+    """Parallel jobs that send messages all the time: all to all, around a ring, or to neighbours in a box.
+
+    Their run times depend on where they stand and on who uses the same links, so SimGrid has to simulate them.
+
+    \b
+    Example:
+      batdispatch platform generate torus --dims 4,4,4 --io 8 --bw 1GBps -o torus.xml
+      batdispatch generate communicating -o W.json --seed 1 --platform torus.xml --jobs 100 --io-share 0.25
+    """
+    import numpy as np
+
+    from batdispatch.core.errors import InputError
+    from batdispatch.inputs.platforms import read_platform
+    from batdispatch.inputs.platforms.units import quantity
+    from batdispatch.inputs.workloads.communicating import Traffic, communicating
+
+    try:
+        width = quantity(bandwidth, "bandwidth")
+    except ValueError as problem:
+        raise InputError(f"{bandwidth!r} {problem}", source="option --bandwidth") from None
+    machine = read_platform(Path(platform)).machine
+    workload = communicating(
+        np.random.default_rng(seed),
+        machine,
+        jobs=jobs,
+        load=load,
+        largest=largest,
+        walltime_factor=walltime_factor,
+        traffic=Traffic(width, intensity, io_share, io_load),
+    )
+    options: dict[str, Any] = {
+        "platform": Path(platform).name,
+        "jobs": jobs,
+        "load": load,
+        "largest": largest,
+        "walltime_factor": walltime_factor,
+        "bandwidth": width,
+        "intensity": intensity,
+        "io_share": io_share,
+        "io_load": io_load,
+    }
+    finish(workload, output, as_json, kind="communicating", seed=seed, options=options)
