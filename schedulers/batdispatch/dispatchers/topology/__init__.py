@@ -1,0 +1,1 @@
+"""Dispatchers that decide by where nodes and data are."""

@@ -1,0 +1,176 @@
+"""The line of a machine's nodes, and the windows on it in which a job may run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core import hostset
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import first_fit
+from batdispatch.core.job import Job
+from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request
+from batdispatch.core.space import REMEMBERED, Space, present
+from batdispatch.core.topology.curves import Curve, line
+from batdispatch.dispatchers.topology.windows import Ints, Windows
+
+
+class Line:
+    """The compute nodes of a machine in the order of a curve, numbered without the I/O nodes between them.
+
+    An I/O node has a *gap*: the place between the compute nodes before and after it. A compute node is its *neighbour*
+    where no other node stands between them in the full line.
+
+    Attributes:
+        hosts: host ids along the line, int64 [position].
+        position: where each host is on the line, -1 for I/O nodes, int64 [host].
+        beside: name of each I/O node -> positions of its neighbours, at most two, ascending.
+    """
+
+    def __init__(self, machine: Machine, curve: Curve = "ids") -> None:
+        """Put all hosts of a machine in line, I/O nodes among them.
+
+        Raises:
+            ValueError: the curve leads through routers, and the machine's topology is not known or no grid.
+        """
+        everyone = np.arange(len(machine.hosts), dtype=np.int64)
+        full = line(everyone, machine.topology, curve).tolist()
+        storage = {disk.id for disk in machine.storage}
+        self.hosts: Ints = np.array([host for host in full if host not in storage], dtype=np.int64)
+        self.position: Ints = np.full(len(machine.hosts), -1, dtype=np.int64)
+        self.position[self.hosts] = np.arange(len(self.hosts))
+        self.beside: dict[str, tuple[int, ...]] = {}
+        for place, host in enumerate(full):
+            if host in storage:
+                around = full[max(place - 1, 0) : place] + full[place + 1 : place + 2]
+                beside = sorted(int(self.position[other]) for other in around if other not in storage)
+                self.beside[machine.hosts[host].name] = tuple(beside)
+
+    def __len__(self) -> int:
+        return len(self.hosts)
+
+    def mask(self, start: int, stop: int) -> int:
+        """Return the mask of the hosts at the positions start, ..., stop - 1."""
+        return hostset.mask_of(self.hosts[start:stop].tolist())
+
+    def chosen(self, mask: int) -> NDArray[np.bool_]:
+        """Return which positions have their hosts in a mask, bool [position]."""
+        found = np.zeros(len(self.hosts), dtype=np.bool_)
+        places = self.position[hostset.ids(mask)]
+        found[places[places >= 0]] = True
+        return found
+
+
+class Asking:
+    """Where on a line each request may go on the idle machine; requests that ask alike share one answer."""
+
+    def __init__(self, line: Line, space: Space[Any]) -> None:
+        self._line = line
+        self._space = space
+        self._known: dict[Request, Windows | None] = {}
+        #: The same while some hosts are away, for requests that would have no window otherwise, and which hosts.
+        self._around: dict[Request, Windows | None] = {}
+        self._away = 0
+        #: Number of whole hosts -> all ranges of so many.
+        self._plain: dict[int, Windows] = {}
+
+    def windows(self, job: Job, away: int = 0) -> Windows | None:
+        """Return the windows of a job while the hosts of a mask are away, or None if it has none.
+
+        On whole hosts a window holds as many nodes as the job asks for. Where jobs may share nodes, a window is a range
+        that holds the job and has none within it that does; the job has the nodes of its window for itself.
+
+        A job that is pinned to I/O nodes may go to the windows that hold a neighbour of each of them, and uses every
+        node of its window. A job that is pinned to none may go anywhere; where it cannot have nodes beside each other,
+        since it names others or hosts are away, its window is the range from the first to the last of them.
+        """
+        request = job.request
+        if request not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[request] = self._find(job)
+        found = self._known[request]
+        if not away or found is None:
+            return found
+        found = found.within(~self._line.chosen(away))
+        if len(found.starts) or request.io_nodes:
+            return found if len(found.starts) else None
+        if self._away != away:
+            self._around, self._away = {}, away
+        if request not in self._around:
+            self._around[request] = self._shortest(job, present(self._space, away))
+        return self._around[request]
+
+    def _find(self, job: Job) -> Windows | None:
+        request = job.request
+        exclusive = self._space.machine.exclusive
+        whole = self._space.whole()
+        windows = self._ranges(job) if exclusive else self._shortest(job, whole)
+        if windows is None and exclusive and not request.io_nodes:
+            windows = self._shortest(job, whole)
+        if windows is None or not request.io_nodes:
+            return windows
+        keep = np.ones(len(windows.starts), dtype=np.bool_)
+        for name in request.io_nodes:
+            beside = [(windows.starts <= node) & (node < windows.stops) for node in self._line.beside[name]]
+            keep &= np.logical_or.reduce(beside) if beside else np.zeros_like(keep)
+        if not exclusive:
+            places = zip(windows.starts.tolist(), windows.stops.tolist(), strict=True)
+            keep &= [self._fills(job, start, stop) for start, stop in places]
+        return _kept(windows, keep)
+
+    def _ranges(self, job: Job) -> Windows | None:
+        """Return the ranges of exactly as many whole hosts as a job asks for, all of which it may use."""
+        line, request = self._line, job.request
+        windows = self._plain.get(request.units)
+        if windows is None:
+            starts = np.arange(len(line) - request.units + 1, dtype=np.int64)
+            windows = self._plain[request.units] = Windows(starts, starts + request.units)
+        if not len(windows.starts):
+            return None
+        if request.plain:
+            return windows
+        keep = windows.all_of(line.chosen(self._space.need(job).hosts))
+        keep[keep] = [
+            not self._space.mismatch(job, Allocation(line.mask(start, stop)))
+            for start, stop in zip(windows.starts[keep].tolist(), windows.stops[keep].tolist(), strict=True)
+        ]
+        return _kept(windows, keep)
+
+    def _shortest(self, job: Job, free: Any) -> Windows | None:
+        """Return the ranges that hold a job while none within them does, whether or not it uses all of their nodes."""
+        line, space = self._line, self._space
+        starts: list[int] = []
+        stops: list[int] = []
+        stop = 0
+        for start in range(len(line)):
+            while not (stop > start and space.fits(space.only(free, line.mask(start, stop)), job)):
+                stop += 1
+                if stop > len(line):
+                    return _listed(starts, stops)
+            if stops and stops[-1] == stop:
+                starts[-1] = start
+            else:
+                starts.append(start)
+                stops.append(stop)
+        return _listed(starts, stops)
+
+    def _fills(self, job: Job, start: int, stop: int) -> bool:
+        allocation = self.allocation(job, self._space.whole(), start, stop)
+        return allocation is not None and allocation.size == stop - start
+
+    def allocation(self, job: Job, free: Any, start: int, stop: int) -> Allocation | None:
+        """Return where in a window a job's units go, within some free capacity, or None if it does not hold them."""
+        return first_fit(self._space, self._space.only(free, self._line.mask(start, stop)), job)
+
+
+def _kept(windows: Windows, keep: NDArray[np.bool_]) -> Windows | None:
+    return Windows(windows.starts[keep], windows.stops[keep]) if keep.any() else None
+
+
+def _listed(starts: Sequence[int], stops: Sequence[int]) -> Windows | None:
+    return Windows(np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)) if starts else None
