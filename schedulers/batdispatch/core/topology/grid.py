@@ -141,7 +141,7 @@ class Grid(Topology):
         for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
             counts = np.bincount(owner * size + routers // stride % size, minlength=sets * size).reshape(sets, size)
             place = np.arange(size)
-            steps = np.abs(self._steps(axis, place[:, None], place[None, :])).astype(np.float64)
+            steps = np.abs(self.steps(axis, place[:, None], place[None, :])).astype(np.float64)
             # Whole numbers below 2^53 are exact in floating point.
             total += ((counts @ steps) * counts).sum(axis=1)
         return np.rint(total).astype(np.int64)
