@@ -25,8 +25,7 @@ sizes on a 24 x 24 x 24 torus, of which most are ruled out by a smaller one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -34,7 +33,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.topology.base import Ints
 from batdispatch.core.topology.grid import Grid
-from batdispatch.parts.placement.geometry.moment import ids_of, mask_of
+from batdispatch.parts.placement.geometry.moment import Asked, ids_of, mask_of
 
 Size = tuple[int, ...]
 
@@ -119,7 +118,11 @@ class _Part:
 
 
 class Boxes:
-    """The places of boxes in one scene."""
+    """The places of boxes in one scene.
+
+    Attributes:
+        sizes: of the grid.
+    """
 
     def __init__(self, sizes: Sizes, *, links: NDArray[np.bool_] | None = None, routers: NDArray[np.bool_]) -> None:
         """Say what may be used.
@@ -129,7 +132,7 @@ class Boxes:
             links: bool [link], those that may be used; None: all links between routers that may be.
             routers: bool [router], those that may be used.
         """
-        self._sizes = sizes
+        self.sizes = sizes
         count = len(sizes.dims)
         edges, rings = [sizes.all] * count, [0] * count
         if links is not None:
@@ -161,7 +164,7 @@ class Boxes:
         known = self._ranges.get(size)
         if known is not None:
             return known
-        sizes, axis, length = self._sizes, len(size) - 1, size[-1]
+        sizes, axis, length = self.sizes, len(size) - 1, size[-1]
         slab = self._part(size[:-1])
         if length == 1 or not slab.places:
             found = _Part(slab.places, slab.edges[1:], slab.rings[1:])
@@ -190,7 +193,7 @@ class Boxes:
 
     def _closed(self, size: Size, places: int) -> int:
         """Return which ranges of a length need no links but their own, or may use those of their ring."""
-        sizes, axis, length = self._sizes, len(size) - 1, size[-1]
+        sizes, axis, length = self.sizes, len(size) - 1, size[-1]
         whole = sizes.dims[axis]
         if not places or not sizes.wraps[axis] or length <= sizes.half(axis):
             return places
@@ -242,57 +245,35 @@ class Sums:
         return total
 
 
-class Free:
-    """Units that boxes can take, and whether they are near I/O nodes."""
+def find(boxes: Boxes, sums: Sums, asked: Asked, *, strict: bool) -> Iterator[tuple[int, Size]]:
+    """Yield (lowest corner, size) of boxes that can take all units of a job, small ones first.
 
-    def __init__(self, sizes: Sizes, weights: Ints, near: Sequence[NDArray[np.bool_]]) -> None:
-        """Prepare.
+    Among boxes of one size, those that leave the least room unused come first.
 
-        Args:
-            sizes: of the grid.
-            weights: int64 [router], units that each router's hosts can take.
-            near: for each I/O node, bool [router], those of which one is needed.
-        """
-        self.sizes = sizes
-        self._weights = weights
-        self._near = near
-
-    @cached_property
-    def _sums(self) -> Sums:
-        return Sums(self.sizes, self._weights)
-
-    @cached_property
-    def _pins(self) -> list[Sums]:
-        return [Sums(self.sizes, (one & (self._weights > 0)).astype(np.int64)) for one in self._near]
-
-    def find(self, boxes: Boxes, units: int, most: int, *, strict: bool) -> Iterator[tuple[int, Size]]:
-        """Yield (lowest corner, size) of boxes that can take so many units, small ones first.
-
-        Among boxes of one size, those that leave the least room unused come first.
-
-        Args:
-            boxes: where boxes may be.
-            units: number of units.
-            most: most routers of a box if `strict`.
-            strict: whether each router of the box must be used.
-        """
-        sizes, sums = self.sizes, self._sums
-        if sums.total < units:
+    Args:
+        boxes: where boxes may be.
+        sums: of the units that each router's hosts can take.
+        asked: the job.
+        strict: whether each router of the box must be used.
+    """
+    sizes = boxes.sizes
+    if sums.total < asked.units:
+        return
+    pins = [Sums(sizes, (near & (asked.weights > 0)).astype(np.int64)) for near in asked.near]
+    for volume, _, size in sizes.listed:
+        if volume * sums.largest < asked.units:
+            continue
+        if strict and volume > asked.most:
             return
-        for volume, _, size in sizes.listed:
-            if volume * sums.largest < units:
-                continue
-            if strict and volume > most:
-                return
-            places = boxes.places(size)
-            if not places:
-                continue
-            corners = ids_of(places, sizes.routers)
-            room = sums.over(corners, size)
-            enough = room >= units
-            for pin in self._pins:
-                if enough.any():
-                    enough &= pin.over(corners, size) > 0
-            corners, room = corners[enough], room[enough]
-            for index in np.argsort(room, kind="stable").tolist():
-                yield int(corners[index]), size
+        places = boxes.places(size)
+        if not places:
+            continue
+        corners = ids_of(places, sizes.routers)
+        room = sums.over(corners, size)
+        enough = room >= asked.units
+        for pin in pins:
+            if enough.any():
+                enough &= pin.over(corners, size) > 0
+        corners, room = corners[enough], room[enough]
+        for index in np.argsort(room, kind="stable").tolist():
+            yield int(corners[index]), size

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +12,11 @@ from numpy.typing import NDArray
 from batdispatch.core.topology.base import Ints
 from batdispatch.core.topology.grid import Grid
 from batdispatch.parts.placement.geometry.moment import Asked, State
-from batdispatch.parts.placement.geometry.network import Network
 
-#: Routers whose partners are worked out in one search (about 0.15 ms each on a 24 x 24 x 24 torus).
-STEPS = 96
-#: Routers from which sets are grown.
-_SEEDS = 24
+#: Routers whose partners are counted, and how many of them, those with the most, sets are grown from.
+_LOOKED_AT, _SEEDS = 24, 8
+#: Most routers of a grown set. To work out the partners of one takes 0.15 ms on a 24 x 24 x 24 torus.
+_LONGEST = 32
 
 
 class Partners:
@@ -70,55 +71,101 @@ def _run(grid: Grid, axis: int, way: int, free: NDArray[np.bool_]) -> Ints:
     return np.ascontiguousarray(np.moveaxis(run, -1, at))
 
 
-def grown(asked: Asked, partners: Partners, *, connected: bool) -> Iterator[list[int]]:
+def grown(asked: Asked, state: State, *, connected: bool) -> Iterator[list[int]]:
     """Yield convex sets of routers with enough room.
 
-    A set begins with one router and takes, again and again, the next router by distance from the first one that may be
-    used together with all so far (and, if wanted, is beside one of them; and first those near I/O nodes). It is given
-    up when too little room is left in what may still be added. Time: at most `STEPS` times O(routers x dimensions).
+    Of `_LOOKED_AT` routers with room, spread evenly, the `_SEEDS` with the most room among their partners are seeds. A
+    set begins with a seed and takes, again and again, the next router by distance from the seed that may be used
+    together with all so far (and is beside one of these, if they are to be connected; where the job is pinned to I/O
+    nodes, seeds are near the first one, and routers near the others are taken first). It is given up when too little
+    room is left in what may be added, or after `_LONGEST` routers.
+
+    A set does not depend on the number of units, which only says where to stop. So jobs of all sizes share sets as far
+    as these have grown, and who asks for more finds a place only where one who asks for less does.
+
+    Time: O(routers x dimensions) for each router looked at or taken.
 
     Args:
         asked: the job.
-        partners: of the scene.
+        state: what others use.
         connected: whether the routers must be connected.
     """
-    network, weights = asked.network, asked.weights
-    present = weights > 0
-    among = present if not asked.near else present & asked.near[0]
-    seeds = among.nonzero()[0]
-    if not len(seeds):
-        return
-    steps = STEPS
-    starts, ends = network.edges
-    for seed in seeds[np.unique(np.linspace(0, len(seeds) - 1, _SEEDS).astype(np.int64))].tolist():
-        far = network.topology.router_distances(np.array(seed), np.arange(network.cells))
-        chosen: list[int] = []
-        room, candidates, border = 0, present.copy(), np.zeros_like(present)
-        following = seed
-        missing = list(asked.near)
-        while steps > 0:
-            steps -= 1
-            chosen.append(following)
-            room += int(weights[following])
-            candidates &= partners.of(following)
-            candidates[following] = False
-            border[ends[starts[following] : starts[following + 1]]] = True
-            missing = [near for near in missing if not near[following]]
-            if room >= asked.units and not missing:
-                yield chosen
-                break
-            if room + int(weights[candidates].sum()) < asked.units or len(chosen) == asked.most:
-                break
-            usable = candidates & border if connected else candidates
-            if missing and not connected:
-                usable = usable & missing[0]
-            able = usable.nonzero()[0]
-            if not len(able):
-                break
-            following = int(able[far[able].argmin()])
+    grid = asked.network.topology
+    assert isinstance(grid, Grid)
+    partners = state.once("partners", lambda: Partners(grid, state.links))
+    if asked.near:
+        chains = _chains(asked, partners, asked.near, connected=connected)
+    else:
+        chains = asked.ground.once(("chains", connected), lambda: _chains(asked, partners, (), connected=connected))
+    for chain in chains:
+        count = chain.until(asked.units, asked.most)
+        if count is not None:
+            yield chain.cells[:count]
 
 
-def partners_of(network: Network, state: State) -> Partners:
-    """Return the partners of all routers in a scene, of a grid."""
-    assert isinstance(network.topology, Grid)
-    return Partners(network.topology, state.links)
+def _chains(asked: Asked, partners: Partners, near: Sequence[NDArray[np.bool_]], *, connected: bool) -> list[_Chain]:
+    able = (asked.weights > 0 if not near else (asked.weights > 0) & near[0]).nonzero()[0]
+    if not len(able):
+        return []
+    spread = able[np.unique(np.linspace(0, len(able) - 1, _LOOKED_AT).astype(np.int64))]
+    room = [-int(asked.weights[partners.of(router)].sum()) for router in spread.tolist()]
+    seeds = spread[np.argsort(room, kind="stable")[:_SEEDS]]
+    return [_Chain(asked, partners, near, seed, connected=connected) for seed in seeds.tolist()]
+
+
+class _Chain:
+    """A set that grows from one seed.
+
+    Attributes:
+        cells: the routers so far.
+    """
+
+    def __init__(
+        self, asked: Asked, partners: Partners, near: Sequence[NDArray[np.bool_]], seed: int, *, connected: bool
+    ) -> None:
+        self.cells: list[int] = []
+        self._network, self._weights, self._partners = asked.network, asked.weights, partners
+        self._connected = connected
+        topology = asked.network.topology
+        self._far = topology.router_distances(np.array(seed), np.arange(asked.network.cells))
+        self._candidates = asked.weights > 0
+        self._border = np.zeros(asked.network.cells, dtype=np.bool_)
+        self._missing = list(near)
+        #: Room of the first routers, and after how many of them none is missing near an I/O node.
+        self._room: list[int] = []
+        self._complete = 0 if not near else math.inf
+        self._left = 0
+        self._add(seed)
+
+    def until(self, units: int, most: int) -> int | None:
+        """Return of how many of its first routers the room suffices, or None. **The set grows as far as that.**"""
+        while self._room[-1] < units or self._missing:
+            if self._room[-1] + self._left < units or len(self.cells) >= _LONGEST:
+                return None
+            following = self._next()
+            if following is None:
+                return None
+            self._add(following)
+        count = max(bisect_left(self._room, units) + 1, int(self._complete))
+        return count if count <= most else None
+
+    def _next(self) -> int | None:
+        usable = self._candidates
+        if self._connected:
+            usable = usable & self._border
+        elif self._missing:
+            usable = usable & self._missing[0]
+        able = usable.nonzero()[0]
+        return int(able[self._far[able].argmin()]) if len(able) else None
+
+    def _add(self, cell: int) -> None:
+        self.cells.append(cell)
+        self._room.append(int(self._weights[cell]) + (self._room[-1] if self._room else 0))
+        self._candidates = self._candidates & self._partners.of(cell)
+        self._candidates[cell] = False
+        self._left = int(self._weights[self._candidates].sum())
+        starts, ends = self._network.edges
+        self._border[ends[starts[cell] : starts[cell + 1]]] = True
+        if self._missing:
+            self._missing = [near for near in self._missing if not near[cell]]
+            self._complete = math.inf if self._missing else len(self.cells)

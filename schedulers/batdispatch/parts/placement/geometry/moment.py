@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,58 +16,116 @@ from batdispatch.core.need import Need
 from batdispatch.core.topology.base import Ints
 from batdispatch.parts.placement.geometry.network import Network
 
+#: Scenes of which is remembered what was worked out: a decision looks at a few of them again and again.
+_REMEMBERED = 8
+
+T = TypeVar("T")
+
+
+class Remembered:
+    """Remembers what was worked out for one state of affairs, by name."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def once(self, name: Any, make: Callable[[], T]) -> T:
+        """Return what `make` returned when the name was asked for first."""
+        if name not in self._known:
+            self._known[name] = make()
+        found: T = self._known[name]
+        return found
+
 
 class Traffic:
-    """Counts, for each link and router, the jobs that use it: those that a scene shows, as they come and go.
-
-    Attributes:
-        version: changes whenever the jobs are others than before.
-    """
+    """Counts, for each link and router, the jobs that use it: those that a scene shows, as they come and go."""
 
     def __init__(self, network: Network) -> None:
-        self.version = 0
         self._network = network
         self._links = np.zeros(network.topology.links, dtype=np.int32)
         self._routers = np.zeros(network.topology.routers, dtype=np.int32)
         #: By identity, which the allocations kept here preserve.
         self._shown: dict[int, Allocation] = {}
-        self._state: State | None = None
+        self._states: OrderedDict[frozenset[int], State] = OrderedDict()
 
     def of(self, held: Iterable[tuple[Job, Place]]) -> State:
         """Return what the jobs of a scene use."""
         now = {id(place.allocation): place.allocation for _, place in held}
-        gone = [one for key, one in self._shown.items() if key not in now]
-        come = [one for key, one in now.items() if key not in self._shown]
-        if gone or come or self._state is None:
-            for jobs, sign in ((gone, -1), (come, 1)):
-                for one in jobs:
-                    links, routers = self._network.used_by(one, one.ids)
-                    self._links[links] += sign
-                    self._routers[routers] += sign
-            self._shown = now
-            self.version += 1
-            self._state = State(self.version, self._links > 0, self._routers > 0)
-        return self._state
+        key = frozenset(now)
+        known = self._states.get(key)
+        if known is not None:
+            self._states.move_to_end(key)
+            return known
+        gone = [one for name, one in self._shown.items() if name not in now]
+        come = [one for name, one in now.items() if name not in self._shown]
+        for jobs, sign in ((gone, -1), (come, 1)):
+            for one in jobs:
+                links, routers = self._network.used_by(one, one.ids)
+                self._links[links] += sign
+                self._routers[routers] += sign
+        self._shown = now
+        found = self._states[key] = State(now, self._links > 0, self._routers > 0)
+        if len(self._states) > _REMEMBERED:
+            self._states.popitem(last=False)
+        return found
 
 
-class State:
+class State(Remembered):
     """Which links and routers the jobs of a scene use.
 
     Attributes:
-        version: other for other jobs.
         links: bool [link].
         routers: bool [router], those on routes included.
     """
 
-    def __init__(self, version: int, links: NDArray[np.bool_], routers: NDArray[np.bool_]) -> None:
-        self.version = version
+    def __init__(self, shown: object, links: NDArray[np.bool_], routers: NDArray[np.bool_]) -> None:
+        super().__init__()
+        self._shown = shown
         self.links = links
         self.routers = routers
+        self._grounds: OrderedDict[int, Ground] = OrderedDict()
 
     @cached_property
     def link_mask(self) -> int:
         """The links as a mask."""
         return mask_of(self.links)
+
+    def ground(self, free: int, make: Callable[[], Ground]) -> Ground:
+        """Return what was made for a mask of free hosts, or make it."""
+        known = self._grounds.get(free)
+        if known is None:
+            known = self._grounds[free] = make()
+            if len(self._grounds) > _REMEMBERED:
+                self._grounds.popitem(last=False)
+        return known
+
+
+class Ground(Remembered):
+    """What jobs that ask alike, whatever their sizes, may use in a scene.
+
+    Attributes:
+        network: the network.
+        room: int64 [host], units that each host can take.
+        plain: whether jobs of any sizes may use it.
+        refused: by rules: the least number of units for which nothing was found.
+    """
+
+    def __init__(self, network: Network, room: Ints, *, plain: bool) -> None:
+        super().__init__()
+        self.plain = plain
+        self.network = network
+        self.room = room
+        self.refused: dict[object, int] = {}
+
+    @cached_property
+    def hosts(self) -> Ints:
+        """The hosts of the network that can take a unit, ascending, int64 [host]."""
+        return np.asarray(((self.room > 0) & (self.network.cell_of >= 0)).nonzero()[0])
+
+    @cached_property
+    def weights(self) -> Ints:
+        """Units that the hosts of each cell can take, int64 [cell]."""
+        cells = self.network.cell_of[self.hosts]
+        return np.bincount(cells, weights=self.room[self.hosts], minlength=self.network.cells).astype(np.int64)
 
 
 class Wanted:
@@ -122,24 +182,19 @@ class Asked(Wanted):
 
     Attributes:
         network: the network.
+        ground: what it may use.
+        hosts: the hosts that can take a unit, ascending, int64 [host].
+        weights: units that the hosts of each cell can take, int64 [cell].
         near: for each pinned I/O node, bool [cell], the cells of which the job must use one.
     """
 
-    def __init__(self, network: Network, need: Need, room: Ints, near: Sequence[NDArray[np.bool_]]) -> None:
-        super().__init__(need, room)
-        self.network = network
+    def __init__(self, need: Need, ground: Ground, near: Sequence[NDArray[np.bool_]]) -> None:
+        super().__init__(need, ground.room)
+        self.network = ground.network
+        self.ground = ground
+        self.hosts = ground.hosts
+        self.weights = ground.weights
         self.near = near
-
-    @cached_property
-    def hosts(self) -> Ints:
-        """The hosts of the network that can take a unit, ascending, int64 [host]."""
-        return np.asarray(((self.room > 0) & (self.network.cell_of >= 0)).nonzero()[0])
-
-    @cached_property
-    def weights(self) -> Ints:
-        """Units that the hosts of each cell can take, int64 [cell]."""
-        cells = self.network.cell_of[self.hosts]
-        return np.bincount(cells, weights=self.room[self.hosts], minlength=self.network.cells).astype(np.int64)
 
     def hosts_in(self, cells: Ints) -> Ints:
         """Return the hosts of some cells that can take a unit, in the order of the cells, then of ids."""

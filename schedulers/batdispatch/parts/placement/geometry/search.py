@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +14,13 @@ from batdispatch.core.machine import Machine
 from batdispatch.core.scene import Scene
 from batdispatch.core.topology import Grid
 from batdispatch.core.topology.base import Ints
-from batdispatch.parts.placement.geometry.boxes import Boxes, Free, Sizes
+from batdispatch.parts.placement.geometry.boxes import Boxes, Sizes, Sums, find
 from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two, compatible, gamma
 from batdispatch.parts.placement.geometry.closest import ClosestSearch, balls
-from batdispatch.parts.placement.geometry.growth import Partners, grown, partners_of
+from batdispatch.parts.placement.geometry.growth import grown
 from batdispatch.parts.placement.geometry.hits import hits
 from batdispatch.parts.placement.geometry.joined import joined
-from batdispatch.parts.placement.geometry.moment import Asked, State, Traffic, Wanted, ids_of
+from batdispatch.parts.placement.geometry.moment import Asked, Ground, State, Traffic, Wanted, ids_of
 from batdispatch.parts.placement.geometry.network import Network
 from batdispatch.parts.placement.geometry.ranges import ranges
 from batdispatch.parts.placement.geometry.rules import Line, Rules, keeps
@@ -53,9 +52,6 @@ class Search:
         grid = machine.topology
         self._sizes = Sizes(grid) if rules.networked and isinstance(grid, Grid) else None
         self._near: dict[str, NDArray[np.bool_]] = {}
-        self._boxes: tuple[Any, Boxes] | None = None
-        self._free: tuple[Ints, Free] | None = None
-        self._partners: tuple[int, Partners] | None = None
 
     def find(self, scene: Scene, job: Job, rules: Rules) -> Allocation | None:
         """Return an allocation that keeps the rules, or None.
@@ -66,19 +62,26 @@ class Search:
             rules: at most those that the search was made for.
         """
         need = scene.space.need(job)
-        room = np.minimum(self._room(scene, job), job.request.units)
         lines = (*rules.lines, self._ids) if job.request.contiguous else rules.lines
         if not rules.networked:
-            return self._on_lines(lines, Rules(), Wanted(need, room))
+            return self._on_lines(lines, Rules(), Wanted(need, self._room(scene, job)))
         assert self._network is not None
         near = [self._near_to(name) for name in job.request.io_nodes] if rules.local else []
-        asked = Asked(self._network, need, room, near)
         state = self._state(scene, rules)
+        ground = self._ground(scene, job, state)
+        # More units need more room, apart from strict convexity; where they have none, few of them are asked again.
+        orderly = ground.plain and not (near or lines or rules.compact or rules.convex == "routers")
+        if orderly and need.units >= ground.refused.get(rules, need.units + 1):
+            return None
+        asked = Asked(need, ground, near)
         if lines:
             return self._on_lines(lines, rules, asked, state)
         ordered = rules.connected or rules.convex == "routers"
         found = (asked.settle(*order, ordered=ordered) for order in self._orders(rules, asked, state))
-        return self._chosen(rules, (one for one in found if one is not None))
+        chosen = self._chosen(rules, (one for one in found if one is not None))
+        if orderly and chosen is None and not self._network.small:
+            ground.refused[rules] = need.units
+        return chosen
 
     def holds(self, scene: Scene, rules: Rules, allocation: Allocation) -> bool:
         """Return whether an allocation that kept the rules in another scene does so in this one."""
@@ -94,13 +97,21 @@ class Search:
     # ------------------------------------------------------------------ what is there
 
     def _room(self, scene: Scene, job: Job) -> Ints:
-        """Return how many units each host can take, int64 [host]."""
+        """Return how many units each host can take, at most as many as the job has, int64 [host]."""
         if not self._machine.exclusive:
-            return scene.space.room(scene.free, job)
+            return np.minimum(scene.space.room(scene.free, job), job.request.units)
         usable = scene.nodes if job.request.plain else scene.nodes & scene.space.need(job).hosts
         room = np.zeros(len(self._machine.hosts), dtype=np.int64)
         room[ids_of(usable, len(self._machine.hosts))] = 1
         return room
+
+    def _ground(self, scene: Scene, job: Job, state: State) -> Ground:
+        """Return what a job may use; jobs for any whole hosts share it."""
+        assert self._network is not None
+        network = self._network
+        if self._machine.exclusive and job.request.plain:
+            return state.ground(scene.nodes, lambda: Ground(network, self._room(scene, job), plain=True))
+        return Ground(network, self._room(scene, job), plain=False)
 
     def _near_to(self, name: str) -> NDArray[np.bool_]:
         known = self._near.get(name)
@@ -177,7 +188,7 @@ class Search:
             for hosts in balls(asked):
                 yield hosts, 0
         if rules.convex == "links" and isinstance(asked.network.topology, Grid):
-            for routers in grown(asked, self._partners_of(state), connected=rules.connected):
+            for routers in grown(asked, state, connected=rules.connected):
                 yield _leading(asked, asked.hosts_in(np.array(routers, dtype=np.int64)), len(routers))
         if asked.network.small and rules.convex != "routers" and (rules.convex or rules.connected):
             pairs = compatible(asked.network, state) if rules.convex else any_two(asked.network)
@@ -215,31 +226,16 @@ class Search:
         if self._sizes is None:
             yield from self._groups(rules, asked, state)
             return
-        boxes = self._boxes_of(asked, state, strict=strict)
-        for corner, size in self._free_of(asked).find(boxes, asked.units, asked.most, strict=strict):
-            yield self._sizes.cells(corner, size)
-
-    def _boxes_of(self, asked: Asked, state: State, *, strict: bool) -> Boxes:
-        assert self._sizes is not None
-        usable = ~state.routers & (asked.weights > 0) if strict else np.ones(self._sizes.routers, dtype=np.bool_)
-        key = (state.version, strict, usable.tobytes() if strict else b"")
-        if self._boxes is None or self._boxes[0] != key:
-            self._boxes = (key, Boxes(self._sizes, links=None if strict else ~state.links, routers=usable))
-        return self._boxes[1]
-
-    def _partners_of(self, state: State) -> Partners:
-        assert self._network is not None
-        if self._partners is None or self._partners[0] != state.version:
-            self._partners = (state.version, partners_of(self._network, state))
-        return self._partners[1]
-
-    def _free_of(self, asked: Asked) -> Free:
-        assert self._sizes is not None
-        if asked.near:
-            return Free(self._sizes, asked.weights, asked.near)
-        if self._free is None or not np.array_equal(self._free[0], asked.weights):
-            self._free = (asked.weights, Free(self._sizes, asked.weights, []))
-        return self._free[1]
+        sizes = self._sizes
+        if strict:
+            usable = ~state.routers & (asked.weights > 0)
+            boxes = asked.ground.once("boxes", lambda: Boxes(sizes, routers=usable))
+        else:
+            everyone = np.ones(sizes.routers, dtype=np.bool_)
+            boxes = state.once("boxes", lambda: Boxes(sizes, links=~state.links, routers=everyone))
+        sums = asked.ground.once("sums", lambda: Sums(sizes, asked.weights))
+        for corner, size in find(boxes, sums, asked, strict=strict):
+            yield sizes.cells(corner, size)
 
     def _groups(self, rules: Rules, asked: Asked, state: State) -> Iterator[Ints]:
         """Yield the cells with room below each switch, from the lowest level, where all of them together are convex."""
