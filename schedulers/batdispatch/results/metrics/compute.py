@@ -455,14 +455,14 @@ def _measured(measure: _Measure) -> None:
 
     sum_i h_i p_i {measure.symbol} / sum_i h_i p_i, with {measure.symbol} as in mean_{measure.name}."""
     metric(f"mean {measure.label}", unit=measure.unit, group="Network")(mean)
-    metric(f"{measure.label} by node-seconds", unit=measure.unit, group="Network")(weighted)
+    metric(f"weighted {measure.label}", unit=measure.unit, group="Network")(weighted)
 
 
 for _measure in _MEASURES:
     _measured(_measure)
 
 
-@metric("fragmentation of free nodes", group="Network")
+@metric("free fragmentation", group="Network")
 def free_fragmentation(sample: Sample) -> Value:
     """Share of the free node-seconds that lie outside of the largest connected piece of free nodes.
 
@@ -475,7 +475,7 @@ def free_fragmentation(sample: Sample) -> Value:
     return None if sample.network is None else sample.network.free.outside(sample.network.free.piece)
 
 
-@metric("fragmentation along the line", group="Network")
+@metric("line fragmentation", group="Network")
 def line_fragmentation(sample: Sample) -> Value:
     """Share of the free node-seconds that lie outside of the longest run of free nodes with consecutive ids.
 

@@ -22,7 +22,8 @@ from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.report import comparison, losses, style
 from batdispatch.results.report.attempts_table import attempt_rows
 from batdispatch.results.report.curves import in_panels
-from batdispatch.results.report.pictures import MAX_CHARTS, Shared, charts, compared_curves
+from batdispatch.results.report.maps import atlases
+from batdispatch.results.report.pictures import MAX_CHARTS, Shared, charts, compared_curves, extent
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.usage import job_facts, licences_of, read_units, slots_of
 
@@ -80,6 +81,7 @@ def render(
     shared, chart_note = _shared(runs)
     if len(runs) > MAX_CHARTS:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
+    maps, map_note = atlases(runs, *extent([run.sample for run in runs]))
     facts = comparison.inputs(runs)
     templates = resources.files("batdispatch.results.report") / "templates"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
@@ -103,6 +105,8 @@ def render(
         curves=compared_curves(runs, shared),
         charts=charts(runs, shared),
         chart_note=chart_note,
+        maps=maps,
+        map_note=map_note,
         best=best,
         losers=[loser() for loser in losers],
         different=[fact for fact in facts if not fact.same],
