@@ -8,7 +8,7 @@ from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.core.request import Request, amounts
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.runs import metrics_of
+from batdispatch.results.runs import figures_of
 from batdispatch.results.usage import held_by_row, job_facts, read_units, slots_of
 
 MACHINE = Machine.flat(3, "core=8 gpu=2")
@@ -47,7 +47,7 @@ def test_units_times_demand_or_the_whole_node(run):
     assert slots.amount.tolist() == [[4, 0], [2, 0], [8, 2], [8, 2]]
     held = held_by_row(slots, len(columns), MACHINE.resources)
     assert held["core"].tolist() == [6, 8, 0, 8]
-    values = metrics_of(columns, {}, machine=MACHINE, jobs=JOBS, folder=folder)
+    values = figures_of(columns, {}, machine=MACHINE, jobs=JOBS, folder=folder).metrics
     assert values["utilisation_core"] == pytest.approx(22 * 10 / (24 * 10))
     assert values["utilisation_gpu"] == pytest.approx(4 / 6)
     assert values["nb_users"] == 1

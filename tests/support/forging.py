@@ -19,7 +19,9 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.runs import metrics_of
+from batdispatch.results.network.table import FILE as NETWORK
+from batdispatch.results.network.table import write_table
+from batdispatch.results.runs import figures_of
 
 
 class Forged:
@@ -191,6 +193,6 @@ class Forged:
         shutil.rmtree(scratch)
         jobs = read_workload(Path(self.result["workload"]["path"])).jobs
         columns = read_columns(self.folder / "jobs.csv")
-        self.result["metrics"] = metrics_of(
-            columns, self.result, machine=platform.machine, jobs=jobs, folder=self.folder
-        )
+        figures = figures_of(columns, self.result, machine=platform.machine, jobs=jobs, folder=self.folder)
+        self.result["metrics"] = figures.metrics
+        write_table(figures.network, columns, self.folder / NETWORK)

@@ -20,6 +20,7 @@ _SPARABLE = (
     "machine_states.csv",
     "pstate_changes.csv",
     RECORDING,
+    "network.csv",
     "solver.jsonl",
 )
 #: What a run may write beside result.json.

@@ -21,7 +21,7 @@ from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
 from batdispatch.results.metrics.compute import Value, compute
 from batdispatch.results.metrics.sample import Sample, sample_of
-from batdispatch.results.network.use import network_use
+from batdispatch.results.network.use import NetworkUse, network_use
 from batdispatch.results.run_files import RESULT, check_files
 from batdispatch.results.schedule import read_schedule
 from batdispatch.results.usage import JobFacts, held_by_row, job_facts, licences_of, read_units, slots_in_blocks
@@ -263,7 +263,20 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
     return [read_run(folder, label=label) for folder, label in zip(folders, labels, strict=True)]
 
 
-def metrics_of(
+@dataclass(frozen=True)
+class Figures:
+    """All that is worked out from a run whose machine and workload are at hand.
+
+    Attributes:
+        metrics: name -> value.
+        network: what each row makes of the machine's network; None: there is none.
+    """
+
+    metrics: dict[str, Value]
+    network: NetworkUse | None
+
+
+def figures_of(
     columns: RunColumns,
     result: Mapping[str, Any],
     *,
@@ -272,7 +285,7 @@ def metrics_of(
     facts: JobFacts | None = None,
     users: Texts | None = None,
     folder: Path | None = None,
-) -> dict[str, Value]:
+) -> Figures:
     """Compute every metric of a run when its machine and workload are at hand.
 
     Args:
@@ -309,7 +322,8 @@ def metrics_of(
                 for name, part in held_by_row(slots, len(columns), machine.resources).items():
                     held[name] += part
             amounts |= held
-    return compute(
+    network = None if machine is None else network_use(columns, machine, None if facts is None else facts.asking)
+    metrics = compute(
         columns,
         lineage=lineage,
         hosts=machine.size if machine is not None else None,
@@ -317,9 +331,10 @@ def metrics_of(
         licences=licences,
         amounts=amounts,
         users=facts.users if facts is not None else users,
-        network=None if machine is None else network_use(columns, machine, None if facts is None else facts.asking),
+        network=network,
         decisions=result.get("decisions"),
     )
+    return Figures(metrics, network)
 
 
 def _hosts_of_schedule(folder: Path) -> int | None:

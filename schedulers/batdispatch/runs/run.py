@@ -42,8 +42,10 @@ from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
+from batdispatch.results.network.table import FILE as NETWORK
+from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
-from batdispatch.results.runs import metrics_of
+from batdispatch.results.runs import figures_of
 from batdispatch.results.usage import users_of
 from batdispatch.runs.compiling import UseCompiled, least_jobs, why_never_compiled, why_workload_not_compiled
 from batdispatch.runs.isolation import isolated
@@ -479,7 +481,9 @@ def _finish(
     known: dict[str, Any] = (
         {"users": users_of(columns, workload.jobs)} if isinstance(workload, PlainWorkload) else {"jobs": workload.jobs}
     )
-    result["metrics"] = metrics_of(columns, result, machine=platform.machine, folder=out, **known)
+    figures = figures_of(columns, result, machine=platform.machine, folder=out, **known)
+    result["metrics"] = figures.metrics
+    write_table(figures.network, columns, out / NETWORK)
     if "failed_attempts" in dispatcher.report():
         lineage = read_lineage(out / LINEAGE, columns)
         result["attempts"] = attempt_metrics(columns, platform.machine.size, lineage)

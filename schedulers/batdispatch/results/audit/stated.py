@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
 from batdispatch.results.audit.exchange import Course
@@ -16,8 +18,11 @@ from batdispatch.results.audit.jobs import Facts
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
+from batdispatch.results.network.table import FIELDS, read_table
+from batdispatch.results.network.table import FILE as NETWORK
+from batdispatch.results.network.use import NetworkUse
 from batdispatch.results.run_files import RECORDING
-from batdispatch.results.runs import metrics_of
+from batdispatch.results.runs import figures_of
 from batdispatch.results.usage import JobFacts
 
 #: Relative difference below which two values of a metric are the same.
@@ -81,14 +86,15 @@ def check_stated(
 
     metrics = result.get("metrics")
     try:
-        expected: Mapping[str, Any] = metrics_of(
+        figures = figures_of(
             columns,
             result,
             machine=machine,
             facts=JobFacts(facts.jobs, facts.asking, facts.asking.users()),
             folder=folder,
         )
-        _compare(wrong, "metrics", metrics if isinstance(metrics, dict) else {}, expected)
+        _compare(wrong, "metrics", metrics if isinstance(metrics, dict) else {}, figures.metrics)
+        _check_network(findings, figures.network, columns, folder / NETWORK)
         if "attempts" in result:
             _compare(wrong, "attempts", result["attempts"], attempt_metrics(columns, machine.size, lineage))
     except InputError as problem:
@@ -114,6 +120,28 @@ def check_stated(
             agree("decisions.count", decisions["count"], course.decided)
         if isinstance(performance, dict) and "messages" in performance:
             agree("performance.messages", performance["messages"], course.messages)
+
+
+def _check_network(findings: Findings, use: NetworkUse | None, columns: RunColumns, path: Path) -> None:
+    """network.csv, where it is there, says of each row what follows from allocations and times."""
+    if not path.is_file():
+        return
+    findings.checked.append("network")
+    try:
+        table = read_table(path, columns)
+    except InputError as problem:
+        findings.add(Violation("network", str(problem)))
+        return
+    if use is None:
+        findings.add(Violation("network", f"{path.name} is there, and the machine has no network"))
+        return
+    for name, field in FIELDS.items():
+        found, expected = table[name], getattr(use, field).astype(np.float64)
+        # Six decimals are written.
+        same = np.isclose(found, expected, rtol=SAME, atol=2e-6, equal_nan=True)
+        for row in np.flatnonzero(~same).tolist():
+            message = f"{path.name}: {name} is {found[row]:g}, its hosts and times give {expected[row]:g}"
+            findings.add(Violation("network", message, job=str(columns.job_id[row])))
 
 
 def check_recorded(findings: Findings, result: Mapping[str, Any], path: Path) -> None:

@@ -1,0 +1,94 @@
+"""network.csv: what each row of the jobs file makes of the network, for whoever wants to know it job by job."""
+
+from __future__ import annotations
+
+import csv
+from math import isnan
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import write_whole
+from batdispatch.results.columns import RunColumns
+from batdispatch.results.network.use import NetworkUse
+
+FILE = "network.csv"
+#: Column -> field of `NetworkUse`.
+FIELDS = {
+    "compactness": "compactness",
+    "proximity": "proximity",
+    "locality_factor": "locality",
+    "links": "links",
+    "shared_links": "shared",
+    "shared_time": "busy",
+}
+HEADER = ("job_id", "workload_name", *FIELDS)
+#: Largest file read, in bytes.
+MAX_BYTES = 1 << 30
+
+
+def write_table(use: NetworkUse | None, columns: RunColumns, path: Path) -> None:
+    """Write a row for each row of the jobs file, in its order; without a network, remove what an earlier run left.
+
+    Numbers have six decimals, a whole number none; what has no meaning for a row is empty.
+
+    Args:
+        use: of the network, of each row.
+        columns: of the run.
+        path: of the file.
+    """
+    if use is None:
+        path.unlink(missing_ok=True)
+        return
+    cells = [_texts(getattr(use, field)) for field in FIELDS.values()]
+    names = [_quoted(columns.job_id.tolist()), _quoted(columns.workload_name.tolist())]
+    lines = map(",".join, zip(*names, *cells, strict=True))
+    write_whole(path, "\n".join([",".join(HEADER), *lines, ""]).encode())
+
+
+def _quoted(texts: list[str]) -> list[str]:
+    """Return texts as CSV has them."""
+    return [text if not set(text) & set(',"\n\r') else '"' + text.replace('"', '""') + '"' for text in texts]
+
+
+def _texts(values: NDArray[np.generic]) -> list[str]:
+    if values.dtype.kind == "i":
+        return [str(value) for value in values.tolist()]
+    return ["" if isnan(value) else f"{value:.6f}" for value in values.tolist()]
+
+
+def read_table(path: Path, columns: RunColumns) -> dict[str, NDArray[np.float64]]:
+    """Read the file: column -> float64 [row of the jobs file], NaN where it is empty.
+
+    Raises:
+        InputError: it is no such table, or its jobs are not those of the jobs file in their order.
+    """
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(f"larger than {MAX_BYTES} bytes", source=str(path))
+    found: list[list[float]] = [[] for _ in FIELDS]
+    jobs = zip(columns.job_id.tolist(), columns.workload_name.tolist(), strict=True)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            header = tuple(next(reader, []))
+            if header != HEADER:
+                raise InputError(f"found columns {header[:10]}, expected {', '.join(HEADER)}", source=str(path))
+            for fields in reader:
+                place = f"line {reader.line_num}"
+                job = next(jobs, None)
+                if job is None or len(fields) != len(HEADER) or tuple(fields[:2]) != job:
+                    expected = "no further row" if job is None else f"job {job[0]!r} with {len(HEADER)} fields"
+                    raise InputError(f"found {fields[:3]}, expected {expected}", source=str(path), place=place)
+                for column, text in zip(found, fields[2:], strict=True):
+                    try:
+                        column.append(float(text) if text else np.nan)
+                    except ValueError:
+                        raise InputError(f"{text[:80]!r} is no number", source=str(path), place=place) from None
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise InputError(str(problem), source=str(path)) from None
+    missing = next(jobs, None)
+    if missing is not None:
+        raise InputError(f"job {missing[0]!r} is missing", source=str(path))
+    return {name: np.array(column) for name, column in zip(FIELDS, found, strict=True)}
