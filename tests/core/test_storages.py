@@ -28,6 +28,19 @@ def test_the_host_of_that_name_else_the_only_one(disks: tuple[str, ...], expecte
     assert storage_host("pfs", machine(*disks)) == expected
 
 
+@pytest.mark.parametrize(
+    ("pins", "expected"), [(("nfs",), {"pfs": 2}), (("nfs", "scratch"), None), (("scratch",), {"pfs": 1})]
+)
+def test_a_job_that_is_pinned_to_one_io_node_uses_it_for_labels_that_name_no_host(
+    pins: tuple[str, ...], expected: dict[str, int] | None
+) -> None:
+    storages = Storages(machine("scratch", "nfs"))
+    assert storages.mapping("w0", "io", {"io": PFS}) is None
+    assert storages.mapping("w0", "io", {"io": PFS}, pins) == expected
+    # A label that names a host means that host, wherever the job is pinned.
+    assert storages.mapping("w0", "named", {"named": {**PFS, "storage": "nfs"}}, pins) == {"nfs": 2}
+
+
 def test_labels_are_found_in_all_parts_of_a_profile() -> None:
     profiles = {
         "outer": {"type": "composed", "seq": ["inner", "d"]},

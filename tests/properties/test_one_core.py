@@ -36,7 +36,7 @@ NAMES = registry.names(dispatchers.GROUP)
 quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 #: These may leave a job that fits for the next batch.
-PLANS_IN_BATCHES = {"stochastic-batch"}
+PLANS_IN_BATCHES = {"stochastic-batch", "pinned-io"}
 CLASSES = ["core=3 gpu=1", "core=2", "core=4 gpu=2", "core=1 gpu=1"]
 
 
@@ -314,7 +314,7 @@ def test_every_part_works_with_every_dispatcher_that_has_a_use_for_it(
 
 def test_every_dispatcher_that_places_takes_a_placement_and_who_orders_an_ordering() -> None:
     without = {name for name in NAMES if "placement" not in dispatchers.find(name).options_type.__struct_fields__}
-    assert without <= {"attempts", "aucsched", "ipsched"}, "one hands on what it wraps, programs place by themselves"
+    assert without <= {"attempts", "aucsched", "ipsched", "pinned-io"}, "one hands on what it wraps, plans place"
     orders = {"ordering", "priorities"}
     without = {name for name in NAMES if not orders & set(dispatchers.find(name).options_type.__struct_fields__)}
     assert without <= {"attempts"}

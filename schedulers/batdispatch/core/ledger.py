@@ -476,7 +476,7 @@ class Ledger:
         if allocation.counts is not None:
             return None
         workload = job.id.partition("!")[0]
-        return self._storages.mapping(workload, job.profile, self.profiles.get(workload, {}))
+        return self._storages.mapping(workload, job.profile, self.profiles.get(workload, {}), job.request.io_nodes)
 
     def _check_extras(self, job: Job, place: Place) -> None:
         """Check what a place says beyond its allocation.

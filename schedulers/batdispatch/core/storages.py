@@ -7,7 +7,7 @@ the rule is one for both and for the embedded engine, and what follows from it i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from batdispatch.core.machine import Machine
@@ -29,10 +29,20 @@ def labels_of(profile: Mapping[str, Any]) -> Iterator[str]:
             yield label
 
 
-def storage_host(label: str, machine: Machine) -> int | None:
-    """Return the id of the host behind a label: the storage host of that name, else the only one there is."""
+def storage_host(label: str, machine: Machine, pins: Sequence[str] = ()) -> int | None:
+    """Return the id of the host behind a label: the storage host of that name, else the only one there is.
+
+    Where a job is pinned to a single I/O node, this is the only one that it has.
+
+    Args:
+        label: the label.
+        machine: the machine.
+        pins: names of the I/O nodes that the job is pinned to.
+    """
     disks = machine.storage
     named = next((disk.id for disk in disks if disk.name == label), None)
+    if len(pins) == 1:
+        disks = tuple(disk for disk in disks if disk.name == pins[0])
     return disks[0].id if named is None and len(disks) == 1 else named
 
 
@@ -44,9 +54,11 @@ class Storages:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._known: dict[tuple[str, str], dict[str, int] | None] = {}
+        self._known: dict[tuple[str, str, tuple[str, ...]], dict[str, int] | None] = {}
 
-    def mapping(self, workload: str, name: str, profiles: Profiles) -> Mapping[str, int] | None:
+    def mapping(
+        self, workload: str, name: str, profiles: Profiles, pins: tuple[str, ...] = ()
+    ) -> Mapping[str, int] | None:
         """Return the host of each label that a profile, or a part of it, uses; None if it uses no storage.
 
         A label that leads to no host is left out: whoever simulates refuses it, once the job gets that far.
@@ -55,13 +67,14 @@ class Storages:
             workload: the profile's.
             name: the profile's.
             profiles: those of the workload, by name, as far as they are known.
+            pins: names of the I/O nodes that the job is pinned to.
         """
         if not self._machine.storage or name not in profiles:
             return None
-        key = (workload, name)
+        key = (workload, name, pins)
         if key not in self._known:
             labels = sorted({label for _, profile in leaves(name, profiles) for label in labels_of(profile)})
-            found = {label: storage_host(label, self._machine) for label in labels}
+            found = {label: storage_host(label, self._machine, pins) for label in labels}
             self._known[key] = {label: host for label, host in found.items() if host is not None} or None
         return self._known[key]
 

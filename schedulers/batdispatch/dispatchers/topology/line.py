@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,17 @@ from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
 from batdispatch.core.request import Request
 from batdispatch.core.space import REMEMBERED, Space, present
-from batdispatch.core.topology.curves import Curve, line
+from batdispatch.core.topology import Grid
+from batdispatch.core.topology.curves import line
 from batdispatch.dispatchers.topology.windows import Ints, Windows
+
+#: `auto`: `snake` on a torus or mesh, else `names`. `names`: the order of the hosts' names, n2 before n10. `ids`: the
+#: order of Batsim's numbers, by which I/O nodes come after all others. The rest are curves through a torus or mesh.
+Order = Literal["auto", "names", "ids", "row-major", "snake", "hilbert"]
 
 
 class Line:
-    """The compute nodes of a machine in the order of a curve, numbered without the I/O nodes between them.
+    """The compute nodes of a machine in some order, numbered without the I/O nodes between them.
 
     An I/O node has a *gap*: the place between the compute nodes before and after it. A compute node is its *neighbour*
     where no other node stands between them in the full line.
@@ -31,14 +37,13 @@ class Line:
         beside: name of each I/O node -> positions of its neighbours, at most two, ascending.
     """
 
-    def __init__(self, machine: Machine, curve: Curve = "ids") -> None:
+    def __init__(self, machine: Machine, order: Order = "auto") -> None:
         """Put all hosts of a machine in line, I/O nodes among them.
 
         Raises:
-            ValueError: the curve leads through routers, and the machine's topology is not known or no grid.
+            ValueError: the order leads through routers, and the machine's topology is not known or no grid.
         """
-        everyone = np.arange(len(machine.hosts), dtype=np.int64)
-        full = line(everyone, machine.topology, curve).tolist()
+        full = _in_line(machine, order)
         storage = {disk.id for disk in machine.storage}
         self.hosts: Ints = np.array([host for host in full if host not in storage], dtype=np.int64)
         self.position: Ints = np.full(len(machine.hosts), -1, dtype=np.int64)
@@ -63,6 +68,25 @@ class Line:
         places = self.position[hostset.ids(mask)]
         found[places[places >= 0]] = True
         return found
+
+
+def _in_line(machine: Machine, order: Order) -> list[int]:
+    """Return all hosts of a machine in an order; hosts that are not in the network of a curve come last."""
+    everyone = np.arange(len(machine.hosts), dtype=np.int64)
+    topology = machine.topology
+    if order == "auto":
+        order = "snake" if isinstance(topology, Grid) else "names"
+    if order == "names":
+        return sorted(everyone.tolist(), key=lambda host: _natural(machine.hosts[host].name))
+    if order == "ids" or topology is None:
+        return [*line(everyone, topology, order).tolist()]
+    outside = topology.router_of < 0
+    return [*line(everyone[~outside], topology, order).tolist(), *everyone[outside].tolist()]
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """Return a key by which the numbers in names are compared as numbers."""
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", name)]
 
 
 class Asking:

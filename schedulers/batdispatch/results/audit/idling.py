@@ -43,7 +43,8 @@ class Idling:
         for job in waiting:
             if _waits_for(job, over):
                 continue
-            if self._setting.fits(job, away):
+            # Where a job may go that is pinned to I/O nodes is for its dispatcher to say.
+            if self._setting.fits(job, away) and not (away and job.request.io_nodes):
                 self._job = self._job or job
                 if not away:
                     return
