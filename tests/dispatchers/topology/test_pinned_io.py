@@ -187,13 +187,14 @@ def test_a_job_that_outlives_its_expected_end_delays_only_its_own_nodes() -> Non
 
 @pytest.mark.parametrize(("fill", "runtime", "start"), [("true", 8, 1.0), ("false", 8, 15.0), ("true", 9.5, 15.0)])
 def test_a_job_may_fill_what_the_plan_leaves_free(fill: str, runtime: float, start: float) -> None:
-    # A runs on the left until 10; B takes all nodes from then until 15. D comes later and fits on the right before B.
+    # A runs until 10 on one of the nodes that B takes from then until 15. D comes later, and fits on n3 before B.
     tasks = [
         pinned("A", 1, 10, "n1"),
-        pinned("B", 3, 5, "n1", at=0.5),
+        Task("B", 0.5, 3, 5.0, 5.0, extra={"node_list": ["n0", "n2", "n3"]}),
         Task("D", 1.0, 1, runtime, runtime, extra={"node_list": ["n3"]}),
     ]
-    result = run(machine_of("CICC"), tasks, fill=fill)
+    # n4 is free for ever, but not for D.
+    result = run(machine_of("CICCC"), tasks, fill=fill)
     assert result.starts() == {"A": 0.0, "B": 10.0, "D": start}
 
 
@@ -241,6 +242,21 @@ def test_jobs_wait_for_hosts_that_are_away_and_others_go_elsewhere() -> None:
     result = simulate(machine, tasks, "pinned-io", events=events)
     assert result.starts() == {"A": 0.0, "B": 50.0, "C": 3.0}
     assert hosts(result)["C"] == [3]
+
+
+def test_a_job_that_is_pinned_nowhere_goes_around_a_host_that_is_away() -> None:
+    events = [MachinesUnavailable(1.0, Allocation.of([1]))]
+    result = simulate(Machine.flat(3), [Task("A", 2.0, 2, 5.0, 5.0)], "pinned-io", events=events)
+    assert result.starts() == {"A": 2.0}
+    assert hosts(result) == {"A": [0, 2]}
+
+
+def test_a_plan_is_made_anew_when_hosts_go_away() -> None:
+    events = [MachinesUnavailable(3.0, Allocation.of([1])), MachinesAvailable(100.0, Allocation.of([1]))]
+    tasks = [Task("A", 0.0, 1, 10.0, 10.0), Task("B", 1.0, 2, 5.0, 5.0), Task("C", 2.0, 1, 5.0, 5.0)]
+    result = simulate(Machine.flat(2), tasks, "pinned-io", options={"fill": "false"}, events=events)
+    # B was planned, and C was to come after it. One host is gone, and C takes the other.
+    assert result.starts() == {"A": 0.0, "B": 100.0, "C": 10.0}
 
 
 def test_without_walltimes_jobs_are_planned_and_run() -> None:
