@@ -34,7 +34,7 @@ def seconds(case: Drawn, rounds: int) -> tuple[float, float, str]:
     first, second = [], []
     for _ in range(rounds):
         began = time.process_time()
-        found = dedicate(held, case.windows, case.durations, LIMITS)
+        found = dedicate(held, case.ranges, case.durations, LIMITS)
         between = time.process_time()
         timed = schedule(held, found.starts, found.stops, case.durations)
         first.append(between - began)

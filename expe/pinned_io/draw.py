@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.dispatchers.topology.windows import Windows
+from batdispatch.dispatchers.topology.ranges import Ranges
 
 #: Compute nodes between two I/O nodes of a line.
 EVERY = 25
@@ -17,7 +17,7 @@ class Drawn(NamedTuple):
     """Jobs on a line of `nodes` compute nodes; durations in seconds."""
 
     nodes: int
-    windows: list[Windows]
+    ranges: list[Ranges]
     durations: NDArray[np.float64]
 
 
@@ -31,10 +31,10 @@ def draw(rng: np.random.Generator, *, jobs: int, largest: int, nodes: int = 1000
     logarithms = rng.uniform(0.0, np.log2(largest + 1), jobs)
     sizes = np.exp2(np.floor(logarithms) if powers else logarithms).astype(np.int64)
     durations = np.ceil(np.exp(rng.normal(7.0, 1.5, jobs)))
-    known: dict[tuple[int, int], Windows] = {}
+    known: dict[tuple[int, int], Ranges] = {}
     for gap, size in zip(gaps.tolist(), sizes.tolist(), strict=True):
         if (gap, size) not in known:
             starts = np.arange(max(0, gap - size), min(gap, nodes - size) + 1, dtype=np.int64)
-            known[gap, size] = Windows(starts, starts + size)
-    windows = [known[gap, size] for gap, size in zip(gaps.tolist(), sizes.tolist(), strict=True)]
-    return Drawn(nodes, windows, durations)
+            known[gap, size] = Ranges(starts, starts + size)
+    ranges = [known[gap, size] for gap, size in zip(gaps.tolist(), sizes.tolist(), strict=True)]
+    return Drawn(nodes, ranges, durations)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.machine import Host, Machine
-from batdispatch.dispatchers.topology.windows import Windows
+from batdispatch.dispatchers.topology.ranges import Ranges
 from batdispatch.parts.solving import Limits
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ class Pinned(NamedTuple):
     """Jobs on a line of `nodes` compute nodes."""
 
     nodes: int
-    windows: list[Windows]
+    ranges: list[Ranges]
     durations: Floats
 
 
@@ -30,10 +30,10 @@ def machine_of(order: str) -> Machine:
     return Machine([Host(id=i, name=f"n{i}", storage=mark == "I") for i, mark in enumerate(order)])
 
 
-def windows_at(gap: int, size: int, nodes: int) -> Windows:
-    """Return the windows of `size` nodes that touch the gap before node `gap`, within a line of `nodes` nodes."""
+def ranges_at(gap: int, size: int, nodes: int) -> Ranges:
+    """Return the ranges of `size` nodes that touch the gap before node `gap`, within a line of `nodes` nodes."""
     starts = np.arange(max(0, gap - size), min(gap, nodes - size) + 1, dtype=np.int64)
-    return Windows(starts, starts + size)
+    return Ranges(starts, starts + size)
 
 
 def random_instance(rng: np.random.Generator, *, nodes: int = 24, jobs: int = 30, gaps: int = 4) -> Pinned:
@@ -45,7 +45,7 @@ def random_instance(rng: np.random.Generator, *, nodes: int = 24, jobs: int = 30
     longest = int(rng.integers(1, 31))
     return Pinned(
         nodes,
-        [windows_at(int(gap), int(size), nodes) for gap, size in zip(rng.choice(places, count), sizes, strict=True)],
+        [ranges_at(int(gap), int(size), nodes) for gap, size in zip(rng.choice(places, count), sizes, strict=True)],
         rng.integers(1, longest + 1, size=count).astype(np.float64),
     )
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from batdispatch.core.job import Job
-from batdispatch.dispatchers.topology.windows import Floats
+from batdispatch.dispatchers.topology.ranges import Floats
 
 
 class Turn(NamedTuple):
@@ -17,7 +17,7 @@ class Turn(NamedTuple):
     Attributes:
         job: the job.
         time: its planned start, s.
-        start, stop: its window.
+        start, stop: the ends of its range.
     """
 
     job: Job

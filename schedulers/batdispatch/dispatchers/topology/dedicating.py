@@ -1,20 +1,20 @@
-"""Phase 1: dedicate a window of nodes to each job, so that no node has too much to do.
+"""Phase 1: dedicate a range of nodes to each job, so that no node has too much to do.
 
-The linear program of `shares` says which share of each kind of jobs goes to which window. The jobs of a kind are laid
+The linear program of `shares` says which share of each kind of jobs goes to which range. The jobs of a kind are laid
 end to end, in the order given, over the shares in the order of their starts: an optimum of the program in which most
-jobs have a single window. Then each job goes to the first start at which its shares sum up to at least 1/2 [1].
+jobs have a single range. Then each job goes to the first start at which its shares sum up to at least 1/2 [1].
 
-Guarantee, for jobs whose windows all touch one gap of the line (`Windows.anchored`, which every pinned job is):
+Guarantee, for jobs whose ranges all touch one gap of the line (`Ranges.anchored`, which every pinned job is):
 
     largest load <= 2 Lambda <= 2 x least largest load
 
-A node left of the gap that is in the chosen window is in all windows of the job that start earlier, since these reach
+A node left of the gap that is in the chosen range is in all ranges of the job that start earlier, since these reach
 the gap, and a node right of the gap is in all that start later. So each chosen node carried at least half of the job.
 
-Jobs that may go anywhere have no such gap. In order of their work, the largest first, each goes to the window with the
+Jobs that may go anywhere have no such gap. In order of their work, the largest first, each goes to the range with the
 least load. The bound takes them into account, spread as evenly as can be; there is no guarantee for them.
 
-At the end, each job moves once to the window where the others leave the least load, if this is less than where it is
+At the end, each job moves once to the range where the others leave the least load, if this is less than where it is
 (`level`). The largest load never grows by that; the step is ours.
 
 References:
@@ -29,16 +29,16 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from batdispatch.dispatchers.topology.ranges import Floats, Ints, Ranges, loads
 from batdispatch.dispatchers.topology.shares import Loading, Shares, best_shares
-from batdispatch.dispatchers.topology.windows import Floats, Ints, Windows, loads
 from batdispatch.parts.solving import Limits
 
 
 class Dedicated(msgspec.Struct, kw_only=True):
-    """Windows for jobs.
+    """Ranges for jobs.
 
     Attributes:
-        starts, stops: the window of each job, int64 [job].
+        starts, stops: the range of each job, int64 [job].
         load: how long each node is taken, with what was held before, s, float64 [node].
         shares: what the linear program said.
     """
@@ -50,47 +50,47 @@ class Dedicated(msgspec.Struct, kw_only=True):
 
 
 def dedicate(
-    held: Floats, windows: Sequence[Windows], durations: Floats, limits: Limits, *, level: bool = True
+    held: Floats, ranges: Sequence[Ranges], durations: Floats, limits: Limits, *, level: bool = True
 ) -> Dedicated:
-    """Return a window for each job.
+    """Return a range for each job.
 
     Time: that of `best_shares`, and O(n log q) for each of the jobs on n nodes to level them.
 
     Args:
         held: for how long each node is taken already, s, float64 [node].
-        windows: of each job, at least one; jobs that may share one object do so.
+        ranges: of each job, at least one; jobs that may share one object do so.
         durations: s, finite, float64 [job].
         limits: of the linear program.
         level: whether to move each job once to where there is less load.
     """
-    nodes, jobs = len(held), len(windows)
-    kinds, free = _kinds(windows)
+    nodes, jobs = len(held), len(ranges)
+    kinds, free = _kinds(ranges)
     loading = Loading(
         held,
-        [windows[members[0]] for members in kinds],
+        [ranges[members[0]] for members in kinds],
         np.array([durations[members].sum() for members in kinds], dtype=np.float64),
-        float(sum(durations[job] * float((windows[job].stops - windows[job].starts).min()) for job in free)),
+        float(sum(durations[job] * float((ranges[job].stops - ranges[job].starts).min()) for job in free)),
     )
     shares = best_shares(loading, limits)
     picked = np.zeros(jobs, dtype=np.int64)
     load = held.copy()
-    later = sorted(free, key=lambda job: (-durations[job] * float(windows[job].stops[0] - windows[job].starts[0]), job))
+    later = sorted(free, key=lambda job: (-durations[job] * float(ranges[job].stops[0] - ranges[job].starts[0]), job))
     if shares.columns:
         for members, columns, amounts in zip(kinds, shares.columns, shares.amounts, strict=True):
             picked[members] = columns[half(amounts, durations[members])]
     else:
         # The program was stopped before it had a solution.
         later = [*(job for members in kinds for job in members.tolist()), *later]
-    starts, stops = _ends(windows, picked)
+    starts, stops = _ends(ranges, picked)
     placed = np.ones(jobs, dtype=np.bool_)
     placed[later] = False
     load += loads(nodes, starts[placed], stops[placed], durations[placed])
     for job in later:
-        window = int(windows[job].largest(load).argmin())
-        starts[job], stops[job] = windows[job].starts[window], windows[job].stops[window]
+        index = int(ranges[job].largest(load).argmin())
+        starts[job], stops[job] = ranges[job].starts[index], ranges[job].stops[index]
         load[starts[job] : stops[job]] += durations[job]
     if level:
-        _level(load, windows, durations, starts, stops)
+        _level(load, ranges, durations, starts, stops)
         load = held + loads(nodes, starts, stops, durations)
     return Dedicated(starts=starts, stops=stops, load=load, shares=shares)
 
@@ -99,7 +99,7 @@ def half(amounts: Floats, durations: Floats) -> Ints:
     """Return where each job of a kind is rounded to: the first share by which half of the job is done, int64 [job].
 
     Args:
-        amounts: shares of the kind's work, s, in the order of their windows, float64 [share].
+        amounts: shares of the kind's work, s, in the order of their ranges, float64 [share].
         durations: of the jobs, s, in the order in which they are laid over the shares, float64 [job].
     """
     ends = np.cumsum(durations)
@@ -110,13 +110,13 @@ def half(amounts: Floats, durations: Floats) -> Ints:
     return np.minimum(np.searchsorted(reached, middles), len(amounts) - 1).astype(np.int64)
 
 
-def _kinds(windows: Sequence[Windows]) -> tuple[list[Ints], list[int]]:
+def _kinds(ranges: Sequence[Ranges]) -> tuple[list[Ints], list[int]]:
     """Return the jobs of each kind, in order, and the jobs that are not anchored."""
     known: dict[int, int] = {}
     by_ends: dict[tuple[bytes, bytes], int] = {}
     members: list[list[int]] = []
     free: list[int] = []
-    for job, those in enumerate(windows):
+    for job, those in enumerate(ranges):
         kind = known.get(id(those))
         if kind is None:
             kind = -1
@@ -129,16 +129,16 @@ def _kinds(windows: Sequence[Windows]) -> tuple[list[Ints], list[int]]:
     return [np.array(jobs, dtype=np.int64) for jobs in members], free
 
 
-def _ends(windows: Sequence[Windows], picked: Ints) -> tuple[Ints, Ints]:
-    starts = [int(those.starts[window]) for those, window in zip(windows, picked, strict=True)]
-    stops = [int(those.stops[window]) for those, window in zip(windows, picked, strict=True)]
+def _ends(ranges: Sequence[Ranges], picked: Ints) -> tuple[Ints, Ints]:
+    starts = [int(those.starts[index]) for those, index in zip(ranges, picked, strict=True)]
+    stops = [int(those.stops[index]) for those, index in zip(ranges, picked, strict=True)]
     return np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)
 
 
-def _level(load: Floats, windows: Sequence[Windows], durations: Floats, starts: Ints, stops: Ints) -> None:
-    """Move each job once to the window where the others leave the least load. **This changes all but the windows.**"""
-    for job in range(len(windows)):
-        those = windows[job]
+def _level(load: Floats, ranges: Sequence[Ranges], durations: Floats, starts: Ints, stops: Ints) -> None:
+    """Move each job once to the range where the others leave the least load. **This changes all but the ranges.**"""
+    for job in range(len(ranges)):
+        those = ranges[job]
         if len(those.starts) == 1:
             continue
         start, stop, duration = int(starts[job]), int(stops[job]), float(durations[job])

@@ -1,4 +1,4 @@
-"""The line of a machine's nodes, and the windows on it in which a job may run."""
+"""The line of a machine's nodes, and the ranges on it in which a job may run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from batdispatch.core.request import Request
 from batdispatch.core.space import REMEMBERED, Space, present
 from batdispatch.core.topology import Grid
 from batdispatch.core.topology.curves import line
-from batdispatch.dispatchers.topology.windows import Ints, Windows
+from batdispatch.dispatchers.topology.ranges import Ints, Ranges
 
 #: `auto`: `snake` on a torus or mesh, else `names`. `names`: the order of the hosts' names, n2 before n10. `ids`: the
 #: order of Batsim's numbers, by which I/O nodes come after all others. The rest are curves through a torus or mesh.
@@ -95,22 +95,22 @@ class Asking:
     def __init__(self, line: Line, space: Space[Any]) -> None:
         self._line = line
         self._space = space
-        self._known: dict[Request, Windows | None] = {}
-        #: The same while some hosts are away, for requests that would have no window otherwise, and which hosts.
-        self._around: dict[Request, Windows | None] = {}
+        self._known: dict[Request, Ranges | None] = {}
+        #: The same while some hosts are away, for requests that would have no range otherwise, and which hosts.
+        self._around: dict[Request, Ranges | None] = {}
         self._away = 0
         #: Number of whole hosts -> all ranges of so many.
-        self._plain: dict[int, Windows] = {}
+        self._plain: dict[int, Ranges] = {}
 
-    def windows(self, job: Job, away: int = 0) -> Windows | None:
-        """Return the windows of a job while the hosts of a mask are away, or None if it has none.
+    def ranges(self, job: Job, away: int = 0) -> Ranges | None:
+        """Return the ranges of a job while the hosts of a mask are away, or None if it has none.
 
-        On whole hosts a window holds as many nodes as the job asks for. Where jobs may share nodes, a window is a range
-        that holds the job and has none within it that does; the job has the nodes of its window for itself.
+        On whole hosts a range holds as many nodes as the job asks for. Where jobs may share nodes, it holds the job,
+        and no range within it does; the job has the nodes of its range for itself.
 
-        A job that is pinned to I/O nodes may go to the windows that hold a neighbour of each of them, and uses every
-        node of its window. A job that is pinned to none may go anywhere; where it cannot have nodes beside each other,
-        since it names others or hosts are away, its window is the range from the first to the last of them.
+        A job that is pinned to I/O nodes may go to the ranges that hold a neighbour of each of them, and uses every
+        node of its range. A job that is pinned to none may go anywhere; where it cannot have nodes beside each other,
+        since it names others or hosts are away, its ranges lead from the first to the last of them.
         """
         request = job.request
         if request not in self._known:
@@ -129,43 +129,43 @@ class Asking:
             self._around[request] = self._shortest(job, present(self._space, away))
         return self._around[request]
 
-    def _find(self, job: Job) -> Windows | None:
+    def _find(self, job: Job) -> Ranges | None:
         request = job.request
         exclusive = self._space.machine.exclusive
         whole = self._space.whole()
-        windows = self._ranges(job) if exclusive else self._shortest(job, whole)
-        if windows is None and exclusive and not request.io_nodes:
-            windows = self._shortest(job, whole)
-        if windows is None or not request.io_nodes:
-            return windows
-        keep = np.ones(len(windows.starts), dtype=np.bool_)
+        ranges = self._ranges(job) if exclusive else self._shortest(job, whole)
+        if ranges is None and exclusive and not request.io_nodes:
+            ranges = self._shortest(job, whole)
+        if ranges is None or not request.io_nodes:
+            return ranges
+        keep = np.ones(len(ranges.starts), dtype=np.bool_)
         for name in request.io_nodes:
-            beside = [(windows.starts <= node) & (node < windows.stops) for node in self._line.beside[name]]
+            beside = [(ranges.starts <= node) & (node < ranges.stops) for node in self._line.beside[name]]
             keep &= np.logical_or.reduce(beside) if beside else np.zeros_like(keep)
         if not exclusive:
-            places = zip(windows.starts.tolist(), windows.stops.tolist(), strict=True)
+            places = zip(ranges.starts.tolist(), ranges.stops.tolist(), strict=True)
             keep &= [self._fills(job, start, stop) for start, stop in places]
-        return _kept(windows, keep)
+        return _kept(ranges, keep)
 
-    def _ranges(self, job: Job) -> Windows | None:
+    def _ranges(self, job: Job) -> Ranges | None:
         """Return the ranges of exactly as many whole hosts as a job asks for, all of which it may use."""
         line, request = self._line, job.request
-        windows = self._plain.get(request.units)
-        if windows is None:
+        ranges = self._plain.get(request.units)
+        if ranges is None:
             starts = np.arange(len(line) - request.units + 1, dtype=np.int64)
-            windows = self._plain[request.units] = Windows(starts, starts + request.units)
-        if not len(windows.starts):
+            ranges = self._plain[request.units] = Ranges(starts, starts + request.units)
+        if not len(ranges.starts):
             return None
         if request.plain:
-            return windows
-        keep = windows.all_of(line.chosen(self._space.need(job).hosts))
+            return ranges
+        keep = ranges.all_of(line.chosen(self._space.need(job).hosts))
         keep[keep] = [
             not self._space.mismatch(job, Allocation(line.mask(start, stop)))
-            for start, stop in zip(windows.starts[keep].tolist(), windows.stops[keep].tolist(), strict=True)
+            for start, stop in zip(ranges.starts[keep].tolist(), ranges.stops[keep].tolist(), strict=True)
         ]
-        return _kept(windows, keep)
+        return _kept(ranges, keep)
 
-    def _shortest(self, job: Job, free: Any) -> Windows | None:
+    def _shortest(self, job: Job, free: Any) -> Ranges | None:
         """Return the ranges that hold a job while none within them does, whether or not it uses all of their nodes."""
         line, space = self._line, self._space
         starts: list[int] = []
@@ -188,13 +188,13 @@ class Asking:
         return allocation is not None and allocation.size == stop - start
 
     def allocation(self, job: Job, free: Any, start: int, stop: int) -> Allocation | None:
-        """Return where in a window a job's units go, within some free capacity, or None if it does not hold them."""
+        """Return where in a range a job's units go, within some free capacity, or None if it does not hold them."""
         return first_fit(self._space, self._space.only(free, self._line.mask(start, stop)), job)
 
 
-def _kept(windows: Windows, keep: NDArray[np.bool_]) -> Windows | None:
-    return Windows(windows.starts[keep], windows.stops[keep]) if keep.any() else None
+def _kept(ranges: Ranges, keep: NDArray[np.bool_]) -> Ranges | None:
+    return Ranges(ranges.starts[keep], ranges.stops[keep]) if keep.any() else None
 
 
-def _listed(starts: Sequence[int], stops: Sequence[int]) -> Windows | None:
-    return Windows(np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)) if starts else None
+def _listed(starts: Sequence[int], stops: Sequence[int]) -> Ranges | None:
+    return Ranges(np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)) if starts else None

@@ -1,10 +1,10 @@
-"""Start times for jobs on given windows, from a list: each job as early as those before it leave it room."""
+"""Start times for jobs on given ranges, from a list: each job as early as those before it leave it room."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from batdispatch.dispatchers.topology.windows import Floats, Ints
+from batdispatch.dispatchers.topology.ranges import Floats, Ints
 
 #: Share of its duration by which a job's place may be too short: sums of floats are off by less.
 _ROUNDING = 1e-9
@@ -20,7 +20,7 @@ def pack(held: Floats, starts: Ints, stops: Ints, durations: Floats, order: Ints
 
     Args:
         held: for how long each node is taken already, s, float64 [node].
-        starts, stops: the window of each job, int64 [job].
+        starts, stops: the range of each job, int64 [job].
         durations: s, float64 [job].
         order: int64 [job].
     """

@@ -1,11 +1,11 @@
-"""Phase 2: start times for jobs on given windows of a line of nodes, by pillars (Gergov's method [1, 2]).
+"""Phase 2: start times for jobs on given ranges of a line of nodes, by pillars (Gergov's method [1, 2]).
 
-This is dynamic storage allocation: the window of a job is the time for which a block of memory lives, the job's
+This is dynamic storage allocation: the range of a job is the time for which a block of memory lives, the job's
 duration is the size of the block, and its start time is the block's address. The *load* of a node is the sum of the
 durations of the jobs on it; no schedule is shorter than the largest load.
 
 First the jobs get tentative times, at which some overlap. At the beginning each node is a *pillar* of height 0. A job
-*contains* a pillar that stands in its window. Take a lowest pillar x, and do one of two things:
+*contains* a pillar that stands in its range. Take a lowest pillar x, and do one of two things:
 
 - *dock*: if an undocked job contains x and no other pillar, its tentative start is the height of x, which grows by the
   job's duration;
@@ -15,7 +15,7 @@ Invariants:
 
 1. Each job is docked on exactly one pillar. (It contains one at the beginning, and the last one is never removed.)
 2. Jobs of one pillar do not overlap. Jobs of two pillars overlap only if the two were direct neighbours at some moment.
-   Let j be docked on x, and later k on y. Windows that overlap, with one pillar in each, have no pillar between x and y
+   Let j be docked on x, and later k on y. Ranges that overlap, with one pillar in each, have no pillar between x and y
    when k is docked; if x was removed before, then y is as high as all of x, and k begins after j's end.
 3. The height of a pillar is at most the load of its node: all jobs docked on x are on node x. So all tentative ends are
    at most the largest load.
@@ -29,7 +29,7 @@ one colour never overlap. The three colours are scheduled one after the other:
 Then conflicts are resolved: the jobs are packed from a list, each one as early as the jobs before it in the list leave
 it room (`packing`), so that none is left. The list of the schedule above is `by colour`; as no job starts later than
 there, the guarantee stays. Other lists are tried too, and the shortest schedule is kept: `tentative`, by tentative
-times; `longest` and `widest`, by durations and by windows. Each schedule is also packed anew from its mirror image,
+times; `longest` and `widest`, by durations and by ranges. Each schedule is also packed anew from its mirror image,
 which takes as long and often lets more jobs start early. The other lists and the mirror images are ours.
 
 Time: O(n m) and O(n^2) in vector operations for n jobs on m nodes.
@@ -49,7 +49,7 @@ from typing import NamedTuple
 import numpy as np
 
 from batdispatch.dispatchers.topology.packing import pack
-from batdispatch.dispatchers.topology.windows import Floats, Ints, loads
+from batdispatch.dispatchers.topology.ranges import Floats, Ints, loads
 
 #: Colours are enough: each pillar has at most two neighbours when it is removed.
 _COLOURS = 3
@@ -86,11 +86,11 @@ class Scheduled(NamedTuple):
 
 
 def dock(nodes: int, starts: Ints, stops: Ints, durations: Floats) -> Tentative:
-    """Return tentative times for jobs on windows. If several jobs could be docked, the first one is.
+    """Return tentative times for jobs on ranges. If several jobs could be docked, the first one is.
 
     Args:
         nodes: number of nodes.
-        starts, stops: the window of each job, int64 [job].
+        starts, stops: the range of each job, int64 [job].
         durations: s, float64 [job].
     """
     jobs = len(durations)
@@ -133,13 +133,13 @@ def dock(nodes: int, starts: Ints, stops: Ints, durations: Floats) -> Tentative:
 
 
 def schedule(held: Floats, starts: Ints, stops: Ints, durations: Floats) -> Scheduled:
-    """Return start times for jobs on windows: those of the least makespan found, and among equal ones of the least sum.
+    """Return start times for jobs on ranges: those of the least makespan found, and among equal ones of the least sum.
 
     Guarantee: makespan <= max held + 3 x largest load, where the load is that of the jobs.
 
     Args:
         held: for how long each node is taken already, s, float64 [node].
-        starts, stops: the window of each job, int64 [job].
+        starts, stops: the range of each job, int64 [job].
         durations: s, float64 [job].
     """
     tentative = dock(len(held), starts, stops, durations)

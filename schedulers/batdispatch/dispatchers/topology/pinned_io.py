@@ -21,7 +21,7 @@ from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.topology.course import Course, Turn
 from batdispatch.dispatchers.topology.line import Asking, Line, Order
-from batdispatch.dispatchers.topology.windows import Floats, Windows
+from batdispatch.dispatchers.topology.ranges import Floats, Ranges
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.prediction import Predictions
@@ -123,7 +123,7 @@ class PinnedIo(Dispatcher):
     # ------------------------------------------------------------------ what happens
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
-        if self.asking.windows(job) is None:
+        if self.asking.ranges(job) is None:
             ledger.reject(job, self._why_never(job))
             return
         self.predictions.of(job)
@@ -199,12 +199,12 @@ class PinnedIo(Dispatcher):
         """Plan a batch of waiting jobs, and return whether there are any that could be planned."""
         began = self.clock()
         jobs: list[Job] = []
-        windows: list[Windows] = []
+        ranges: list[Ranges] = []
         for job in in_order(ledger, self.ordering, list(self._unplanned.values()), self.predictions.of):
-            found = self.asking.windows(job, ledger.unavailable)
+            found = self.asking.ranges(job, ledger.unavailable)
             if found is not None:
                 jobs.append(job)
-                windows.append(found)
+                ranges.append(found)
                 if len(jobs) == self.options.batch:
                     break
         if not jobs:
@@ -214,7 +214,7 @@ class PinnedIo(Dispatcher):
 
         durations, held = self._times(ledger, jobs)
         built = self.clock()
-        made = plan(held, windows, durations, self.limits, level=self.options.level)
+        made = plan(held, ranges, durations, self.limits, level=self.options.level)
         ends = made.times + durations
         window = self._length
         while not (ends <= window).any():
@@ -306,12 +306,12 @@ class PinnedIo(Dispatcher):
             if now + self._booked(job) <= latest and (not exclusive or job.units <= widest or not job.request.plain)
         ]
         for job in in_order(ledger, self.ordering, hopeful, self.predictions.of):
-            windows = self.asking.windows(job)
-            if windows is None or (job.request.plain and exclusive and job.units > widest):
+            ranges = self.asking.ranges(job)
+            if ranges is None or (job.request.plain and exclusive and job.units > widest):
                 continue
-            fitting = np.flatnonzero(windows.all_of(until >= end_of(now, self._booked(job))))
-            for window in fitting[:1].tolist():
-                start, stop = int(windows.starts[window]), int(windows.stops[window])
+            fitting = np.flatnonzero(ranges.all_of(until >= end_of(now, self._booked(job))))
+            for index in fitting[:1].tolist():
+                start, stop = int(ranges.starts[index]), int(ranges.stops[index])
                 allocation = self.asking.allocation(job, ledger.free, start, stop)
                 if allocation is not None:
                     self._start(ledger, job, Place(allocation))

@@ -1,24 +1,24 @@
-"""Phase 1, the linear program: which share of each job goes to which of its windows, for the least largest load.
+"""Phase 1, the linear program: which share of each job goes to which of its ranges, for the least largest load.
 
     minimise Lambda
     Lambda >= L_i                                               for each node i     (C1)
-    L_i = h_i + sum_j sum_s x_js p_j [i in window s of j] + u_i for each node i     (C2)
+    L_i = h_i + sum_j sum_s x_js p_j [i in range s of j] + u_i for each node i     (C2)
     sum_s x_js = 1                                              for each job j      (C3)
     x >= 0, u >= 0, sum_i u_i = U                                                   (C5, relaxed)
 
-(C4), that a window is next to the I/O node, is in the lists of windows. h_i is for how long node i is taken already,
+(C4), that a range is next to the I/O node, is in the lists of ranges. h_i is for how long node i is taken already,
 and U is the work of jobs that the program does not place: it may spread over the nodes as it likes. Without both this
 is the program of [1].
 
-Jobs of equal windows are one *kind*: only the sum of p_j x_js over the jobs of a kind matters, so the program has one
-variable for each window of a kind. A load is written as the difference to the load of the node before, which makes
-three entries for a variable instead of one for each node of its window. And windows enter as they are needed: the
-program is solved over a few windows of each kind; its duals price all others, and those that would lower the largest
+Jobs of equal ranges are one *kind*: only the sum of p_j x_js over the jobs of a kind matters, so the program has one
+variable for each range of a kind. A load is written as the difference to the load of the node before, which makes
+three entries for a variable instead of one for each node of its range. And ranges enter as they are needed: the
+program is solved over a few ranges of each kind; its duals price all others, and those that would lower the largest
 load enter, until there are none.
 
 Prices pi >= 0 of nodes that sum up to 1 prove a bound, whatever they come from:
 
-    Lambda >= sum_i pi_i h_i + sum_kinds (sum_j p_j) min_s (sum of pi_i over window s) + U min_i pi_i
+    Lambda >= sum_i pi_i h_i + sum_kinds (sum_j p_j) min_s (sum of pi_i over range s) + U min_i pi_i
 
 The bound that is told is the best of those, and so does not depend on the solver's tolerances.
 
@@ -37,11 +37,11 @@ import msgspec
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from batdispatch.dispatchers.topology.windows import Floats, Ints, Windows
+from batdispatch.dispatchers.topology.ranges import Floats, Ints, Ranges
 from batdispatch.parts.solving import Limits
 from batdispatch.parts.solving.linear import minimise
 
-#: Windows of each kind that the first program has, evenly spread.
+#: Ranges of each kind that the first program has, evenly spread.
 _FIRST = 9
 #: Share of the bound by which Lambda may exceed it at the end.
 _EXACT = 1e-7
@@ -52,22 +52,22 @@ class Loading(NamedTuple):
 
     Attributes:
         held: seconds for which each node is taken already, float64 [node].
-        windows: of each kind of jobs.
+        ranges: of each kind of jobs.
         work: sum of the durations of each kind's jobs, s, float64 [kind].
         spread: node-seconds of jobs that are not placed here.
     """
 
     held: Floats
-    windows: Sequence[Windows]
+    ranges: Sequence[Ranges]
     work: Floats
     spread: float
 
 
 class Shares(msgspec.Struct, kw_only=True):
-    """Shares of jobs in windows.
+    """Shares of jobs in ranges.
 
     Attributes:
-        columns: for each kind, the windows that have a share, by their positions in the kind's list, ascending.
+        columns: for each kind, the ranges that have a share, by their positions in the kind's list, ascending.
         amounts: seconds of the kind's work in each of these, summing up to all of it.
         cost: the largest load, s; infinite where the program was stopped before it had a solution.
         bound: no shares have a smaller largest load, s.
@@ -96,17 +96,17 @@ class Shares(msgspec.Struct, kw_only=True):
 def best_shares(loading: Loading, limits: Limits) -> Shares:
     """Return the shares of the least largest load.
 
-    Time: each program has O(n + k) rows and a few variables for each of k kinds on n nodes; to price all W windows
+    Time: each program has O(n + k) rows and a few variables for each of k kinds on n nodes; to price all W ranges
     takes O(n + W). Some five programs are the rule, for 10,000 jobs on 1,000 nodes too.
 
     Args:
         loading: what is to be spread.
         limits: when the solver stops; `work` counts iterations, and `wall` holds for each program.
     """
-    kinds, nodes = len(loading.windows), len(loading.held)
+    kinds, nodes = len(loading.ranges), len(loading.held)
     total = float(loading.held.sum() + loading.spread) + sum(
-        float(work) * float((windows.stops - windows.starts).min())
-        for work, windows in zip(loading.work, loading.windows, strict=True)
+        float(work) * float((ranges.stops - ranges.starts).min())
+        for work, ranges in zip(loading.work, loading.ranges, strict=True)
     )
     even = np.full(nodes, 1.0 / nodes)
     pricing = _Pricing(loading)
@@ -115,7 +115,7 @@ def best_shares(loading: Loading, limits: Limits) -> Shares:
     scale = max(total / nodes, float(loading.work.max(initial=0.0)) / 2, 1e-9)
     chosen = pricing.first()
     while True:
-        kind, window = pricing.kind[chosen], pricing.window[chosen]
+        kind, index = pricing.kind[chosen], pricing.index[chosen]
         rows, sides, cost = _program(loading, pricing, chosen, scale)
         left = msgspec.structs.replace(limits, work=limits.work - found.work)
         answer = minimise(cost, rows, sides, left)
@@ -127,7 +127,7 @@ def best_shares(loading: Loading, limits: Limits) -> Shares:
             return found
         found.cost = float(answer.values[-1]) * scale
         amounts = np.maximum(answer.values[: len(chosen)], 0.0) * scale
-        found.columns, found.amounts = _by_kind(kind, window, amounts, kinds)
+        found.columns, found.amounts = _by_kind(kind, index, amounts, kinds)
         duals = np.append(answer.duals[:nodes], 0.0)
         prices = np.maximum(np.diff(duals), 0.0)
         bound, costs, least = pricing.bound(prices / prices.sum())
@@ -141,32 +141,32 @@ def best_shares(loading: Loading, limits: Limits) -> Shares:
 
 
 class _Pricing:
-    """All windows of all kinds in one list.
+    """All ranges of all kinds in one list.
 
     Attributes:
-        kind: of each window, int64 [window of any kind].
-        window: its position in the kind's list, int64 [window of any kind].
-        starts, stops: its ends, int64 [window of any kind].
+        kind: of each range, int64 [range of any kind].
+        index: its position in the kind's list, int64 [range of any kind].
+        starts, stops: its ends, int64 [range of any kind].
     """
 
     def __init__(self, loading: Loading) -> None:
         self._loading = loading
-        counts = np.array([len(windows.starts) for windows in loading.windows], dtype=np.int64)
+        counts = np.array([len(ranges.starts) for ranges in loading.ranges], dtype=np.int64)
         self._begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.kind = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-        self.window = np.arange(len(self.kind), dtype=np.int64) - self._begins[self.kind]
+        self.index = np.arange(len(self.kind), dtype=np.int64) - self._begins[self.kind]
         none = np.zeros(0, dtype=np.int64)
-        self.starts = np.concatenate([none, *(windows.starts for windows in loading.windows)])
-        self.stops = np.concatenate([none, *(windows.stops for windows in loading.windows)])
+        self.starts = np.concatenate([none, *(ranges.starts for ranges in loading.ranges)])
+        self.stops = np.concatenate([none, *(ranges.stops for ranges in loading.ranges)])
 
     def first(self) -> Ints:
-        """Return some windows of each kind, evenly spread, int64 [chosen]."""
+        """Return some ranges of each kind, evenly spread, int64 [chosen]."""
         last = np.diff(self._begins)[:, None] - 1
         picked = np.rint(last * np.linspace(0.0, 1.0, _FIRST)[None, :]).astype(np.int64)
         return np.unique((self._begins[:-1, None] + picked).ravel())
 
     def bound(self, prices: Floats) -> tuple[float, Floats, Floats]:
-        """Return the bound that prices of nodes prove, the price of each window, and the least one of each kind."""
+        """Return the bound that prices of nodes prove, the price of each range, and the least one of each kind."""
         before = np.concatenate([[0.0], np.cumsum(prices)])
         costs = before[self.stops] - before[self.starts]
         least = np.minimum.reduceat(costs, self._begins[:-1]) if len(costs) else np.zeros(0)
@@ -175,7 +175,7 @@ class _Pricing:
         return float(bound), costs, least
 
     def better(self, chosen: Ints, costs: Floats, least: Floats) -> Ints:
-        """Return windows that cost less than all chosen ones of their kinds: the first, middle and last cheapest."""
+        """Return ranges that cost less than all chosen ones of their kinds: the first, middle and last cheapest."""
         best = np.full(len(least), np.inf)
         np.minimum.at(best, self.kind[chosen], costs[chosen])
         gains = best - least > 1e-12
@@ -187,13 +187,13 @@ class _Pricing:
 
 
 def _program(loading: Loading, pricing: _Pricing, chosen: Ints, scale: float) -> tuple[csr_array, Floats, Floats]:
-    """Return rows, sides and cost of the program over chosen windows, in units of `scale` seconds.
+    """Return rows, sides and cost of the program over chosen ranges, in units of `scale` seconds.
 
-    Variables: work in each chosen window; w_i = Lambda - L_i for each node; u_i for each node where there is work to be
+    Variables: work in each chosen range; w_i = Lambda - L_i for each node; u_i for each node where there is work to be
     spread; Lambda. Rows: for each node the difference of its load and the one before, 0 before the first; for each kind
     its work; the work to be spread.
     """
-    nodes, kinds, count = len(loading.held), len(loading.windows), len(chosen)
+    nodes, kinds, count = len(loading.held), len(loading.ranges), len(chosen)
     spread = loading.spread > 0
     column, node = np.arange(count), np.arange(nodes)
     starts, stops, kind = pricing.starts[chosen], pricing.stops[chosen], pricing.kind[chosen]
@@ -217,11 +217,11 @@ def _program(loading: Loading, pricing: _Pricing, chosen: Ints, scale: float) ->
     return csr_array(matrix), sides, cost
 
 
-def _by_kind(kind: Ints, window: Ints, amounts: Floats, kinds: int) -> tuple[list[Ints], list[Floats]]:
-    """Return the windows with a share, and the shares, of each kind; `kind` is ascending, and so is `window` in it."""
+def _by_kind(kind: Ints, index: Ints, amounts: Floats, kinds: int) -> tuple[list[Ints], list[Floats]]:
+    """Return the ranges with a share, and the shares, of each kind; `kind` is ascending, and so is `index` in it."""
     if not kinds:
         return [], []
     keep = amounts > 0
-    kind, window, amounts = kind[keep], window[keep], amounts[keep]
+    kind, index, amounts = kind[keep], index[keep], amounts[keep]
     cuts = np.searchsorted(kind, np.arange(1, kinds))
-    return np.split(window, cuts), np.split(amounts, cuts)
+    return np.split(index, cuts), np.split(amounts, cuts)

@@ -1,7 +1,7 @@
-"""Windows: where on a line of nodes a job may go.
+"""Ranges: where on a line of nodes a job may go.
 
-A window is a range of neighbouring positions on the line. The windows of one job are listed by their starts, and no
-window lies within another.
+A range is made of neighbouring positions on the line. The ranges of one job are listed by their starts, and none of
+them lies within another.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Windows(NamedTuple):
-    """All windows of a job, in order; window w is made of the positions starts[w], ..., stops[w] - 1.
+class Ranges(NamedTuple):
+    """All ranges of a job, in order; range r is made of the positions starts[r], ..., stops[r] - 1.
 
     Attributes:
-        starts: int64 [window], ascending.
-        stops: int64 [window], ascending.
+        starts: int64 [range], ascending.
+        stops: int64 [range], ascending.
     """
 
     starts: Ints
@@ -28,32 +28,32 @@ class Windows(NamedTuple):
 
     @property
     def anchored(self) -> bool:
-        """Whether all windows touch one gap between neighbouring positions: each begins, ends or lies across it.
+        """Whether all ranges touch one gap between neighbouring positions: each begins, ends or lies across it.
 
-        The windows of a job that is pinned to an I/O node touch the gap of this node. The guarantee of the rounding
+        The ranges of a job that is pinned to an I/O node touch the gap of this node. The guarantee of the rounding
         needs no more than that.
         """
         return bool(self.starts[-1] <= self.stops[0])
 
-    def within(self, allowed: NDArray[np.bool_]) -> Windows:
-        """Return the windows whose positions are all allowed, bool [position]."""
+    def within(self, allowed: NDArray[np.bool_]) -> Ranges:
+        """Return the ranges whose positions are all allowed, bool [position]."""
         keep = self.all_of(allowed)
-        return self if keep.all() else Windows(self.starts[keep], self.stops[keep])
+        return self if keep.all() else Ranges(self.starts[keep], self.stops[keep])
 
     def all_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which windows consist of chosen positions only, bool [window]; `chosen` is bool [position]."""
+        """Return which ranges consist of chosen positions only, bool [range]; `chosen` is bool [position]."""
         before = np.concatenate([[0], np.cumsum(~chosen)])
         return np.asarray(before[self.starts] == before[self.stops])
 
     def largest(self, values: Floats) -> Floats:
-        """Return the largest value in each window, float64 [window]. Time: O(n log q) for windows of q out of n places.
+        """Return the largest value in each range, float64 [range]. Time: O(n log q) for ranges of q out of n places.
 
         Args:
             values: float64 [position].
         """
         low, high = int(self.starts[0]), int(self.stops[-1])
         lengths = self.stops - self.starts
-        # Two ranges of 2^level places cover a window.
+        # Two ranges of 2^level places cover a range.
         levels = np.frexp(lengths.astype(np.float64))[1] - 1
         found = np.empty(len(lengths), dtype=np.float64)
         table = values[low:high]
@@ -70,7 +70,7 @@ class Windows(NamedTuple):
 
 
 def loads(nodes: int, starts: Ints, stops: Ints, durations: Floats) -> Floats:
-    """Return how long each of `nodes` positions is used by jobs on given windows, s, float64 [position].
+    """Return how long each of `nodes` positions is used by jobs on given ranges, s, float64 [position].
 
     Args:
         nodes: number of positions.
