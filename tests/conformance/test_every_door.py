@@ -14,9 +14,12 @@ import pytest
 from batdispatch.core import registry
 from batdispatch.core.dispatcher import GROUP, find
 from batdispatch.dispatchers.auction.base import AuctionDispatcher
+from batdispatch.dispatchers.topology.task_dispatcher import TaskDispatcher
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate import esp as esp_platform
+from batdispatch.inputs.platforms.generate import hybrid
 from batdispatch.inputs.workloads.esp import esp
+from batdispatch.inputs.workloads.tiles import tiles
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.audit.run import Auditor
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, make_sites, replayed
@@ -24,6 +27,8 @@ from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, make_site
 NAMES = registry.names(GROUP)
 #: Those made for nodes with several resources, which few jobs fill: Slurm's, and those that solve programs over nodes.
 MULTI_RESOURCE = ["slurm-backfill", *(name for name in NAMES if issubclass(find(name), AuctionDispatcher))]
+#: Those that choose between classes of hosts for tasks, and register jobs that fit.
+TASKS = [name for name in NAMES if issubclass(find(name), TaskDispatcher)]
 SITES = ("hosts", "nodes")
 #: Seconds by which a real Batsim's start times may differ: each message costs its clock about a microsecond.
 SLACK = 0.05
@@ -114,6 +119,28 @@ def cpu_gpu_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     del workload.jobs[60:]
     write_workload(workload, site.workload)
     return site
+
+
+@pytest.fixture(scope="module")
+def tasks_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Two cores and two GPUs, and the QR factorisation of 4 x 4 tiles, in which every kind of edge and datum occurs."""
+    folder = tmp_path_factory.mktemp("tasks")
+    site = Site(folder / "platform.xml", folder / "workload.json")
+    site.platform.write_bytes(hybrid(gpus=2, cores=2))
+    write_workload(tiles("qr", size=1024, tile=256), site.workload)
+    return site
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_same_schedule_of_a_graph_of_tasks(name: str, tasks_site: Site, tmp_path: Path) -> None:
+    expected = in_process(name, tasks_site, tmp_path / "here")
+    assert Auditor().run(tmp_path / "here").total == 0
+    assert [state for _, _, state, _ in expected.rows.values()].count("COMPLETED_SUCCESSFULLY") == 30
+    assert {hosts for *_, hosts in expected.rows.values()} >= {"2", "3"}
+    for door in ("zeromq4", "zeromq5", "pybatsim"):
+        assert DOORS[door](name, tasks_site, tmp_path / door) == expected
+    for folder in ("here", "zeromq4", "zeromq5"):
+        assert replayed(name, tmp_path / folder / "decisions.jsonl") is None
 
 
 @pytest.mark.parametrize("name", MULTI_RESOURCE)

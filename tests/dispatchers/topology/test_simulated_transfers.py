@@ -1,0 +1,82 @@
+"""Transfers as I/O jobs that share links, in SimGrid: times worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batdispatch.core.errors import ImpossibleDecision
+from batdispatch.inputs.platforms.generate import Links, hybrid
+from batdispatch.results.audit.run import Auditor
+from batdispatch.results.frame import read_jobs
+from batdispatch.runs.run import RunSpec, execute
+from task_graphs import task
+from with_simgrid import needs_simgrid
+
+SIMULATED = {"transfers": "simulated"}
+
+
+def run(folder: Path, tasks: list[Any], *, switches: int, simgrid: str = "always", gpus: int = 2) -> dict[str, Any]:
+    """Run tasks on GPUs behind links of 1 MB/s without latency; return (start, end) by job and the report."""
+    platform, workload = folder / "p.xml", folder / "w.json"
+    platform.write_bytes(hybrid(gpus=gpus, cores=1, switches=switches, links=Links(speed="1Gf", bw="1MBps", lat="0s")))
+    jobs = [{"id": one.id, "subtime": one.submission, "res": 1, "profile": one.id, **one.extra} for one in tasks]
+    profiles = {one.id: {"type": "delay", "delay": one.runtime} for one in tasks}
+    workload.write_text(json.dumps({"nb_res": 1, "jobs": jobs, "profiles": profiles}))
+    spec = RunSpec(
+        platform=str(platform), workload=str(workload), dispatcher="heft", options=SIMULATED, simgrid=simgrid
+    )
+    result = execute(spec, folder / "out")
+    assert not Auditor().run(folder / "out").total
+    rows = read_jobs(folder / "out" / "jobs.csv").set_index("job_id").to_dict("index")
+    ends: dict[str, Any] = {name: (row["starting_time"], row["finish_time"]) for name, row in rows.items()}
+    return {**ends, "report": result["report"]}
+
+
+@needs_simgrid
+@pytest.mark.parametrize(("switches", "seconds"), [(2, 1.0), (1, 2.0)])
+def test_gpus_on_one_switch_share_its_link(switches: int, seconds: float, tmp_path: Path) -> None:
+    """Two GPUs fetch a megabyte each at the same moment, over a switch each or over one."""
+    tasks = [task("A", None, 3.0, reads=["x"]), task("B", None, 3.0, reads=["y"])]
+    found = run(tmp_path, tasks, switches=switches)
+    for name in ("A", "B"):
+        assert found[f"{name}~data"] == pytest.approx((0.0, seconds), abs=1e-5)
+        assert found[f"{name}~gpu"] == pytest.approx((seconds, seconds + 3), abs=1e-4)
+    assert found["report"]["bytes_moved"] == 2_000_000
+
+
+@needs_simgrid
+def test_all_copies_of_a_task_go_at_once_from_where_they_are(tmp_path: Path) -> None:
+    """C needs x from A's GPU, y from B's, and z from the main memory: on one of them two copies over its link."""
+    tasks = [
+        task("A", None, 1.0, reads=["x"], writes=["x"]),
+        task("B", None, 1.0, reads=["y"], writes=["y"]),
+        task("C", None, 1.0, reads=["x", "y", "z"], after=["A", "B"]),
+    ]
+    found = run(tmp_path, tasks, switches=2)
+    assert found["C~data"] == pytest.approx((2.0, 4.0), abs=1e-4)
+    assert found["C~gpu"] == pytest.approx((4.0, 5.0), abs=1e-4)
+    assert found["report"]["bytes_moved"] == 4_000_000
+
+
+@needs_simgrid
+def test_a_core_waits_for_the_copy_that_another_core_has_asked_for(tmp_path: Path) -> None:
+    platform_of_two_cores = [
+        task("A", None, 1.0, reads=["x"], writes=["x"]),
+        task("B", 2.0, None, reads=["x"], after=["A"]),
+        task("C", 0.5, None, reads=["x"], after=["B"]),
+    ]
+    found = run(tmp_path, platform_of_two_cores, switches=1, gpus=1)
+    assert found["B~data"] == pytest.approx((2.0, 3.0), abs=1e-4)
+    # B's run time is its own profile, so it runs as it is, and C finds x in the main memory.
+    assert found["B"] == pytest.approx((3.0, 5.0), abs=1e-4)
+    assert found["C"] == pytest.approx((5.0, 5.5), abs=1e-4)
+    assert "C~data" not in found
+
+
+def test_without_simgrid_they_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ImpossibleDecision, match="which only SimGrid simulates"):
+        run(tmp_path, [task("A", None, 1.0, reads=["x"])], switches=1, simgrid="auto")
