@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from batdispatch.core.job import JobState
 from batdispatch.core.roll import Roll
@@ -15,7 +17,7 @@ def test_a_rest_that_is_not_acknowledged_yet_keeps_up_the_hope_of_those_who_wait
         roll.enter(job)
     roll.end("w0!a", JobState.COMPLETED_KILLED)
     rest = msgspec.structs.replace(make_job("w0!a-rest"), parent="a")
-    roll.registered[rest.id] = rest
+    roll.register(rest)
     assert list(roll.take_hopeless()) == []
     roll.enter(rest)
     roll.end("w0!a-rest", JobState.COMPLETED_SUCCESSFULLY)
@@ -29,3 +31,52 @@ def test_without_a_rest_there_is_no_hope() -> None:
     roll.end("w0!a", JobState.COMPLETED_KILLED)
     [(job, why)] = roll.take_hopeless()
     assert (job.id, why) == ("w0!b", "depends on job w0!a, which ended COMPLETED_KILLED")
+
+
+def test_who_waits_for_a_job_that_is_continued_loses_hope_when_the_last_segment_fails() -> None:
+    roll = Roll()
+    for job in (make_job("w0!a"), make_job("w0!b", dependencies=["a"])):
+        roll.enter(job)
+    rest = msgspec.structs.replace(make_job("w0!a-rest"), parent="w0!a")
+    roll.register(rest)
+    roll.enter(rest)
+    roll.end("w0!a", JobState.COMPLETED_KILLED)
+    assert list(roll.take_hopeless()) == []
+    roll.end("w0!a-rest", JobState.COMPLETED_FAILED)
+    [(job, why)] = roll.take_hopeless()
+    assert (job.id, why) == ("w0!b", "depends on job w0!a, which ended COMPLETED_KILLED")
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_who_is_ready_is_who_waits_for_nothing(data: st.DataObject) -> None:
+    """Jobs come, end in any state, and are continued by announced and registered ones; against a look at all."""
+    roll = Roll()
+    names = [f"w0!{i}" for i in range(data.draw(st.integers(2, 9)))]
+    coming = list(names)
+    states = [JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_KILLED, JobState.COMPLETED_FAILED]
+    for step in range(data.draw(st.integers(5, 30))):
+        going = [name for name in roll.ranks if name not in roll.blocked]
+        kind = data.draw(st.sampled_from(["enter", "end", "end", "continue"]))
+        if kind == "enter" and coming:
+            others = data.draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
+            job = make_job(coming.pop(), dependencies=others)
+            parent = data.draw(st.sampled_from(["", *roll.ranks, *roll.ended]))
+            roll.enter(msgspec.structs.replace(job, parent=parent))
+        elif kind == "end" and going:
+            roll.end(data.draw(st.sampled_from(going)), data.draw(st.sampled_from(states)))
+        elif kind == "continue" and roll.ended:
+            job = make_job(f"w0!again{step}")
+            job = msgspec.structs.replace(job, parent=data.draw(st.sampled_from(list(roll.ended))))
+            roll.register(job)
+            roll.enter(job)
+        expected = [job for job in roll.blocked.values() if not roll.waits_for(job)]
+        assert roll.take_ready() == expected
+        assert not set(roll.blocked) & {job.id for job in expected}
+        doubted = {job.id for job in roll.blocked.values() if job.id not in roll._hopeful()}
+        found = set()
+        for job, _ in roll.take_hopeless():
+            roll.end(job.id, JobState.REJECTED)
+            found.add(job.id)
+        # A job of a circle may wait only until the one that it continues has ended, in whatever way.
+        assert doubted <= found | {job.id for job in roll.take_ready()}

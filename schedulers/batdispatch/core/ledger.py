@@ -648,7 +648,7 @@ class Ledger:
         if reason:
             raise self._refusal(f"job {job.id} cannot be registered: it {reason}")
         self._decisions.append(d.RegisterJob(self.now, job))
-        self.roll.registered[job.id] = job
+        self.roll.register(job)
         if not self.config.get("dynamic-jobs-acknowledged"):
             self.apply_submitted(e.JobSubmitted(self.now, job))
             if self.on_registered is not None:

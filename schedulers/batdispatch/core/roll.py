@@ -32,36 +32,68 @@ class Roll:
         self._arrived = 0
         #: Jobs that continue another one and were not registered by the dispatcher.
         self._announced: set[str] = set()
+        #: Id of a job -> blocked jobs that wait for it.
+        self._waiters: dict[str, list[str]] = {}
+        #: Blocked jobs that have nothing to wait for any more, by id.
+        self._met: dict[str, Job] = {}
+        #: Jobs that another one is known to continue.
+        self._continued: set[str] = set()
         #: Whether a blocked job may have lost what it waits for since `take_hopeless` looked.
         self._doubt = False
 
     # ------------------------------------------------------------------ who comes and goes
 
+    def register(self, job: Job) -> None:
+        """Note a job that the dispatcher registers and the simulator has yet to acknowledge."""
+        self.registered[job.id] = job
+        if job.parent:
+            self._continued.add(_full(job, job.parent))
+
     def enter(self, job: Job) -> bool:
-        """Take a job up, and return whether it has to wait for others."""
+        """Take a job up, and return whether it has to wait for others.
+
+        Time: linear in what it depends on.
+        """
         self.ranks[job.id] = self._arrived
         self._arrived += 1
         parent = _full(job, job.parent) if job.parent else ""
         if parent and self.knows(parent):
             # What is continued came before.
             self.parents[job.id] = parent
+            self._continued.add(parent)
             if job.id not in self.registered:
                 self._announced.add(job.id)
         self.registered.pop(job.id, None)
-        if not (job.parent or job.request.dependencies) or not self.waits_for(job):
+        if not (job.parent or job.request.dependencies):
+            return False
+        waits_for = self.waits_for(job)
+        if not waits_for:
             return False
         self.blocked[job.id] = job
+        for name in dict.fromkeys(waits_for):
+            self._waiters.setdefault(name, []).append(job.id)
         self._doubt = True
         return True
 
     def end(self, job_id: str, state: JobState) -> None:
-        """Note how a job ended. The success of a further attempt, or of a rest, is the logical job's."""
+        """Note how a job ended. The success of a further attempt, or of a rest, is the logical job's.
+
+        Time: linear in what the jobs depend on that wait for it.
+        """
         del self.ranks[job_id]
         self.ended[job_id] = state
+        over = [job_id]
         if state is not JobState.COMPLETED_SUCCESSFULLY:
-            self._doubt = True
+            # If it is continued, how that one ends decides.
+            self._doubt |= job_id not in self._continued
         elif job_id in self.parents:
-            self.ended[self.root(job_id)] = state
+            root = self.root(job_id)
+            self.ended[root] = state
+            over.append(root)
+        for waiter in (waiter for name in over for waiter in self._waiters.get(name, ())):
+            job = self.blocked.get(waiter)
+            if job is not None and not self.waits_for(job):
+                self._met[waiter] = job
 
     def close(self) -> None:
         """Note that no job will come any more but by registration."""
@@ -97,9 +129,10 @@ class Roll:
 
     def take_ready(self) -> list[Job]:
         """Take out and return the blocked jobs that have nothing to wait for any more, in order of arrival."""
-        ready = [job for job in self.blocked.values() if not self.waits_for(job)]
+        ready = sorted(self._met.values(), key=lambda job: self.ranks[job.id])
         for job in ready:
             del self.blocked[job.id]
+        self._met.clear()
         return ready
 
     def take_hopeless(self) -> Iterator[tuple[Job, str]]:
@@ -107,8 +140,8 @@ class Roll:
 
         Those that wait for what ended badly come before those that wait for them.
 
-        Time: linear in the blocked jobs and what they wait for, times the longest chain of them, if a job failed or
-        began to wait since the last call; else constant.
+        Time: linear in the blocked jobs and what they wait for, times the longest chain of them, if a job failed that
+        no other one continues, or began to wait, since the last call; else constant.
         """
         while self._doubt and self.blocked:
             self._doubt = False
@@ -129,16 +162,17 @@ class Roll:
         for name, job in self.registered.items():
             # What is yet to be acknowledged may continue a job that was killed.
             going_on.add(self.root(_full(job, job.parent)) if job.parent else name)
+        waits_for = {name: self.waits_for(job) for name, job in self.blocked.items()}
         hopeful: set[str] = set()
         found = True
         while found:
             found = False
-            for job in self.blocked.values():
-                if job.id not in hopeful and all(
+            for job_id, names in waits_for.items():
+                if job_id not in hopeful and all(
                     self.root(name) in going_on or name in hopeful or (not self.no_more and not self.knows(name))
-                    for name in self.waits_for(job)
+                    for name in names
                 ):
-                    hopeful.add(job.id)
+                    hopeful.add(job_id)
                     found = True
         return hopeful
 
