@@ -231,6 +231,7 @@ def test_neither_does_it_end_with_jobs_that_wait_for_others_or_are_not_acknowled
             ledger.register_job(make_job(f"w0!new{number}"))
 
     session = Session(Starts(register))
+    session.dispatcher.registers_jobs = True  # type: ignore[misc]
     config = {"dynamic-jobs-enabled": True, "dynamic-jobs-acknowledged": True}
     blocked = make_job("w0!b", dependencies=["a"])
     say(session, 0.0, e.SimulationBegins(0.0, MACHINE, config), e.JobSubmitted(0.0, blocked))

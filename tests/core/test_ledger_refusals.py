@@ -258,3 +258,17 @@ def test_the_holders_of_a_crowded_host_are_listed_up_to_five() -> None:
     ledger.why_impossible(big)
     with pytest.raises(ImpossibleDecision, match=r"held by w0!0, w0!1, w0!2, w0!3, w0!4, \.\.\."):
         ledger.start(big, Allocation.of([0], [2]))
+
+
+def test_nothing_is_registered_after_the_end_of_the_registration() -> None:
+    """As Batsim 4.2.1 refuses it; Batsim 4 and 5 let it be opened again."""
+    ledger = Ledger(e.SimulationBegins(0.0, Machine.flat(2), {"dynamic-jobs-enabled": True}))
+    ledger.finish_registration()
+    with pytest.raises(ImpossibleDecision, match=r"job w0!1 cannot be registered: it was said that the registration"):
+        ledger.register_job(make_job("w0!1"))
+    with pytest.raises(ImpossibleDecision, match=r"profile w0!p cannot be registered: it was said"):
+        ledger.register_profile("w0", "p", {"type": "delay", "delay": 1.0})
+    ledger.continue_registration()
+    ledger.register_profile("w0", "p", {"type": "delay", "delay": 1.0})
+    ledger.register_job(make_job("w0!1"))
+    ledger.check()

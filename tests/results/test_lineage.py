@@ -256,7 +256,7 @@ def test_names_that_look_like_attempts_are_two_jobs_everywhere(look_alikes: Path
     status, out, _ = call("explain-wait", look_alikes, "7~2", "--json")
     assert (status, json.loads(out)["attempts"]) == (0, [])
     _, out, _ = call("explain-wait", look_alikes, "7")
-    assert "other attempts" not in out
+    assert "other segments" not in out
     page = render(read_runs([look_alikes]))
     assert "2 jobs on 8 hosts" in page
     assert "over all their attempts" not in page
@@ -311,7 +311,7 @@ def test_a_stochastic_run_is_joined(stochastic: Path, call: Call) -> None:
     _, out, _ = call("explain-wait", stochastic, "1", "--json")
     assert sorted(json.loads(out)["attempts"]) == sorted(f"w0!{name}" for name in attempts)
     _, out, _ = call("explain-wait", stochastic, "1~2")
-    assert "other attempts: w0!1" in out
+    assert "other segments of the job: w0!1" in out
     page = render(read_runs([stochastic]))
     assert "3 jobs on 8 hosts" in page
     assert "over all their attempts" in page
@@ -352,3 +352,43 @@ def test_explanations_join_by_the_recorded_parent(stochastic: Path, tmp_path: Pa
     bare.write_text(text.replace('\\"parent\\"', '\\"other\\"').replace('"parent"', '"other"'))
     (alone,) = explain(bare, ["1"])
     assert alone.attempts == []
+
+
+# --- a run in which a job is resized ---------------------------------------------------------------------------------
+
+
+def test_a_resized_job_is_one_job_everywhere(tmp_path: Path, call: Call) -> None:
+    """Job 1 gives 4 of 8 hosts to job 2, and gets them back when that has ended."""
+    sizes = {"least": 1, "most": 8, "kind": "malleable", "steps": 10}
+    jobs: list[dict[str, object]] = [
+        {"id": "1", "subtime": 0, "res": 8, "profile": "d60", "sizes": sizes},
+        {"id": "2", "subtime": 1, "res": 4, "walltime": 31, "profile": "d30"},
+    ]
+    costs = {"check_cost": "0", "shrink_cost": "1", "expand_cost": "2"}
+    folder = run(tmp_path / "resized", jobs, "dmr", **costs)
+    found = read_run(folder)
+    rows = {name: tuple(times) for name, *times in found.frame[["job_id", "starting_time", "finish_time"]].to_numpy()}
+    # 6 of 60 s are done at 6 s; job 2 starts when the second of the redistribution is over. At 12 s on half the hosts,
+    # its next point, nothing waits and no host is free; the first one after the end of job 2, at 37 s, is at 43 s.
+    assert rows == {
+        "1": (0.0, 6.0),
+        "2": (7.0, 37.0),
+        "1~2": (6.0, 43.0),
+        "1~3": (43.0, 43.0 + 2.0 + 36.0),
+    }
+    assert found.lineage.resizes(found.columns) == 2
+    metrics = found.metrics
+    assert (metrics["nb_jobs"], metrics["nb_jobs_success"], metrics["nb_jobs_killed"]) == (2, 2, 0)
+    assert metrics["mean_waiting_time"] == (0.0 + 6.0) / 2
+    assert metrics["mean_turnaround_time"] == (81.0 + 36.0) / 2
+    told = json.loads((folder / "result.json").read_text())["report"]["resizing"]
+    assert told["shrink"] == {"count": 1, "least": 1.0, "mean": 1.0, "most": 1.0}
+    assert told["expand"] == {"count": 1, "least": 2.0, "mean": 2.0, "most": 2.0}
+    _, out, _ = call("explain-wait", folder, "2")
+    assert "short of hosts" in out
+    _, out, _ = call("explain-wait", folder, "1~2")
+    assert "other segments of the job: w0!1, w0!1~3" in out
+    page = render(read_runs([folder]))
+    assert "2 jobs on 8 hosts" in page
+    assert "over all their attempts" not in page, "what a resize ends is not wasted"
+    assert Auditor().run(folder).kept == []

@@ -49,6 +49,8 @@ class Dispatcher(ABC):
     reuses_profiles: ClassVar[bool] = False
     #: Whether it switches power states or asks for energy, for which Batsim must be started with its energy plug-in.
     needs_energy: ClassVar[bool] = False
+    #: Whether it can do with jobs that a layer starts whatever was planned, see `give_way`.
+    gives_way: ClassVar[bool] = True
     #: How long its runs take beside those of others: 2 if it calls a solver, 1 if it plans every waiting job, else 0.
     effort: ClassVar[int] = 0
 
@@ -100,6 +102,12 @@ class Dispatcher(ABC):
         """Learn that a layer is about to start a waiting job in a gap, to be stopped at its end.
 
         A dispatcher that keeps a list or a plan of its own takes the job out of it here.
+        """
+
+    def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
+        """Learn that a layer is about to start a waiting job that goes before all others, whatever was planned.
+
+        A dispatcher that keeps a list or a plan of its own takes the job out of it, and makes the plan anew, here.
         """
 
     def innermost(self) -> Dispatcher:

@@ -87,6 +87,8 @@ class Ledger:
         self.profiles = begins.profiles
         #: How many jobs were started where the placement had to give something up for it, by what that was.
         self.given_up: Counter[str] = Counter()
+        #: Whether it was said that no further job will be registered.
+        self._registered_all = False
         #: (job id, reason) of every rejected job.
         self.rejections: list[tuple[str, str]] = []
         #: Called as `on_start(stay)` after each start; set by the session for dispatchers that want to know.
@@ -614,7 +616,7 @@ class Ledger:
 
     def register_profile(self, workload: str, name: str, profile: dict[str, Any]) -> None:
         """Add a profile to a workload."""
-        self._need("dynamic-jobs-enabled", "registering profiles", "--enable-dynamic-jobs")
+        self._may_register("profiles", f"profile {workload}!{name}")
         if profile.get("type") == "composed":
             raise self._refusal(
                 f"profile {workload}!{name}: Batsim 4.2 crashes on composed profiles registered dynamically: flatten it"
@@ -634,7 +636,7 @@ class Ledger:
             ImpossibleDecision: registration is not enabled, the id is taken or malformed, the job that it continues is
                 unknown, or the job can never run.
         """
-        self._need("dynamic-jobs-enabled", "registering jobs", "--enable-dynamic-jobs")
+        self._may_register("jobs", f"job {job.id}")
         if "!" not in job.id:
             raise self._refusal(f"job {job.id}: its id must be workload!name")
         if job.id in self.roll.registered or self._state_of(job.id) != "unknown":
@@ -689,11 +691,13 @@ class Ledger:
     def finish_registration(self) -> None:
         """Say that no further job will be registered."""
         self._need("dynamic-jobs-enabled", "finishing registration", "--enable-dynamic-jobs")
+        self._registered_all = True
         self._decisions.append(d.FinishRegistration(self.now))
 
     def continue_registration(self) -> None:
         """Say that jobs may be registered again."""
         self._need("dynamic-jobs-enabled", "continuing registration", "--enable-dynamic-jobs")
+        self._registered_all = False
         self._decisions.append(d.ContinueRegistration(self.now))
 
     def take_decisions(self) -> list[d.Decision]:
@@ -737,6 +741,19 @@ class Ledger:
     def _need(self, key: str, what: str, option: str) -> None:
         if not self.config.get(key):
             raise self._refusal(f"{what} is not enabled in this simulation: Batsim 4 needs {option}, 5 the handshake")
+
+    def _may_register(self, kind: str, what: str) -> None:
+        """Check that something of a kind can be registered.
+
+        Raises:
+            ImpossibleDecision: it is not enabled, or it was said that nothing more will be registered.
+        """
+        self._need("dynamic-jobs-enabled", f"registering {kind}", "--enable-dynamic-jobs")
+        if self._registered_all:
+            raise self._refusal(
+                f"{what} cannot be registered: it was said that the registration is finished, expected "
+                "continue_registration before"
+            )
 
     def _units_agree(self, job: Job, allocation: Allocation, mapping: Mapping[int, int] | None) -> bool:
         if mapping is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 #: Seconds by which sums of times may be off before they are rounded.
 ROUNDING = 1e-5
 
@@ -15,3 +17,11 @@ def end_of(start: float, duration: float) -> float:
     end = start + duration
     # Most logs count whole seconds, and to round costs ten times as much as to see this.
     return round(end, 6) if end % 1.0 else end
+
+
+def milliseconds(time: float) -> float:
+    """Return a time in seconds, rounded up to milliseconds.
+
+    Batsim 5 counts the times of calls in them. What is to be done at such a time is done then by all simulators.
+    """
+    return math.ceil(round(time * 1000, 3)) / 1000

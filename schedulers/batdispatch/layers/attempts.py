@@ -13,17 +13,15 @@ import msgspec
 from batdispatch.core.allocation import Place
 from batdispatch.core.dispatcher import Dispatcher, Gap, create
 from batdispatch.core.errors import InputError
-from batdispatch.core.filling import first_fit
 from batdispatch.core.job import Job, JobState, Resumed, Stay
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.moments import milliseconds
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
-from batdispatch.layers.base import Layer, chain
+from batdispatch.layers.base import Layer, chain, successor_id
 from batdispatch.layers.course import Course, Position, course_of
 from batdispatch.layers.rate import ArrivalRate, share_of
 from batdispatch.layers.speculation import gain, until_first
-from batdispatch.parts.ordering import Ordering
-from batdispatch.parts.placement import Placement
 from batdispatch.parts.requests import make_sequence
 from batdispatch.parts.requests.base import MAX_HISTORY, Plan
 
@@ -161,7 +159,7 @@ class Attempts(Layer):
         length = self.length_of(course)
         if self.limit_of(course) >= course.final:
             return round(length, 6) if course.saved else course.final
-        return round(math.ceil(round(length * 1000, 3)) / 1000 + MARGIN, 3)
+        return round(milliseconds(length) + MARGIN, 3)
 
     def rate_of(self, ledger: Ledger, job: Job) -> float:
         """Return the backfilling rate zeta = Z p / P of a job, 0 to 1, in steps of 0.01 where Z is measured."""
@@ -321,10 +319,7 @@ class Attempts(Layer):
         """Register the attempt that follows another one."""
         course.attempts += 1
         first = course.job
-        name = f"{first.id}~{course.attempts}"
-        while ledger.roll.knows(name):
-            # A job of the workload happens to have this name.
-            name += "~"
+        name = successor_id(ledger, first, course.attempts)
         extra = {**first.extra, "parent": before.id, "attempt": course.attempts}
         profile = first.profile
         if course.saved:
@@ -365,7 +360,7 @@ class Attempts(Layer):
 
     def _speculate(self, ledger: Ledger) -> None:
         """Start jobs in gaps that no waiting job fits, one gap after the other."""
-        waiting = self._in_order(ledger, [job for job in ledger.queue.values() if job.id in self.courses])
+        waiting = self.in_order(ledger, [job for job in ledger.queue.values() if job.id in self.courses])
         while waiting:
             found = next((best for gap in self._gaps(ledger) if (best := self._best_in(ledger, waiting, gap))), None)
             if found is None:
@@ -375,13 +370,6 @@ class Attempts(Layer):
             self.inner.lend(ledger, job, gap, place)
             ledger.start(ledger.amend(job, walltime=min(gap.length, job.walltime)), place)
             waiting.remove(job)
-
-    def _in_order(self, ledger: Ledger, jobs: list[Job]) -> list[Job]:
-        """Return waiting jobs by the ordering of the dispatcher inside, or by arrival if it has none."""
-        ordering, now, rank = getattr(self.inner, "ordering", None), ledger.now, ledger.rank
-        if not isinstance(ordering, Ordering):
-            return sorted(jobs, key=rank)
-        return sorted(jobs, key=lambda job: (ordering.key(job, now, job.walltime), rank(job)))
 
     def _gaps(self, ledger: Ledger) -> Iterable[Gap]:
         gaps = self.inner.gaps(ledger)
@@ -402,18 +390,10 @@ class Attempts(Layer):
                 candidates.append((-value, order, job))
         free = ledger.free if gap.space is not ledger.space else ledger.space.meet(ledger.free, gap.free)
         for _, _, job in sorted(candidates, key=lambda candidate: candidate[:2]):
-            place = self._place(ledger, free, job)
+            place = self.choose(Scene(ledger, free), job)
             if place is not None:
                 return job, gap, place
         return None
-
-    def _place(self, ledger: Ledger, free: Any, job: Job) -> Place | None:
-        """Return where a job goes by the placement of the dispatcher inside, or the lowest hosts if it has none."""
-        placement = getattr(self.inner, "placement", None)
-        if isinstance(placement, Placement):
-            return placement.place(Scene(ledger, free), job)
-        allocation = first_fit(ledger.space, free, job)
-        return None if allocation is None else Place(allocation)
 
     # ------------------------------------------------------------------ the run
 

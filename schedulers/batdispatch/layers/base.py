@@ -12,6 +12,9 @@ from batdispatch.core.events import Event, JobsKilled
 from batdispatch.core.job import Job, Resumed, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
+from batdispatch.core.scene import Scene
+from batdispatch.parts.ordering import Ordering
+from batdispatch.parts.placement import Placement
 
 
 class Layer(Dispatcher):
@@ -69,6 +72,21 @@ class Layer(Dispatcher):
     def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
         self.inner.lend(ledger, job, gap, place)
 
+    def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
+        self.inner.give_way(ledger, job, place)
+
+    def in_order(self, ledger: Ledger, jobs: Iterable[Job]) -> list[Job]:
+        """Return waiting jobs by the ordering of the dispatcher inside, or by arrival if it has none."""
+        ordering, now, rank = getattr(self.inner, "ordering", None), ledger.now, ledger.rank
+        if not isinstance(ordering, Ordering):
+            return sorted(jobs, key=rank)
+        return sorted(jobs, key=lambda job: (ordering.key(job, now, job.walltime), rank(job)))
+
+    def choose(self, scene: Scene, job: Job) -> Place | None:
+        """Return where a job goes by the placement of the dispatcher inside, or the lowest hosts if it has none."""
+        placement = getattr(self.inner, "placement", None)
+        return placement.place(scene, job) if isinstance(placement, Placement) else scene.lowest(job)
+
     def innermost(self) -> Dispatcher:
         return self.inner.innermost()
 
@@ -83,6 +101,15 @@ class Layer(Dispatcher):
 
     def notes(self) -> list[bytes]:
         return self.inner.notes()
+
+
+def successor_id(ledger: Ledger, first: Job, number: int) -> str:
+    """Return an id for the segment of some number, counted from 1, of the logical job that begins with a job."""
+    name = f"{first.id}~{number}"
+    while ledger.roll.knows(name):
+        # A job of the workload happens to have this name.
+        name += "~"
+    return name
 
 
 def chain(dispatcher: Dispatcher) -> Iterable[Dispatcher]:

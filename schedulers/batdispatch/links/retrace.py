@@ -8,6 +8,7 @@ from pathlib import Path
 
 from batdispatch.batsim import protocol
 from batdispatch.core import decisions as d
+from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import ImpossibleDecision, InputError
@@ -33,6 +34,10 @@ class Retraced(Dispatcher):
     def look(self, ledger: Ledger) -> None:
         """See the cluster as the recorded dispatcher saw it."""
 
+    def registration_done(self, ledger: Ledger) -> bool:
+        # What was recorded says when.
+        return False
+
     def decide(self, ledger: Ledger) -> None:
         self.look(ledger)
         for decision in self.recorded:
@@ -49,6 +54,10 @@ class Retraced(Dispatcher):
                 ledger.register_profile(decision.workload, decision.name, decision.profile)
             elif isinstance(decision, d.RegisterJob):
                 ledger.register_job(decision.job)
+            elif isinstance(decision, d.FinishRegistration):
+                ledger.finish_registration()
+            elif isinstance(decision, d.ContinueRegistration):
+                ledger.continue_registration()
 
 
 def _waiting(ledger: Ledger, job_id: str) -> Job:
@@ -84,6 +93,10 @@ def retrace(path: Path, dispatcher: Retraced, *, partial: bool = False) -> None:
         try:
             dispatcher.recorded = () if reply is None else reply.decisions
             dispatcher.hear(message)
+            if session.ledger is None and message.events and isinstance(message.events[0], e.SimulationBegins):
+                # It registers what was registered.
+                enabled = bool(message.events[0].config.get("dynamic-jobs-enabled"))
+                setattr(dispatcher, "registers_jobs", enabled)  # noqa: B010
             session.handle(message)
         except (InputError, ImpossibleDecision) as problem:
             raise InputError(str(problem), source=str(path), place=f"line {exchange.line}") from None

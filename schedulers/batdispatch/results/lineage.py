@@ -75,6 +75,12 @@ class Lineage:
         """Number of segments of each logical job, int64 [logical job]."""
         return np.bincount(self.job, minlength=len(self.first)).astype(np.int64)
 
+    def resizes(self, columns: RunColumns) -> int:
+        """Return how many rows have another number of units than the row that they continue."""
+        rows = np.flatnonzero(self.parent >= 0)
+        units = columns.requested_number_of_resources
+        return int(np.count_nonzero(units[rows] != units[self.parent[rows]]))
+
 
 def unjoined(rows: int) -> Lineage:
     """Return the lineage of a run in which every row is a job of its own."""

@@ -129,3 +129,11 @@ class Conservative(PlanningQueue):
         # Its planned start waits for the outcome.
         self.plan.lend(job.id)
         self.plan.hold(job, place, end_of(ledger.now, self.lateness.booked(gap.length)))
+
+    def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
+        super().give_way(ledger, job, place)
+        self.plan.timeline.advance(ledger.now)
+        self._extend_overdue(ledger)
+        self.plan.renew()
+        self.plan.hold(job, place, end_of(ledger.now, self.booked(job)))
+        self._void = True

@@ -248,6 +248,11 @@ class Easy(PlanningQueue):
         scene = Scene(self.ledger, free, lambda: held, None, time)
         return self.placement.complete or self._place(scene, head) is not None
 
+    def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
+        super().give_way(ledger, job, place)
+        # What the head leaves spare is less than it was.
+        self._basis = _NEVER
+
     # ------------------------------------------------------------------ gaps for layers
 
     def gaps(self, ledger: Ledger) -> list[Gap]:

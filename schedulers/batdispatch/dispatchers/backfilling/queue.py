@@ -135,6 +135,9 @@ class QueueDispatcher(Dispatcher):
     def lend(self, ledger: Ledger, job: Job, gap: Gap, place: Place) -> None:
         self.forget(job)
 
+    def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
+        self.forget(job)
+
     def report(self) -> dict[str, Any]:
         return {"prediction": self.predictions.report()}
 

@@ -91,6 +91,8 @@ class BatchPlanner(PlanningQueue):
         window: end of the last reservation when the plan was made, in seconds.
     """
 
+    gives_way = False
+
     def __init__(self, attempts: Attempts, options: Options, seed: int = 0) -> None:
         super().__init__(options, seed)
         self._attempts = attempts

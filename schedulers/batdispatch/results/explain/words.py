@@ -149,7 +149,7 @@ def in_words(explanation: Explanation, *, limit: int) -> Iterator[str]:
     yield f"submitted at {plain(x.submission)}{by}{before}"
     yield _outcome(x)
     if x.attempts:
-        yield f"other attempts: {', '.join(x.attempts)}"
+        yield f"other segments of the job: {', '.join(x.attempts)}"
     if not x.phases:
         yield "it did not wait"
         return

@@ -67,10 +67,17 @@ _SCALES = {"%": 0.01, "unit h": 3600.0}
 
 
 def attempt_rows(runs: Sequence[Run]) -> list[Row]:
-    """Return `attempt_metrics` of runs as rows of a comparison; none where no job of any run continues another."""
-    if not any(run.lineage.joined for run in runs):
+    """Return `attempt_metrics` of runs as rows of a comparison; none where no run has attempts.
+
+    They do not speak of runs in which jobs were resized: a segment that a resize ended has wasted nothing.
+    """
+    resized = [run.lineage.resizes(run.columns) > 0 for run in runs]
+    if not any(run.lineage.joined and not other for run, other in zip(runs, resized, strict=True)):
         return []
-    found = [attempt_metrics(run.columns, run.hosts, run.lineage) for run in runs]
+    found = [
+        {} if other else attempt_metrics(run.columns, run.hosts, run.lineage)
+        for run, other in zip(runs, resized, strict=True)
+    ]
     listed = []
     for name, (label, unit, better, summary, formula) in _WORDS.items():
         values = [each.get(name) for each in found]

@@ -1,0 +1,1 @@
+"""Dispatchers of malleable jobs."""

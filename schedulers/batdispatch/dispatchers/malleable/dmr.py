@@ -1,0 +1,46 @@
+"""EASY backfilling of malleable jobs under the policy of the DMR API."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.options import Options
+from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
+from batdispatch.layers.resizing import Bandwidth, Mode, Resizing, Seconds, Walltime
+
+
+class DmrOptions(EasyOptions, frozen=True, kw_only=True):
+    """Options of DMR.
+
+    policy, mode, timeout, bandwidth, check_cost, expand_cost, shrink_cost, acknowledge, walltime, charge: see
+        `batdispatch explain resizing`.
+    ordering, placement, default_walltime, prediction, reservation: see `batdispatch explain easy`.
+    """
+
+    policy: str = "dmr"
+    mode: Mode = "sync"
+    timeout: Seconds = 40.0
+    bandwidth: Bandwidth = 5e9
+    check_cost: Seconds | None = None
+    expand_cost: Seconds | None = None
+    shrink_cost: Seconds | None = None
+    acknowledge: bool = True
+    walltime: Walltime = "left"
+    charge: bool = True
+
+
+class Dmr(Resizing):
+    """EASY backfilling under `resizing`, as in the DMR API: running jobs shrink for waiting ones, and expand after.
+
+    Guarantee and time: as EASY and `resizing`, for jobs whose size stays.
+    Deviations: the paper's Slurm orders jobs by multifactor priorities with default values, which is the order of
+        arrival; `ordering=multifactor` gives others. The rest is `resizing` and `dmr` among the policies.
+    References: [1] Iserte, Mayo, Quintana-Orti, Beltran, Pena: "DMR API: improving cluster productivity by turning
+        applications into malleable", Parallel Computing 78 (2018).
+    """
+
+    options_type: ClassVar[type[Options]] = DmrOptions
+
+    def make_inner(self, seed: int) -> Dispatcher:
+        return Easy(self.options, seed)

@@ -1,0 +1,195 @@
+"""A job whose size changes while it runs: how far it is, over all its segments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import Job
+from batdispatch.core.moments import milliseconds
+from batdispatch.core.profiles import outcome_of
+from batdispatch.core.sizes import Sizes
+from batdispatch.parts.policy import Action
+
+#: Batsim tells how far a killed job was in six decimals: up to so much of the job's work is unknown.
+UNKNOWN = 5e-7
+#: Shares of the work that are closer together than this are taken for one.
+CLOSE = 1e-9
+#: Shortest time that a simulator can be asked to run a job for, in seconds.
+SHORTEST = 1e-6
+
+
+class Flexible:
+    """A job that can be resized; one segment of it at a time waits or runs. Times are seconds, work is a share of 1."""
+
+    __slots__ = (
+        *("checked", "decided", "done", "due", "job", "left", "meant", "overhead", "owed", "profile", "profiles"),
+        *("segments", "sizes", "total"),
+    )
+
+    def __init__(self, job: Job, sizes: Sizes, profiles: Mapping[str, Mapping[str, Any]]) -> None:
+        """Begin with a job just submitted.
+
+        Raises:
+            InputError: what is left of its profile cannot be registered, or it does not say when it can be resized.
+        """
+        #: The job that was submitted.
+        self.job = job
+        self.sizes = sizes
+        self.profiles = profiles
+        self.profile = _profile_of(job, profiles)
+        #: How long all of its work takes on as many units as it asks for; None: the platform decides.
+        self.total = outcome_of(self.profile, profiles).seconds
+        if self.total is None and (sizes.asks or not sizes.period):
+            raise InputError(
+                f"how long a step takes is not known, since its profile {job.profile!r} depends on the platform: it is "
+                "checked every 'period' seconds, expected more than 0, and cannot ask for anything at a step",
+                place=f"job {job.id}, field 'sizes'",
+            )
+        #: Work that was done before the current segment.
+        self.done = 0.0
+        #: How long the current segment runs before its work goes on: redistribution, and what the checks took.
+        self.overhead = 0.0
+        #: What is left of its walltime.
+        self.left = job.walltime
+        #: What checks took since the last resize.
+        self.owed = 0.0
+        #: Segments so far.
+        self.segments = 1
+        #: When the last check was answered.
+        self.checked: float | None = None
+        #: What was decided at the last check and is to be done at the next reconfiguring point.
+        self.decided: Action | None = None
+        #: Id of the waiting job that this is done for; empty: none.
+        self.meant = ""
+        #: When the next reconfiguring point is looked at; infinity: never.
+        self.due = math.inf
+
+    # ------------------------------------------------------------------ work
+
+    def seconds(self, units: int) -> float:
+        """Return how long all of the work takes on some units; infinity if only the platform knows."""
+        if self.total is None:
+            return math.inf
+        time = self.sizes.scalability.time
+        return self.total * (time(units) / time(self.job.units))
+
+    def share_after(self, elapsed: float, units: int) -> float:
+        """Return how much of the work is done when the current segment has run for some time on some units."""
+        return min(self.done + max(elapsed - self.overhead, 0.0) / self.seconds(units), 1.0)
+
+    def left_after(self, elapsed: float, units: int) -> float:
+        """Return how long the current segment still takes after some time on some units."""
+        unspent = max(self.overhead - elapsed, 0.0)
+        return unspent + (1.0 - self.share_after(elapsed, units)) * self.seconds(units)
+
+    def end_segment(self, elapsed: float, units: int, progress: Mapping[str, Any], *, charge: bool) -> None:
+        """Note that the current segment was stopped.
+
+        Args:
+            elapsed: how long it ran, by the clock.
+            units: on how many units.
+            progress: as the simulator tells it.
+            charge: whether its overhead counts against the walltime.
+        """
+        self.left -= elapsed if charge else max(elapsed - self.overhead, 0.0)
+        if self.total is None:
+            part = round(float(progress["progress"]), 6)
+            self.done += (1.0 - self.done) * part
+            return
+        told, error = self._told(elapsed, units, progress)
+        # The clock is exact up to the latency of messages, and what is told up to its last digit.
+        self.done = self.share_after(min(max(elapsed, told - error), told + error), units)
+
+    def _told(self, elapsed: float, units: int, progress: Mapping[str, Any]) -> tuple[float, float]:
+        """Return how long the segment ran by what the simulator tells, and how far this may be off."""
+        if self.segments == 1:
+            return _run(self.profile, self.profiles, progress) or (elapsed, 0.0)
+        length = self.length(units)
+        return float(progress["progress"]) * length, UNKNOWN * length
+
+    def length(self, units: int) -> float:
+        """Return how long a segment takes that begins now on some units, as it is registered."""
+        return round(max(self.overhead + (1.0 - self.done) * self.seconds(units), SHORTEST), 6)
+
+    def rest(self, units: int) -> dict[str, Any]:
+        """Return the profile of what is left, on some units."""
+        if self.total is None:
+            left = 1.0 - self.done
+            return {**self.profile, "cpu": self.profile["cpu"] * left, "com": self.profile["com"] * left}
+        code = outcome_of(self.profile, self.profiles).code
+        return {"type": "delay", "delay": self.length(units)} | ({"ret": code} if code else {})
+
+    # ------------------------------------------------------------------ reconfiguring points
+
+    def step_after(self, elapsed: float, units: int) -> int:
+        """Return how many steps are over when the current segment has run for some time on some units."""
+        if self.total is None:
+            return 0
+        return math.floor((self.share_after(elapsed, units) + CLOSE) * self.sizes.steps)
+
+    def next_point(self, start: float, now: float, units: int, *, ignore: bool = True) -> float:
+        """Return when the next reconfiguring point is that counts; infinity if there is none.
+
+        It is rounded up to milliseconds, so that all simulators call alike.
+
+        Args:
+            start: of the current segment.
+            now: the point is later than this.
+            units: of the current segment.
+            ignore: whether points within the period after the last check do not count.
+        """
+        earliest = now if self.checked is None or not ignore else max(now, self.checked + self.sizes.period)
+        if self.total is None:
+            # Only the platform knows when a step is over.
+            return milliseconds(max(earliest, now + self.sizes.period))
+        seconds, steps, begin = self.seconds(units), self.sizes.steps, start + self.overhead
+        done = max(self.done + (earliest - begin) / seconds, self.done)
+        step = max(math.ceil((done - CLOSE) * steps), self.step_after(now - start, units) + 1)
+        point = milliseconds(begin + (step / steps - self.done) * seconds)
+        return point if step < steps and point < begin + (1.0 - self.done) * seconds else math.inf
+
+
+def _profile_of(job: Job, profiles: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return a job's profile, of which a rest can be registered.
+
+    Raises:
+        InputError: the simulator did not tell the profile, or the rest of it cannot be registered.
+    """
+    profile = profiles.get(job.profile)
+    if profile is None:
+        found = "is unknown, since the simulator does not forward it"
+    elif profile.get("type") == "parallel_homogeneous_total" or _delays(profile, profiles):
+        return profile
+    else:
+        found = f"is {profile.get('type')}" + (" of more than delays" if profile.get("type") == "composed" else "")
+    raise InputError(
+        "it is to be resized, which needs a profile of type delay, a sequence of delays, or "
+        f"parallel_homogeneous_total; its profile {job.profile!r} {found}",
+        place=f"job {job.id}",
+    )
+
+
+def _delays(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether a profile is a delay, or a sequence of nothing else."""
+    if profile.get("type") != "composed":
+        return profile.get("type") == "delay"
+    return all(_delays(profiles[name], profiles) for name in dict.fromkeys(profile["seq"]))
+
+
+def _run(
+    profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]], progress: Mapping[str, Any]
+) -> tuple[float, float] | None:
+    """Return how long a job ran by its progress, and how far this may be off; None if it does not say."""
+    inner = progress.get("current_task")
+    if inner is None:
+        length = outcome_of(profile, profiles).seconds
+        told = progress.get("progress")
+        return None if length is None or told is None else (float(told) * length, UNKNOWN * length)
+    parts, index = profile["seq"], int(progress["current_task_index"])
+    lengths = [outcome_of(profiles[name], profiles).seconds or 0.0 for name in parts]
+    rounds, part = divmod(index, len(parts))
+    found = _run(profiles[parts[part]], profiles, inner)
+    return None if found is None else (rounds * sum(lengths) + sum(lengths[:part]) + found[0], found[1])

@@ -1,0 +1,102 @@
+"""Which hosts a job keeps when it shrinks, and which it gets when it expands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.filling import first_fit
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.scene import Choose, Scene
+
+
+def of_size(job: Job, units: int) -> Job:
+    """Return a job that asks for the same, with another number of units."""
+    return msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, units=units))
+
+
+def kept_by(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocation | None:
+    """Return the part of its own hosts that a running job keeps if it shrinks to some units; None: there is none.
+
+    Args:
+        ledger: the cluster.
+        choose: says where a job goes, as a placement's `place`; where it finds nothing, the lowest hosts are taken.
+        stay: the job.
+        units: fewer than it has.
+    """
+    space, smaller = ledger.space, of_size(stay.job, units)
+    own = space.only(space.give(space.only(space.whole(), 0), stay.job, stay.allocation), ~ledger.unavailable)
+    place = choose(Scene(ledger, own), smaller)
+    found = first_fit(space, own, smaller) if place is None else place.allocation
+    return found if found is not None and _within(found, stay.allocation) else None
+
+
+def grown_to(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocation | None:
+    """Return the hosts of a running job with further ones that are free, for some units; None: there are none.
+
+    Args:
+        ledger: the cluster.
+        choose: as for `kept_by`.
+        stay: the job.
+        units: more than it has.
+    """
+    space, own, job = ledger.space, stay.allocation, stay.job
+    if own.mask & ledger.unavailable:
+        return None
+    larger, free = of_size(job, units), space.only(ledger.free, ~own.mask)
+    more = choose(Scene(ledger, free), of_size(job, units - job.units))
+    if more is not None:
+        both = joined(own, more.allocation)
+        if larger.request.plain or not space.mismatch(larger, both):
+            return both
+    if job.request.plain:
+        return None
+    # What the job asks of all its hosts together, such as consecutive ones, may need others.
+    place = choose(Scene(ledger, space.give(free, job, own)), larger)
+    found = None if place is None else place.allocation
+    return found if found is not None and _within(own, found) else None
+
+
+def free_if(ledger: Ledger, stay: Stay, kept: Allocation) -> Any:
+    """Return what would be free if a running job kept only a part of its hosts, a value of the ledger's space."""
+    space = ledger.space
+    there = space.give(ledger.free, stay.job, stay.allocation)
+    left = space.take(there, of_size(stay.job, kept.units), kept)
+    return space.only(left, ~ledger.unavailable) if ledger.unavailable else left
+
+
+def units_free(ledger: Ledger, stay: Stay) -> int:
+    """Return how many further units a running job could have on what is free, its own hosts apart."""
+    job = stay.job
+    if ledger.machine.exclusive and job.request.plain:
+        return ledger.free_hosts
+    free = ledger.space.only(ledger.free, ~stay.allocation.mask)
+    return int(ledger.space.room(free, job).sum())
+
+
+def units_of_machine(ledger: Ledger, job: Job) -> int:
+    """Return how many units of a job the idle machine could take."""
+    return int(ledger.space.room(ledger.space.whole(), job).sum())
+
+
+def without(allocation: Allocation, part: Allocation | None) -> Allocation | None:
+    """Return the hosts of an allocation that are not among those of another, with their units; None: there are none."""
+    mask = 0 if part is None else part.mask
+    left = [(host, count) for host, count in allocation.per_host() if not mask >> host & 1]
+    return Allocation.of(*map(list, zip(*left, strict=True))) if left else None
+
+
+def joined(one: Allocation, other: Allocation | None) -> Allocation:
+    """Return the hosts of two allocations that have none in common, with their units."""
+    if other is None:
+        return one
+    hosts, counts = zip(*one.per_host(), *other.per_host(), strict=True)
+    return Allocation.of(hosts, counts)
+
+
+def _within(part: Allocation, whole: Allocation) -> bool:
+    counts = dict(whole.per_host())
+    return all(count <= counts.get(host, 0) for host, count in part.per_host())

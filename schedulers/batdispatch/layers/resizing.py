@@ -1,0 +1,496 @@
+"""Resizing: the layer under which any dispatcher runs malleable jobs."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.dispatcher import Dispatcher, create
+from batdispatch.core.errors import InputError
+from batdispatch.core.events import JobsKilled
+from batdispatch.core.job import Job, JobState, Stay
+from batdispatch.core.ledger import TICK, Ledger
+from batdispatch.core.moments import milliseconds
+from batdispatch.core.options import Options
+from batdispatch.core.scene import Scene
+from batdispatch.core.sizes import Sizes
+from batdispatch.layers.actions import Actions
+from batdispatch.layers.base import Layer, chain, successor_id
+from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
+from batdispatch.layers.redistribution import transfer_seconds
+from batdispatch.layers.reshaping import (
+    free_if,
+    grown_to,
+    joined,
+    kept_by,
+    of_size,
+    units_free,
+    units_of_machine,
+    without,
+)
+from batdispatch.parts.policy import Action, Situation, make_policy
+
+#: When a check is answered, and when its answer is carried out.
+Mode = Literal["sync", "async"]
+#: What becomes of a job's walltime when it is resized.
+Walltime = Literal["left", "scaled"]
+#: An option in seconds.
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+#: An option in bytes per second.
+Bandwidth = Annotated[float, msgspec.Meta(gt=0)]
+
+#: Means of Iserte et al. (2018), table 1, in seconds, by mode: a check without action, an expansion without a time-out,
+#: a shrink.
+MEASURED: dict[str, tuple[float, float, float]] = {"sync": (0.0094, 0.423, 0.425), "async": (0.0137, 0.423, 0.422)}
+
+
+class ResizingOptions(Options, frozen=True, kw_only=True):
+    """Options of the resizing of malleable jobs.
+
+    dispatcher: the dispatcher that starts the jobs, with its options in brackets: `easy[ordering=sjf]`.
+    policy: whether a job is resized at a reconfiguring point, and to what size (`batdispatch list policies`).
+    mode: `sync`: what a check decides is done at once. `async`: it is done at the next reconfiguring point, when the
+        nodes may have gone to another job.
+    timeout: if the nodes of an expansion have gone, the job waits for others for so many seconds. Then it goes on with
+        what it has.
+    bandwidth: bytes per second that a unit sends or receives when a job's data is redistributed.
+    check_cost: seconds that a check without action takes; none: 0.0094 if `sync`, 0.0137 if `async`. They are added to
+        the job when it is resized next.
+    expand_cost: seconds that an expansion takes beside the redistribution; none: 0.423.
+    shrink_cost: seconds that a shrink takes beside the redistribution; none: 0.425 if `sync`, 0.422 if `async`.
+    acknowledge: the nodes that a shrink frees are given to others only when the redistribution is over.
+    walltime: `left`: a job that was resized has the rest of its walltime, and is not shrunk to a size at which it
+        could not end in time. `scaled`: the rest is as much longer as the job takes longer on its new size.
+    charge: redistribution counts against the walltime.
+    """
+
+    dispatcher: str = "easy"
+    policy: str = "dmr"
+    mode: Mode = "sync"
+    timeout: Seconds = 40.0
+    bandwidth: Bandwidth = 5e9
+    check_cost: Seconds | None = None
+    expand_cost: Seconds | None = None
+    shrink_cost: Seconds | None = None
+    acknowledge: bool = True
+    walltime: Walltime = "left"
+    charge: bool = True
+
+
+class _Resize:
+    """A resize that was decided: the job is being stopped, and goes on at `place`."""
+
+    __slots__ = ("boosted", "frees", "overhead", "place", "stay", "units", "waits")
+
+    def __init__(self, units: int, place: Place, overhead: float) -> None:
+        self.units = units
+        self.place = place
+        #: Seconds for which the next segment does not work.
+        self.overhead = overhead
+        #: Hosts that leave when the redistribution is over; None: none, or they leave at once.
+        self.frees: Allocation | None = None
+        #: The waiting job that gets nodes by it, and where it goes.
+        self.boosted: tuple[str, Place | None] | None = None
+        #: Units that the job goes on waiting for, of an expansion whose nodes have gone.
+        self.waits = 0
+        #: The segment that ended for it.
+        self.stay: Stay | None = None
+
+
+class Resizing(Layer):
+    """Resizes malleable and evolving jobs while they run, under any dispatcher.
+
+    At a job's reconfiguring points the layer asks the policy. Batsim has no resize. So the job is killed, what is left
+    of it is registered as a job that continues it (`Job.parent`), and this job starts in the same message on nodes that
+    the ledger has held for it. The dispatcher inside hears of the end of one segment and of the start of the next one
+    at the same time, so that to its eyes the nodes never were free.
+
+    Expansion: the nodes are held from the decision on. In mode `async` they may have gone when the decision is carried
+    out. The job then waits for others up to `timeout`, and goes before all waiting jobs when enough are free. Shrink:
+    the freed nodes leave when the redistribution is over. The waiting job for which the job was shrunk starts on them
+    before any other.
+
+    Guarantee: each logical job ends exactly once. The work of its segments adds up to its total, up to 5e-7 of it for
+    each resize. A job never loses a node that it keeps, and nobody else starts there in between. A job is not resized
+    if it has ended in the message that made the layer decide.
+    Time: O(q s) for a check by the policy dmr with q waiting jobs and s sizes, and that of two decisions of the
+        dispatcher inside.
+    Deviations: the time of checks without action is added to the next resize. While the freed nodes wait for the end
+        of a redistribution, they count as idle. A job that waits for nodes does not collect them one by one.
+    References: [1] Iserte, Mayo, Quintana-Orti, Beltran, Pena: "DMR API: improving cluster productivity by turning
+        applications into malleable", Parallel Computing 78 (2018).
+    """
+
+    options_type: ClassVar[type[Options]] = ResizingOptions
+    registers_jobs = True
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        if any(isinstance(inside, Resizing) for inside in chain(self.inner)):
+            raise InputError("dispatcher resizing: there is resizing inside it: both would resize the same jobs")
+        rigid = next((inside for inside in chain(self.inner) if not inside.gives_way), None)
+        if rigid is not None:
+            raise InputError(
+                f"dispatcher resizing: found {type(rigid).__name__} inside it, which plans rigidly, expected one that "
+                "can do with jobs which are resized whatever was planned"
+            )
+        self.policy = make_policy(self.options.policy)
+        costs = (self.options.check_cost, self.options.expand_cost, self.options.shrink_cost)
+        measured = MEASURED[self.options.mode]
+        self._costs = [usual if cost is None else cost for cost, usual in zip(costs, measured, strict=True)]
+        #: By id of the segment that waits or runs, or is about to.
+        self.flexible: dict[str, Flexible] = {}
+        self.actions = Actions()
+        #: (time, id of a running segment whose reconfiguring point is looked at then).
+        self._points: list[tuple[float, str]] = []
+        #: By id of the segment that is being stopped.
+        self._resizes: dict[str, _Resize] = {}
+        #: By id of the segment that was registered and is to start at once.
+        self._coming: dict[str, _Resize] = {}
+        #: (time, id of a segment whose freed nodes leave then).
+        self._leaving: list[tuple[float, str]] = []
+        #: Id of a segment that waits for nodes -> (units that it wants, seconds until when).
+        self._wanting: dict[str, tuple[int, float]] = {}
+        #: Waiting jobs that go before all others, with the places that they were promised.
+        self._boosted: dict[str, Place | None] = {}
+        self._whole: dict[Any, int] = {}
+        self._rejections = 0
+
+    def make_inner(self, seed: int) -> Dispatcher:
+        return create(self.options.dispatcher, seed=seed)
+
+    # ------------------------------------------------------------------ events
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        resize = self._coming.pop(job.id, None)
+        if resize is not None:
+            self._go_on(ledger, job, resize)
+            return
+        sizes = job.request.sizes
+        if sizes is not None and sizes.resizable:
+            self.flexible[job.id] = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
+        self.inner.on_submit(ledger, job)
+        self._forget_rejected(ledger)
+
+    def on_start(self, ledger: Ledger, stay: Stay) -> None:
+        self.inner.on_start(ledger, stay)
+        flexible = self.flexible.get(stay.job.id)
+        if flexible is not None and stay.job.id not in self._wanting:
+            self._look_again(ledger, flexible, stay)
+
+    def _look_again(self, ledger: Ledger, flexible: Flexible, stay: Stay, *, ignore: bool = True) -> None:
+        """Have the session called at the next reconfiguring point of a running job."""
+        flexible.due = flexible.next_point(stay.start, ledger.now, stay.job.units, ignore=ignore)
+        if flexible.due < math.inf:
+            heapq.heappush(self._points, (flexible.due, stay.job.id))
+            ledger.wake_at(max(flexible.due, ledger.now + TICK))
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        name = stay.job.id
+        resize = self._resizes.get(name)
+        if resize is not None and stay.state is JobState.COMPLETED_KILLED:
+            # The dispatcher inside hears of it when the job goes on.
+            resize.stay = stay
+            return
+        if resize is not None:
+            # It ended while it was being stopped; whoever was promised its nodes finds them free.
+            del self._resizes[name]
+            self._promise(resize)
+        self.flexible.pop(name, None)
+        self._wanting.pop(name, None)
+        ledger.release(name)
+        self.inner.on_end(ledger, stay)
+
+    def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
+        others = [name for name in event.job_ids if name not in self._resizes]
+        if others:
+            progress = {name: told for name, told in event.progress.items() if name in others}
+            self.inner.on_killed(ledger, msgspec.structs.replace(event, job_ids=others, progress=progress))
+        for name in event.job_ids:
+            resize = self._resizes.pop(name, None)
+            if resize is not None:
+                assert resize.stay is not None, "its end is told before"
+                self._register_rest(ledger, resize, resize.stay, event)
+
+    def _register_rest(self, ledger: Ledger, resize: _Resize, stay: Stay, event: JobsKilled) -> None:
+        """Register what is left of a job that was stopped; it starts when the simulator has acknowledged it."""
+        flexible = self.flexible.pop(stay.job.id)
+        self._wanting.pop(stay.job.id, None)
+        job, first = stay.job, flexible.job
+        flexible.end_segment(
+            event.time - stay.start, job.units, event.progress.get(job.id, {}), charge=self.options.charge
+        )
+        # Nothing left: it was stopped at its very end. A segment without work lets it end as it would have.
+        flexible.overhead = resize.overhead if 1.0 - flexible.done > CLOSE else 0.0
+        flexible.owed = flexible.owed if resize.waits else 0.0
+        flexible.segments += 1
+        workload, name = first.id.partition("!")[0], successor_id(ledger, first, flexible.segments)
+        profile = f"rest of {name}"
+        ledger.register_profile(workload, profile, flexible.rest(resize.units))
+        rest = Job(
+            id=name,
+            request=of_size(first, resize.units).request,
+            submission=ledger.now,
+            walltime=self._walltime(flexible, resize.units, job.units),
+            profile=profile,
+            user=first.user,
+            parent=job.id,
+            extra={**first.extra, "parent": job.id},
+        )
+        self.flexible[name] = flexible
+        self._coming[name] = resize
+        ledger.register_job(rest)
+
+    def _walltime(self, flexible: Flexible, units: int, before: int) -> float:
+        """Return the walltime of a segment on some units that follows one on others, in seconds."""
+        if self.options.walltime == "scaled":
+            time = flexible.sizes.scalability.time
+            flexible.left *= time(units) / time(before)
+        return round(max(flexible.left + (0.0 if self.options.charge else flexible.overhead), SHORTEST), 6)
+
+    def _go_on(self, ledger: Ledger, job: Job, resize: _Resize) -> None:
+        """Start what is left of a job, on the nodes that were held for it."""
+        flexible, stay, place = self.flexible[job.id], resize.stay, resize.place
+        assert stay is not None, "its end is told before"
+        self.inner.on_end(ledger, stay)
+        self.inner.on_submit(ledger, job)
+        self._promise(resize)
+        if job.id not in ledger.queue or place.allocation.mask & ledger.unavailable:
+            # A host went away at this very moment: it waits like any other job.
+            ledger.release(stay.job.id)
+            self._forget_rejected(ledger)
+            return
+        if resize.waits:
+            until = milliseconds(ledger.now + self.options.timeout)
+            self._wanting[job.id] = (resize.waits, until)
+            ledger.wake_at(max(until, ledger.now + TICK))
+        self.inner.give_way(ledger, job, place)
+        ledger.start(job, place)
+        there = None if resize.frees is None else without(resize.frees, Allocation(ledger.unavailable))
+        if there is not None and flexible.overhead > 0:
+            ledger.hold(job, there)
+            leave = milliseconds(ledger.now + flexible.overhead)
+            heapq.heappush(self._leaving, (leave, job.id))
+            ledger.wake_at(leave)
+
+    def _promise(self, resize: _Resize) -> None:
+        if resize.boosted is not None:
+            name, place = resize.boosted
+            self._boosted[name] = place
+
+    def _forget_rejected(self, ledger: Ledger) -> None:
+        """Forget the jobs that the dispatcher inside has rejected."""
+        for job_id, _ in ledger.rejections[self._rejections :]:
+            self.flexible.pop(job_id, None)
+        self._rejections = len(ledger.rejections)
+
+    # ------------------------------------------------------------------ decisions
+
+    def decide(self, ledger: Ledger) -> None:
+        while self._leaving and self._leaving[0][0] <= ledger.now + TICK / 2:
+            _, name = heapq.heappop(self._leaving)
+            if name not in self._resizes:
+                ledger.release(name)
+        self._start_boosted(ledger)
+        self._expand_waiting(ledger)
+        # As long as a job is between two segments, to plan would be to count on nodes of which nothing is known.
+        if not (self._resizes or self._coming):
+            self.inner.decide(ledger)
+            self._forget_rejected(ledger)
+        self._check_due(ledger)
+
+    def _start_boosted(self, ledger: Ledger) -> None:
+        """Start the jobs that running ones were shrunk for, as soon as their nodes are there."""
+        for name, promised in list(self._boosted.items()):
+            job = ledger.queue.get(name)
+            if job is None:
+                del self._boosted[name]
+                continue
+            place = promised
+            if place is None or ledger.space.lacking(ledger.free, job, place.allocation) is not None:
+                place = self.choose(Scene(ledger), job) if ledger.fits(job) else None
+            if place is not None:
+                del self._boosted[name]
+                self.inner.give_way(ledger, job, place)
+                ledger.start(job, place)
+
+    def _expand_waiting(self, ledger: Ledger) -> None:
+        """Give nodes to the jobs that wait for them, in the order in which they began to; drop who waited too long."""
+        for name, (units, until) in list(self._wanting.items()):
+            stay = ledger.running.get(name)
+            if stay is None or name in self._resizes:
+                continue
+            flexible = self.flexible[name]
+            hosts = grown_to(ledger, self.choose, stay, units)
+            if hosts is not None:
+                self.actions.did("expand", self._cost(flexible, stay, units) + ledger.now - stay.start)
+                self._stop(ledger, stay, _Resize(units, Place(hosts), self._cost(flexible, stay, units)))
+            elif ledger.now >= until - TICK:
+                del self._wanting[name]
+                self.actions.dropped += 1
+                self._look_again(ledger, flexible, stay)
+
+    def _check_due(self, ledger: Ledger) -> None:
+        """Ask the policy about the jobs that are at a reconfiguring point, in the order in which they came there."""
+        while self._points and self._points[0][0] <= ledger.now + TICK / 2:
+            time, name = heapq.heappop(self._points)
+            flexible, stay = self.flexible.get(name), ledger.running.get(name)
+            if flexible is None or stay is None or time != flexible.due or name in self._resizes:
+                continue
+            flexible.due = math.inf
+            decided, flexible.decided = flexible.decided, None
+            if decided is None or not self._carry_out(ledger, flexible, stay, decided):
+                self._check(ledger, flexible, stay, time)
+
+    def _check(self, ledger: Ledger, flexible: Flexible, stay: Stay, point: float) -> None:
+        """Ask the policy about a job at a reconfiguring point, which may have been told a moment late."""
+        waiting = self._waiting(ledger)
+        situation = self._situation(ledger, flexible, stay, waiting)
+        action = self.policy.answer(situation)
+        if action.kind != "ignored":
+            flexible.checked = point
+            flexible.owed += self._costs[0]
+            self.actions.checks += 1
+        acts = action.kind in ("expand", "shrink")
+        flexible.meant = waiting[action.boosted].id if action.boosted is not None else ""
+        if acts and self.options.mode == "sync" and self._carry_out(ledger, flexible, stay, action):
+            return
+        later = acts and self.options.mode == "async"
+        flexible.decided = action if later else None
+        self._look_again(ledger, flexible, stay, ignore=not later)
+
+    def _waiting(self, ledger: Ledger) -> list[Job]:
+        """Return the waiting jobs in order of priority, without those that have been promised nodes."""
+        jobs = [job for name, job in ledger.queue.items() if name not in self._boosted and name not in self._coming]
+        promised = {resize.boosted[0] for resize in self._resizes.values() if resize.boosted is not None}
+        promised |= {resize.boosted[0] for resize in self._coming.values() if resize.boosted is not None}
+        return self.in_order(ledger, [job for job in jobs if job.id not in promised] if promised else jobs)
+
+    def _situation(self, ledger: Ledger, flexible: Flexible, stay: Stay, waiting: list[Job]) -> Situation:
+        """Return what the policy sees of a job at a reconfiguring point."""
+        elapsed, units = ledger.now - stay.start, stay.job.units
+        left = flexible.left_after(elapsed, units)
+
+        def gain(size: int) -> float:
+            rest = (1.0 - flexible.share_after(elapsed, units)) * flexible.seconds(size)
+            if flexible.total is None:
+                faster = flexible.sizes.scalability.time(size) < flexible.sizes.scalability.time(units)
+                return math.inf if faster else -math.inf
+            return left - rest - self._cost(flexible, stay, size)
+
+        return Situation(
+            units=units,
+            sizes=self._sizes_in_time(flexible, stay, elapsed),
+            free=units_free(ledger, stay),
+            waiting=len(waiting),
+            starts=self._who_starts(ledger, stay, waiting),
+            gain=gain,
+            share=self._units_of_machine(ledger, flexible.job) / (len(ledger.running) + len(waiting)),
+            since=None if flexible.checked is None else round(ledger.now - flexible.checked, 6),
+            ask=flexible.sizes.asked(flexible.step_after(elapsed, units)),
+        )
+
+    def _units_of_machine(self, ledger: Ledger, job: Job) -> int:
+        known = self._whole.get(job.request)
+        if known is None:
+            known = self._whole[job.request] = units_of_machine(ledger, job)
+        return known
+
+    def _sizes_in_time(self, flexible: Flexible, stay: Stay, elapsed: float) -> Sizes:
+        """Return a job's sizes without those at which it would not end before its walltime."""
+        sizes, units = flexible.sizes, stay.job.units
+        if stay.job.walltime == math.inf or self.options.walltime == "scaled" or flexible.total is None:
+            return sizes
+        left, share = stay.job.walltime - elapsed, 1.0 - flexible.share_after(elapsed, units)
+        least = units
+        for size in sizes.below(units):
+            if share * flexible.seconds(size) + self._cost(flexible, stay, size) >= left:
+                return msgspec.structs.replace(sizes, least=least)
+            least = size
+        return sizes
+
+    def _who_starts(self, ledger: Ledger, stay: Stay, waiting: list[Job]) -> Callable[[int, int], bool]:
+        """Return which waiting jobs could start if a running job had some units of its own."""
+        units, space = stay.job.units, ledger.space
+        if ledger.machine.exclusive and ledger.plain:
+            free = ledger.free_hosts
+            return lambda index, size: waiting[index].units <= free + units - size
+        known: dict[int, Any] = {units: ledger.free}
+
+        def starts(index: int, size: int) -> bool:
+            if size not in known:
+                kept = kept_by(ledger, self.choose, stay, size)
+                known[size] = None if kept is None else free_if(ledger, stay, kept)
+            return known[size] is not None and space.fits(known[size], waiting[index])
+
+        return starts
+
+    # ------------------------------------------------------------------ resizes
+
+    def _cost(self, flexible: Flexible, stay: Stay, units: int) -> float:
+        """Return the seconds that a resize takes, with those of the checks before it."""
+        before = stay.job.units
+        transfer = transfer_seconds(flexible.sizes.data, before, units, self.options.bandwidth)
+        return float(self._costs[1 if units > before else 2] + transfer + flexible.owed)
+
+    def _carry_out(self, ledger: Ledger, flexible: Flexible, stay: Stay, action: Action) -> bool:
+        """Resize a running job as was decided, and return whether it is resized or waits for nodes."""
+        cost = self._cost(flexible, stay, action.units)
+        if action.kind == "expand":
+            hosts = grown_to(ledger, self.choose, stay, action.units)
+            if hosts is None:
+                return self.options.mode == "async" and self._wait_for_nodes(ledger, stay, action.units)
+            resize = _Resize(action.units, Place(hosts), cost)
+        else:
+            kept = kept_by(ledger, self.choose, stay, action.units)
+            if kept is None:
+                return False
+            resize = _Resize(action.units, Place(kept), cost)
+            freed = without(stay.allocation, kept)
+            resize.frees = freed if self.options.acknowledge else None
+            # In mode async it may wait no longer.
+            job = ledger.queue.get(flexible.meant)
+            if job is not None:
+                resize.boosted = (job.id, self._promised(ledger, stay, kept, job))
+        self.actions.did(action.kind, cost)
+        self._stop(ledger, stay, resize)
+        return True
+
+    def _promised(self, ledger: Ledger, stay: Stay, kept: Allocation, job: Job) -> Place | None:
+        """Return where a waiting job will start when a running one has shrunk, or None if that is not certain."""
+        if not ledger.machine.exclusive:
+            return None
+        return self.choose(Scene(ledger, free_if(ledger, stay, kept)), job)
+
+    def _stop(self, ledger: Ledger, stay: Stay, resize: _Resize) -> None:
+        """Stop a running job so that it goes on elsewhere, and hold the nodes for that."""
+        promised = None if resize.boosted is None else resize.boosted[1]
+        # What the waiting job gets beside the freed nodes stays free for it, too.
+        beside = None if promised is None else without(promised.allocation, stay.allocation)
+        if resize.frees is not None:
+            resize.frees = joined(resize.frees, beside)
+        held = joined(resize.place.allocation, resize.frees or beside)
+        self._resizes[stay.job.id] = resize
+        self.flexible[stay.job.id].due = math.inf
+        ledger.hold(stay.job, held)
+        ledger.kill([stay.job])
+
+    def _wait_for_nodes(self, ledger: Ledger, stay: Stay, units: int) -> bool:
+        """Let a job whose nodes have gone wait for others, without working, and return True."""
+        resize = _Resize(stay.job.units, Place(stay.allocation), self.options.timeout)
+        resize.waits = units
+        self._stop(ledger, stay, resize)
+        return True
+
+    # ------------------------------------------------------------------ the run
+
+    def registration_done(self, ledger: Ledger) -> bool:
+        return super().registration_done(ledger) and not self.flexible
+
+    def report(self) -> dict[str, Any]:
+        return {**super().report(), "resizing": self.actions.report()}

@@ -1,0 +1,202 @@
+"""The resizing layer on small machines, by hand: what a resize costs, who starts when, and what happens if nodes go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import JobState
+from batdispatch.core.machine import Machine
+from batdispatch.layers.flexible import Flexible
+from batdispatch.layers.redistribution import transfer_seconds
+from malleable import FREE, checked
+from simulating import Result, Task, simulate
+from strategies import make_job
+
+NOTHING: dict[str, Any] = {"acknowledge": "true", **FREE}
+
+
+def malleable(name: str, units: int, runtime: float, submission: float = 0.0, **sizes: Any) -> Task:
+    told = {"least": 1, "most": 8, "kind": "malleable", "steps": 10, **sizes}
+    return Task(name, submission, units, runtime, extra={"sizes": told})
+
+
+def run(hosts: int, tasks: list[Task], dispatcher: str = "easy", **options: Any) -> Result:
+    given = {"dispatcher": dispatcher, **FREE, **{name: str(value) for name, value in options.items()}}
+    return simulate(Machine.flat(hosts), tasks, checked(given))
+
+
+def rows(result: Result) -> dict[str, tuple[float, float, str]]:
+    return {row.id: (row.start / 1e6, row.end / 1e6, row.hosts) for row in result.rows.values()}
+
+
+# ---------------------------------------------------------------------- what a resize costs
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        # 1 -> 2: the one sends half of 1 GB at 1 GB/s. 2 -> 4: two send a quarter each. And back.
+        (1, 2, 0.5),
+        (2, 1, 0.5),
+        (2, 4, 0.25),
+        (4, 2, 0.25),
+        # The larger the step, the longer: 1 -> 4, one sends three quarters.
+        (1, 4, 0.75),
+        (32, 64, 1 / 64),
+    ],
+)
+def test_redistribution(before: int, after: int, expected: float) -> None:
+    assert transfer_seconds(1e9, before, after, 1e9) == pytest.approx(expected)
+
+
+def test_costs_are_added_up_and_nodes_leave_when_the_redistribution_is_over() -> None:
+    """Three checks of 0.1 s, a shrink of 2 s, and 1 GB from 4 nodes to 2 at 1 GB/s: 2.55 s."""
+    tasks = [malleable("a", 4, 100.0, data=1e9), Task("b", 25.0, 2, 30.0)]
+    options = {"check_cost": 0.1, "shrink_cost": 2, "bandwidth": 1e9, "policy": "dmr[idle_expand=false]"}
+    found = rows(run(4, tasks, **options))
+    assert found["a"] == (0.0, 30.0, "0-3")
+    assert found["b"] == (32.55, 62.55, "2-3")
+    # A step takes 20 s on 2 nodes: its points are at 52.55 and 72.55 s, and two nodes are free again at the latter.
+    assert found["a~2"][:2] == (30.0, 72.55)
+    assert found["a~3"][0] == 72.55
+
+
+def test_without_acknowledgement_nodes_leave_at_once() -> None:
+    tasks = [malleable("a", 4, 100.0, preferred=2), Task("b", 25.0, 2, 300.0)]
+    found = rows(run(4, tasks, shrink_cost=2, acknowledge="false"))
+    assert found["b"][0] == 30.0
+    assert found["a~2"] == (30.0, 30.0 + 2.0 + 140.0, "0-1")
+
+
+def test_the_waiting_job_that_triggered_a_shrink_goes_before_all_others() -> None:
+    """The first of the queue cannot start by any shrink; the second does, although the third would fit as well."""
+    tasks = [
+        malleable("a", 8, 100.0, least=4),
+        Task("large", 1.0, 8, 10.0),
+        Task("second", 2.0, 4, 10.0),
+        Task("third", 3.0, 4, 10.0),
+    ]
+    found = rows(run(8, tasks, "filler", shrink_cost=1))
+    assert found["a"] == (0.0, 10.0, "0-7")
+    assert found["second"] == (11.0, 21.0, "4-7")
+    assert found["third"][0] == 21.0
+
+
+def test_what_is_free_beside_the_freed_nodes_is_kept_for_the_job_that_triggered_the_shrink() -> None:
+    """b needs two free nodes and four of a's; c comes while the data is redistributed, and would fit the free ones."""
+    tasks = [malleable("a", 8, 100.0, least=4), Task("b", 5.0, 6, 10.0), Task("c", 10.5, 2, 10.0)]
+    found = rows(run(10, tasks, "filler", shrink_cost=1))
+    assert found["b"] == (11.0, 21.0, "4-9")
+    assert found["c"][0] == 21.0
+
+
+# ---------------------------------------------------------------------- when a check is answered
+
+
+def test_checks_within_the_period_are_ignored() -> None:
+    """Points are at 10, 20, ...; the first counts, then those at least 25 s later: 40, 70."""
+    tasks = [malleable("a", 4, 100.0, period=25), Task("b", 12.0, 2, 3.0)]
+    found = rows(run(4, tasks))
+    assert found["a"] == (0.0, 40.0, "0-3")
+    assert found["b"][0] == 40.0
+
+
+def test_async_does_at_one_point_what_was_decided_at_the_one_before() -> None:
+    tasks = [malleable("a", 4, 100.0), Task("b", 12.0, 2, 300.0)]
+    found = rows(run(4, tasks, mode="async"))
+    assert found["a"] == (0.0, 30.0, "0-3")
+    assert found["b"][0] == 30.0
+
+
+def test_async_the_nodes_of_an_expansion_may_go() -> None:
+    """a is to expand at 20 s; b takes the nodes at 15 s. a waits until b has ended, and takes them before c does."""
+    tasks = [malleable("a", 2, 100.0, most=4), Task("b", 15.0, 2, 12.0), Task("c", 21.0, 2, 5.0)]
+    found = rows(run(4, tasks, mode="async", timeout=40))
+    assert found["a"] == (0.0, 20.0, "0-1")
+    assert found["a~2"] == (20.0, 27.0, "0-1"), "it waits on its nodes, without working"
+    assert found["a~3"][0] == 27.0
+    assert found["a~3"][2] == "0-3"
+    # Its points are 5 s apart now: at 32 s it is to give the nodes to c, at 37 s it does.
+    assert found["c"][0] == 37.0
+
+
+def test_async_an_expansion_is_dropped_after_the_time_out() -> None:
+    tasks = [malleable("a", 2, 100.0, most=4), Task("b", 15.0, 2, 300.0)]
+    result = run(4, tasks, mode="async", timeout=7)
+    found = rows(result)
+    assert found["a~2"] == (20.0, 20.0 + 7.0 + 80.0, "0-1")
+    assert result.session.report["resizing"]["dropped_expansions"] == 1
+    assert result.session.report["resizing"]["expand"] == {"count": 0}
+
+
+def test_an_evolving_job_gets_what_it_asks_for() -> None:
+    asks = [{"step": 2, "most": 2}, {"step": 6, "least": 8}]
+    found = rows(run(8, [malleable("a", 4, 100.0, kind="evolving", asks=asks)]))
+    assert found["a"] == (0.0, 20.0, "0-3")
+    # Four steps of ten on half the nodes take 80 s, the other four on 8 nodes 20.
+    assert found["a~2"] == (20.0, 100.0, "0-1")
+    assert found["a~3"] == (100.0, 120.0, "0-7")
+
+
+# ---------------------------------------------------------------------- walltimes
+
+
+def test_a_segment_has_the_rest_of_the_walltime() -> None:
+    tasks = [malleable("a", 4, 100.0)._replace(walltime=500.0), Task("b", 5.0, 2, 300.0)]
+    for charge, expected in ((True, 490.0), (False, 493.0)):
+        result = run(4, tasks, shrink_cost=3, charge=charge)
+        assert f"\na~2,w0,rest of w0!a~2,10.000000,2,{expected:.6f}," in result.files["jobs.csv"].decode()
+
+
+def test_a_job_is_not_shrunk_to_a_size_at_which_it_would_not_end_in_time() -> None:
+    """For b, a must go to one node. At 60 s it would need 160 s there and has 140 left; at 70 s, 120 and 130."""
+    tasks = [malleable("a", 4, 100.0)._replace(walltime=200.0), Task("b", 5.0, 3, 30.0)]
+    found = rows(run(4, tasks))
+    assert found["a"] == (0.0, 70.0, "0-3")
+    assert found["b"][0] == 70.0
+    scaled = rows(run(4, tasks, walltime="scaled"))
+    assert scaled["a"] == (0.0, 10.0, "0-3")
+    assert all(row.state is not JobState.COMPLETED_WALLTIME_REACHED for row in run(4, tasks).rows.values())
+
+
+def test_a_scaled_walltime_is_as_much_longer_as_the_job() -> None:
+    tasks = [malleable("a", 4, 100.0)._replace(walltime=210.0), Task("b", 5.0, 3, 300.0)]
+    result = run(4, tasks, walltime="scaled")
+    assert "\na~2,w0,rest of w0!a~2,10.000000,1,800.000000," in result.files["jobs.csv"].decode()
+
+
+# ---------------------------------------------------------------------- what goes wrong
+
+
+def test_if_a_node_goes_away_the_job_expands_to_others_or_not_at_all() -> None:
+    away = [e.MachinesUnavailable(5.0, Allocation.parse("2")), e.MachinesAvailable(95.0, Allocation.parse("2"))]
+    found = simulate(Machine.flat(4), [malleable("a", 2, 100.0, most=4)], checked({**FREE}), events=away)
+    assert rows(found) == {"a": (0.0, 100.0, "0-1")}
+
+
+@pytest.mark.parametrize(
+    ("profile", "found"),
+    [
+        ({"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}, "is parallel_homogeneous"),
+        ({"type": "composed", "seq": ["other"]}, "is composed of more than delays"),
+        (None, "is unknown"),
+    ],
+)
+def test_profiles_of_which_no_rest_can_be_registered(profile: dict[str, Any] | None, found: str) -> None:
+    job = make_job("w0!a", 4, sizes=malleable("a", 4, 1.0).extra["sizes"])
+    profiles = {"other": {"type": "send", "msg": "x"}, **({} if profile is None else {"": profile})}
+    assert job.request.sizes is not None
+    with pytest.raises(InputError, match=f"job w0!a: .*expected|job w0!a: .*{found}"):
+        Flexible(job, job.request.sizes, profiles)
+
+
+def test_a_job_timed_by_the_platform_must_have_a_period() -> None:
+    job = make_job("w0!a", 4, sizes=malleable("a", 4, 1.0).extra["sizes"])
+    assert job.request.sizes is not None
+    with pytest.raises(InputError, match="field 'sizes': how long a step takes is not known"):
+        Flexible(job, job.request.sizes, {"": {"type": "parallel_homogeneous_total", "cpu": 1e9, "com": 0}})
