@@ -200,3 +200,51 @@ def test_a_job_timed_by_the_platform_must_have_a_period() -> None:
     assert job.request.sizes is not None
     with pytest.raises(InputError, match="field 'sizes': how long a step takes is not known"):
         Flexible(job, job.request.sizes, {"": {"type": "parallel_homogeneous_total", "cpu": 1e9, "com": 0}})
+
+
+# ---------------------------------------------------------------------- sizes at the start
+
+
+def moldable(name: str, units: int, runtime: float, submission: float = 0.0, **sizes: Any) -> Task:
+    return malleable(name, units, runtime, submission, **{"kind": "moldable", "steps": 1, **sizes})
+
+
+@pytest.mark.parametrize("inner", ["fcfs", "easy", "conservative", "slurm-backfill", "best-list"])
+def test_a_moldable_job_starts_on_the_largest_size_that_fits(inner: str) -> None:
+    """Of 8 hosts, 5 are free: b starts on 4 instead of 8, and takes twice as long."""
+    tasks = [Task("a", 0.0, 3, 50.0, 60.0), moldable("b", 8, 10.0, 1.0), Task("c", 2.0, 1, 5.0, 6.0)]
+    result = run(8, tasks, inner, moldable="fitting")
+    found = rows(result)
+    assert found["b~2"] == (1.0, 21.0, "3-6")
+    assert found["c"][0] == 2.0
+    assert result.rows["b"].state is JobState.REJECTED
+    assert result.session.ledger is not None
+    assert result.session.ledger.roll.ended["w0!b"] is JobState.COMPLETED_SUCCESSFULLY
+    assert rows(run(8, tasks, inner))["b"] == (50.0, 60.0, "0-7")
+
+
+def test_only_the_first_waiting_job_is_molded() -> None:
+    tasks = [Task("a", 0.0, 3, 50.0, 60.0), Task("b", 1.0, 8, 5.0), moldable("c", 8, 10.0, 2.0)]
+    assert rows(run(8, tasks, moldable="fitting"))["c"] == (55.0, 65.0, "0-7")
+
+
+def test_a_moldable_job_does_not_start_where_it_would_not_end_in_time() -> None:
+    tasks = [Task("a", 0.0, 3, 50.0, 60.0), moldable("b", 8, 10.0, 1.0)._replace(walltime=15.0)]
+    assert rows(run(8, tasks, moldable="fitting"))["b"] == (50.0, 60.0, "0-7")
+    assert rows(run(8, tasks, moldable="fitting", walltime="scaled"))["b~2"] == (1.0, 21.0, "3-6")
+
+
+def test_a_molded_malleable_job_grows_later() -> None:
+    tasks = [Task("a", 0.0, 3, 50.0, 60.0), malleable("b", 8, 100.0, 1.0)]
+    found = rows(run(8, tasks, moldable="fitting"))
+    assert found["b~2"] == (1.0, 61.0, "3-6")
+    assert found["b~3"] == (61.0, 131.0, "0-7")
+
+
+def test_who_depends_on_a_molded_job_starts_when_it_has_ended() -> None:
+    tasks = [
+        Task("a", 0.0, 3, 50.0, 60.0),
+        moldable("b", 8, 10.0, 1.0),
+        Task("c", 2.0, 1, 5.0, 6.0, extra={"dependencies": ["b"]}),
+    ]
+    assert rows(run(8, tasks, moldable="fitting"))["c"] == (21.0, 26.0, "3")

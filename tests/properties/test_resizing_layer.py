@@ -75,6 +75,25 @@ def test_any_dispatcher_runs_malleable_jobs(inner: str, machine: Machine) -> Non
     assert resizes > 40
 
 
+@pytest.mark.parametrize("acknowledged", [True, False])
+@pytest.mark.parametrize("inner", ["easy", "conservative", "filler"])
+def test_moldable_jobs_beside_malleable_ones(inner: str, acknowledged: bool) -> None:
+    molded = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        tasks = malleable_tasks(rng, HOSTS, 25)
+        for index, task in enumerate(tasks):
+            if index % 3 == 1:
+                task.extra["sizes"] |= {"kind": "moldable", "least": 1}
+        layer = checked({"dispatcher": inner, "moldable": "fitting", **FREE}, rng)
+        engine = EngineOptions(dynamic_jobs=True, acknowledge_dynamic_jobs=acknowledged)
+        result = simulate(Machine.flat(HOSTS), tasks, layer, engine=engine)
+        check(Machine.flat(HOSTS), tasks, result)
+        ended_once(layer, tasks, result)
+        molded += sum(f"{task.id}~2" in result.rows for task in tasks[1::3])
+    assert molded > 4
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("inner", SOLVERS)
 def test_dispatchers_with_a_solver_run_malleable_jobs(inner: str) -> None:

@@ -392,3 +392,18 @@ def test_a_resized_job_is_one_job_everywhere(tmp_path: Path, call: Call) -> None
     assert "2 jobs on 8 hosts" in page
     assert "over all their attempts" not in page, "what a resize ends is not wasted"
     assert Auditor().run(folder).kept == []
+
+
+def test_a_molded_job_is_not_a_rejected_one(tmp_path: Path, call: Call) -> None:
+    """Job 2 starts on 4 hosts, as that is what is free: Batsim is told to reject it, and of another one."""
+    jobs: list[dict[str, object]] = [
+        {"id": "1", "subtime": 0, "res": 3, "walltime": 31, "profile": "d30"},
+        {"id": "2", "subtime": 1, "res": 8, "profile": "d10", "sizes": {"least": 1, "most": 8}},
+    ]
+    folder = run(tmp_path / "molded", jobs, "dmr", moldable="fitting")
+    metrics = read_run(folder).metrics
+    assert (metrics["nb_jobs"], metrics["nb_jobs_success"], metrics["nb_jobs_rejected"]) == (2, 2, 0)
+    assert metrics["mean_turnaround_time"] == (30.0 + 20.0) / 2
+    assert Auditor().run(folder).kept == []
+    _, out, _ = call("explain-wait", folder, "2~2")
+    assert "it did not wait" in out

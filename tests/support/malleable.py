@@ -102,7 +102,7 @@ def units_of(row: Row) -> int:
 
 
 def check(machine: Machine, tasks: list[Task], result: Result, *, late: float = 0.0, overheads: bool = False) -> int:
-    """Check a run of jobs without walltimes, and return the number of resizes.
+    """Check a run of jobs without walltimes; return how many resizes, and starts on fewer units than asked for, it has.
 
     Args:
         machine: on which they ran.
@@ -114,12 +114,20 @@ def check(machine: Machine, tasks: list[Task], result: Result, *, late: float = 
     by_id, segments = {task.id: task for task in tasks}, attempts_of(result)
     assert sorted(segments) == sorted(by_id), "a job was lost"
     seen: list[Task] = []
-    resizes = 0
+    resizes = started = 0
     for root, rows in segments.items():
         task = by_id[root]
-        if rows[0].state is JobState.REJECTED:
+        if len(rows) == 1 and rows[0].state is JobState.REJECTED:
             seen.append(task)
             continue
+        if rows[0].state is JobState.REJECTED:
+            # It started on another size than it asked for.
+            seen.append(task._replace(units=1000))
+            rows = rows[1:]
+            sizes = sizes_of(task)
+            assert sizes is not None
+            assert units_of(rows[0]) in sizes.below(task.units)
+            started += 1
         assert [row.state for row in rows[:-1]] == [KILLED] * (len(rows) - 1)
         assert rows[-1].state is JobState.COMPLETED_SUCCESSFULLY, "it ends exactly once"
         seen += [
@@ -128,7 +136,7 @@ def check(machine: Machine, tasks: list[Task], result: Result, *, late: float = 
             for lasted in [(row.end - row.start) / 1e6]
         ]
         sizes = sizes_of(task)
-        assert sizes is not None or len(rows) == 1
+        assert (sizes is not None and sizes.resizable) or len(rows) == 1
         if sizes is None:
             continue
         for before, after in pairwise(rows):
@@ -153,11 +161,12 @@ def check(machine: Machine, tasks: list[Task], result: Result, *, late: float = 
         at_limit = JobState.COMPLETED_WALLTIME_REACHED
         same = {row.id: row._replace(state=at_limit) if row.state is KILLED else row for row in result.rows.values()}
         audit(machine, seen, result._replace(rows=same))
-    return resizes
+    return resizes + started
 
 
 def ended_once(layer: Checked, tasks: list[Task], result: Result) -> None:
     """Check that the layer heard of one end of each logical job, and waits for nothing."""
-    rejected = {row.id for row in result.rows.values() if row.state is JobState.REJECTED}
+    alone = [rows[0] for rows in attempts_of(result).values() if len(rows) == 1]
+    rejected = {row.id for row in alone if row.state is JobState.REJECTED}
     assert layer.ended == {f"w0!{task.id}": 1 for task in tasks if task.id not in rejected}
     assert not layer.flexible

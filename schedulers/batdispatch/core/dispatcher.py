@@ -110,6 +110,12 @@ class Dispatcher(ABC):
         A dispatcher that keeps a list or a plan of its own takes the job out of it, and makes the plan anew, here.
         """
 
+    def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
+        """Learn that a layer has taken a waiting job out of the queue; another job may come in its place.
+
+        A dispatcher that keeps a list or a plan of its own takes the job out of it here.
+        """
+
     def innermost(self) -> Dispatcher:
         """Return the dispatcher inside all layers: this one, unless it is a layer."""
         return self

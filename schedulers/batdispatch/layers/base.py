@@ -75,6 +75,9 @@ class Layer(Dispatcher):
     def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
         self.inner.give_way(ledger, job, place)
 
+    def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
+        self.inner.on_withdrawn(ledger, job)
+
     def in_order(self, ledger: Ledger, jobs: Iterable[Job]) -> list[Job]:
         """Return waiting jobs by the ordering of the dispatcher inside, or by arrival if it has none."""
         ordering, now, rank = getattr(self.inner, "ordering", None), ledger.now, ledger.rank

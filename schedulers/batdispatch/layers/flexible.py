@@ -42,7 +42,7 @@ class Flexible:
         self.profile = _profile_of(job, profiles)
         #: How long all of its work takes on as many units as it asks for; None: the platform decides.
         self.total = outcome_of(self.profile, profiles).seconds
-        if self.total is None and (sizes.asks or not sizes.period):
+        if sizes.resizable and self.total is None and (sizes.asks or not sizes.period):
             raise InputError(
                 f"how long a step takes is not known, since its profile {job.profile!r} depends on the platform: it is "
                 "checked every 'period' seconds, expected more than 0, and cannot ask for anything at a step",
@@ -111,7 +111,7 @@ class Flexible:
         return float(progress["progress"]) * length, UNKNOWN * length
 
     def length(self, units: int) -> float:
-        """Return how long a segment takes that begins now on some units, as it is registered."""
+        """Return for how long the segment that begins now on some units is registered."""
         return round(max(self.overhead + (1.0 - self.done) * self.seconds(units), SHORTEST), 6)
 
     def rest(self, units: int) -> dict[str, Any]:
@@ -141,6 +141,8 @@ class Flexible:
             units: of the current segment.
             ignore: whether points within the period after the last check do not count.
         """
+        if not self.sizes.resizable:
+            return math.inf
         earliest = now if self.checked is None or not ignore else max(now, self.checked + self.sizes.period)
         if self.total is None:
             # Only the platform knows when a step is over.

@@ -39,6 +39,8 @@ from batdispatch.parts.policy import Action, Situation, make_policy
 Mode = Literal["sync", "async"]
 #: What becomes of a job's walltime when it is resized.
 Walltime = Literal["left", "scaled"]
+#: At which size a job starts that has several.
+Moldable = Literal["asked", "fitting"]
 #: An option in seconds.
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 #: An option in bytes per second.
@@ -67,6 +69,8 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
     walltime: `left`: a job that was resized has the rest of its walltime, and is not shrunk to a size at which it
         could not end in time. `scaled`: the rest is as much longer as the job takes longer on its new size.
     charge: redistribution counts against the walltime.
+    moldable: `asked`: a job that could start on several numbers of units starts on what it asks for. `fitting`: if the
+        first waiting job does not fit, it starts on the largest of its sizes that fits and lets it end in time.
     """
 
     dispatcher: str = "easy"
@@ -80,6 +84,7 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
     acknowledge: bool = True
     walltime: Walltime = "left"
     charge: bool = True
+    moldable: Moldable = "asked"
 
 
 class _Resize:
@@ -172,7 +177,7 @@ class Resizing(Layer):
             self._go_on(ledger, job, resize)
             return
         sizes = job.request.sizes
-        if sizes is not None and sizes.resizable:
+        if sizes is not None and (sizes.resizable or self.options.moldable == "fitting"):
             self.flexible[job.id] = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
         self.inner.on_submit(ledger, job)
         self._forget_rejected(ledger)
@@ -221,14 +226,19 @@ class Resizing(Layer):
         """Register what is left of a job that was stopped; it starts when the simulator has acknowledged it."""
         flexible = self.flexible.pop(stay.job.id)
         self._wanting.pop(stay.job.id, None)
-        job, first = stay.job, flexible.job
+        job = stay.job
         flexible.end_segment(
             event.time - stay.start, job.units, event.progress.get(job.id, {}), charge=self.options.charge
         )
         # Nothing left: it was stopped at its very end. A segment without work lets it end as it would have.
         flexible.overhead = resize.overhead if 1.0 - flexible.done > CLOSE else 0.0
         flexible.owed = flexible.owed if resize.waits else 0.0
+        self._register(ledger, flexible, resize, job)
+
+    def _register(self, ledger: Ledger, flexible: Flexible, resize: _Resize, before: Job) -> None:
+        """Register the segment of a job that follows another one."""
         flexible.segments += 1
+        first = flexible.job
         workload, name = first.id.partition("!")[0], successor_id(ledger, first, flexible.segments)
         profile = f"rest of {name}"
         ledger.register_profile(workload, profile, flexible.rest(resize.units))
@@ -236,11 +246,11 @@ class Resizing(Layer):
             id=name,
             request=of_size(first, resize.units).request,
             submission=ledger.now,
-            walltime=self._walltime(flexible, resize.units, job.units),
+            walltime=self._walltime(flexible, resize.units, before.units),
             profile=profile,
             user=first.user,
-            parent=job.id,
-            extra={**first.extra, "parent": job.id},
+            parent=before.id,
+            extra={**first.extra, "parent": before.id},
         )
         self.flexible[name] = flexible
         self._coming[name] = resize
@@ -256,13 +266,13 @@ class Resizing(Layer):
     def _go_on(self, ledger: Ledger, job: Job, resize: _Resize) -> None:
         """Start what is left of a job, on the nodes that were held for it."""
         flexible, stay, place = self.flexible[job.id], resize.stay, resize.place
-        assert stay is not None, "its end is told before"
-        self.inner.on_end(ledger, stay)
+        if stay is not None:
+            self.inner.on_end(ledger, stay)
         self.inner.on_submit(ledger, job)
         self._promise(resize)
         if job.id not in ledger.queue or place.allocation.mask & ledger.unavailable:
             # A host went away at this very moment: it waits like any other job.
-            ledger.release(stay.job.id)
+            ledger.release(job.parent)
             self._forget_rejected(ledger)
             return
         if resize.waits:
@@ -302,7 +312,46 @@ class Resizing(Layer):
         if not (self._resizes or self._coming):
             self.inner.decide(ledger)
             self._forget_rejected(ledger)
+            if self.options.moldable == "fitting":
+                self._mold_first(ledger)
         self._check_due(ledger)
+
+    # ------------------------------------------------------------------ sizes at the start
+
+    def _mold_first(self, ledger: Ledger) -> None:
+        """Start the first waiting job on fewer units than it asks for, and the next ones, as long as they can be."""
+        while not self._coming:
+            job = next(iter(self._waiting(ledger)), None)
+            flexible = None if job is None else self.flexible.get(job.id)
+            if job is None or flexible is None or flexible.segments > 1 or ledger.fits(job):
+                return
+            fitting = (size for size in flexible.sizes.below(job.units) if ledger.fits(of_size(job, size)))
+            size = next((size for size in fitting if self._ends_in_time(flexible, size)), None)
+            place = None if size is None else self.choose(Scene(ledger), of_size(job, size))
+            if size is None or place is None:
+                return
+            self.mold(ledger, job, size, place)
+
+    def _ends_in_time(self, flexible: Flexible, units: int) -> bool:
+        return (
+            flexible.total is None
+            or self.options.walltime == "scaled"
+            or flexible.seconds(units) < flexible.job.walltime
+        )
+
+    def mold(self, ledger: Ledger, job: Job, units: int, place: Place) -> None:
+        """Start a waiting job on another number of units than it asks for, at a place for so many.
+
+        Batsim runs a job on no other number. So the job is rejected, and another one continues it, which is the same
+        for all that looks at logical jobs. A dispatcher inside the layer may decide so, too.
+        """
+        flexible = self.flexible.pop(job.id)
+        ledger.reject(job, f"it starts on {units} units, as job {successor_id(ledger, flexible.job, 2)}")
+        self._rejections = len(ledger.rejections)
+        self.inner.on_withdrawn(ledger, job)
+        self._register(ledger, flexible, _Resize(units, place, 0.0), job)
+
+    # ------------------------------------------------------------------ expansions that wait, and checks
 
     def _start_boosted(self, ledger: Ledger) -> None:
         """Start the jobs that running ones were shrunk for, as soon as their nodes are there."""

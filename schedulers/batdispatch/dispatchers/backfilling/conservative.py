@@ -137,3 +137,8 @@ class Conservative(PlanningQueue):
         self.plan.renew()
         self.plan.hold(job, place, end_of(ledger.now, self.booked(job)))
         self._void = True
+
+    def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
+        super().on_withdrawn(ledger, job)
+        self.plan.withdraw(job.id)
+        self._freed = True

@@ -138,6 +138,9 @@ class QueueDispatcher(Dispatcher):
     def give_way(self, ledger: Ledger, job: Job, place: Place) -> None:
         self.forget(job)
 
+    def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
+        self.forget(job)
+
     def report(self) -> dict[str, Any]:
         return {"prediction": self.predictions.report()}
 

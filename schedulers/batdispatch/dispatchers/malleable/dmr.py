@@ -7,13 +7,13 @@ from typing import ClassVar
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
-from batdispatch.layers.resizing import Bandwidth, Mode, Resizing, Seconds, Walltime
+from batdispatch.layers.resizing import Bandwidth, Mode, Moldable, Resizing, Seconds, Walltime
 
 
 class DmrOptions(EasyOptions, frozen=True, kw_only=True):
     """Options of DMR.
 
-    policy, mode, timeout, bandwidth, check_cost, expand_cost, shrink_cost, acknowledge, walltime, charge: see
+    policy, mode, timeout, bandwidth, check_cost, expand_cost, shrink_cost, acknowledge, walltime, charge, moldable: see
         `batdispatch explain resizing`.
     ordering, placement, default_walltime, prediction, reservation: see `batdispatch explain easy`.
     """
@@ -28,6 +28,7 @@ class DmrOptions(EasyOptions, frozen=True, kw_only=True):
     acknowledge: bool = True
     walltime: Walltime = "left"
     charge: bool = True
+    moldable: Moldable = "asked"
 
 
 class Dmr(Resizing):

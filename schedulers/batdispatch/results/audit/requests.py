@@ -150,12 +150,15 @@ def check_dependencies(rows: Rows, facts: Facts, lineage: Lineage) -> None:
 
 
 def check_lineage(rows: Rows, lineage: Lineage) -> None:
-    """A segment starts only after the one that it continues has ended."""
+    """A segment starts only after the one that it continues has ended.
+
+    What was rejected is continued only by a job of another size: a moldable job need not start on what it asks for.
+    """
     rows.findings.checked.append("lineage")
     for row in np.flatnonzero((lineage.parent >= 0) & rows.ran).tolist():
         parent = int(lineage.parent[row])
-        if not rows.ran[parent]:
+        if not rows.ran[parent] and rows.size[row] == rows.size[parent]:
             rows.add("lineage", f"continues job {rows.ids[parent]}, which was rejected", row)
-        elif rows.start[row] < rows.left[parent] - TOLERANCE:
+        elif rows.ran[parent] and rows.start[row] < rows.left[parent] - TOLERANCE:
             end = f"ended only at {rows.finish[parent]:.6f}"
             rows.add("lineage", f"continues job {rows.ids[parent]}, which {end}", row)
