@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from batdispatch.core.allocation import Allocation
+
 
 def transfer_seconds(data: float, before: int, after: int, bandwidth: float) -> float:
     """Return how long a resize takes to redistribute a job's data, in seconds.
@@ -18,3 +22,26 @@ def transfer_seconds(data: float, before: int, after: int, bandwidth: float) -> 
     """
     few, many = sorted((before, after))
     return data * (many - few) / (many * few) / bandwidth
+
+
+def transfer_profile(data: float, before: Allocation, after: Allocation) -> dict[str, Any]:
+    """Return a profile that redistributes a job's data over the network, on the larger of two allocations.
+
+    The data lies in equal blocks on the hosts of each allocation, in ascending order of host ids. Each host sends what
+    the others need of its block. The job has done nothing of its work when this is over, so the profile fails: no
+    simulator takes it for the end of the job.
+
+    Args:
+        data: bytes of the whole job.
+        before: whole hosts, before the resize.
+        after: whole hosts after it; one of the two contains the other.
+    """
+    hosts = max(before.ids, after.ids, key=len)
+    index = {host: position for position, host in enumerate(hosts)}
+    bytes_sent = [0.0] * len(hosts) ** 2
+    for i, source in enumerate(before.ids):
+        for j, target in enumerate(after.ids):
+            overlap = min((i + 1) / before.size, (j + 1) / after.size) - max(i / before.size, j / after.size)
+            if overlap > 0 and source != target:
+                bytes_sent[index[source] * len(hosts) + index[target]] = data * overlap
+    return {"type": "parallel", "cpu": [0.0] * len(hosts), "com": bytes_sent, "ret": 1}

@@ -22,7 +22,7 @@ from batdispatch.core.sizes import Sizes
 from batdispatch.layers.actions import Actions
 from batdispatch.layers.base import Layer, chain, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
-from batdispatch.layers.redistribution import transfer_seconds
+from batdispatch.layers.redistribution import transfer_profile, transfer_seconds
 from batdispatch.layers.reshaping import (
     free_if,
     grown_to,
@@ -39,6 +39,8 @@ from batdispatch.parts.policy import Action, Situation, make_policy
 Mode = Literal["sync", "async"]
 #: What becomes of a job's walltime when it is resized.
 Walltime = Literal["left", "scaled"]
+#: How the data of a resized job is redistributed.
+Redistribution = Literal["delay", "network"]
 #: At which size a job starts that has several.
 Moldable = Literal["asked", "fitting"]
 #: An option in seconds.
@@ -60,6 +62,8 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
         nodes may have gone to another job.
     timeout: if the nodes of an expansion have gone, the job waits for others for so many seconds. Then it goes on with
         what it has.
+    redistribution: `delay`: redistributing a job's data takes the time that `bandwidth` says. `network`: it is a
+        communication on the simulated network, which needs SimGrid or a Batsim, and whole hosts.
     bandwidth: bytes per second that a unit sends or receives when a job's data is redistributed.
     check_cost: seconds that a check without action takes; none: 0.0094 if `sync`, 0.0137 if `async`. They are added to
         the job when it is resized next.
@@ -77,6 +81,7 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
     policy: str = "dmr"
     mode: Mode = "sync"
     timeout: Seconds = 40.0
+    redistribution: Redistribution = "delay"
     bandwidth: Bandwidth = 5e9
     check_cost: Seconds | None = None
     expand_cost: Seconds | None = None
@@ -90,21 +95,26 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
 class _Resize:
     """A resize that was decided: the job is being stopped, and goes on at `place`."""
 
-    __slots__ = ("boosted", "frees", "overhead", "place", "stay", "units", "waits")
+    __slots__ = ("beside", "boosted", "frees", "overhead", "place", "stay", "then", "units", "waits")
 
     def __init__(self, units: int, place: Place, overhead: float) -> None:
         self.units = units
-        self.place = place
+        #: None: a host went away, so that it waits like any other job.
+        self.place: Place | None = place
         #: Seconds for which the next segment does not work.
         self.overhead = overhead
         #: Hosts that leave when the redistribution is over; None: none, or they leave at once.
         self.frees: Allocation | None = None
+        #: Free hosts that the waiting job gets beside those; None: none.
+        self.beside: Allocation | None = None
         #: The waiting job that gets nodes by it, and where it goes.
         self.boosted: tuple[str, Place | None] | None = None
         #: Units that the job goes on waiting for, of an expansion whose nodes have gone.
         self.waits = 0
         #: The segment that ended for it.
         self.stay: Stay | None = None
+        #: Of a segment that only redistributes data, how the job goes on when this is over.
+        self.then: _Resize | None = None
 
 
 class Resizing(Layer):
@@ -159,6 +169,8 @@ class Resizing(Layer):
         self._coming: dict[str, _Resize] = {}
         #: (time, id of a segment whose freed nodes leave then).
         self._leaving: list[tuple[float, str]] = []
+        #: By id of a segment that redistributes data, how the job goes on when this is over.
+        self._moving: dict[str, _Resize] = {}
         #: Id of a segment that waits for nodes -> (units that it wants, seconds until when).
         self._wanting: dict[str, tuple[int, float]] = {}
         #: Waiting jobs that go before all others, with the places that they were promised.
@@ -168,6 +180,18 @@ class Resizing(Layer):
 
     def make_inner(self, seed: int) -> Dispatcher:
         return create(self.options.dispatcher, seed=seed)
+
+    def begin(self, ledger: Ledger) -> None:
+        if self._simulates_network and not ledger.machine.exclusive:
+            raise InputError(
+                "dispatcher resizing: redistribution=network needs jobs that take whole hosts, but the platform states "
+                "what its hosts offer"
+            )
+        super().begin(ledger)
+
+    @property
+    def _simulates_network(self) -> bool:
+        return bool(self.options.redistribution == "network")
 
     # ------------------------------------------------------------------ events
 
@@ -185,7 +209,7 @@ class Resizing(Layer):
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         self.inner.on_start(ledger, stay)
         flexible = self.flexible.get(stay.job.id)
-        if flexible is not None and stay.job.id not in self._wanting:
+        if flexible is not None and stay.job.id not in self._wanting and stay.job.id not in self._moving:
             self._look_again(ledger, flexible, stay)
 
     def _look_again(self, ledger: Ledger, flexible: Flexible, stay: Stay, *, ignore: bool = True) -> None:
@@ -197,6 +221,11 @@ class Resizing(Layer):
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         name = stay.job.id
+        moved = self._moving.pop(name, None)
+        if moved is not None and stay.state is JobState.COMPLETED_FAILED:
+            moved.stay = stay
+            self._register_moved(ledger, moved, stay)
+            return
         resize = self._resizes.get(name)
         if resize is not None and stay.state is JobState.COMPLETED_KILLED:
             # The dispatcher inside hears of it when the job goes on.
@@ -231,17 +260,44 @@ class Resizing(Layer):
             event.time - stay.start, job.units, event.progress.get(job.id, {}), charge=self.options.charge
         )
         # Nothing left: it was stopped at its very end. A segment without work lets it end as it would have.
-        flexible.overhead = resize.overhead if 1.0 - flexible.done > CLOSE else 0.0
+        done = 1.0 - flexible.done <= CLOSE
+        flexible.overhead = 0.0 if done else resize.overhead
         flexible.owed = flexible.owed if resize.waits else 0.0
-        self._register(ledger, flexible, resize, job)
+        if self._simulates_network and flexible.sizes.data > 0 and not (resize.waits or done):
+            self._register_move(ledger, flexible, resize, stay)
+        else:
+            self._register(ledger, flexible, resize, job)
 
-    def _register(self, ledger: Ledger, flexible: Flexible, resize: _Resize, before: Job) -> None:
-        """Register the segment of a job that follows another one."""
+    def _register_move(self, ledger: Ledger, flexible: Flexible, resize: _Resize, stay: Stay) -> None:
+        """Register the redistribution of a job's data, on all hosts that it has before or after a resize."""
+        assert resize.place is not None, "it was stopped for this place"
+        before, after = stay.allocation, resize.place.allocation
+        place = Place(before) if before.size > after.size else resize.place
+        move = _Resize(place.allocation.units, place, 0.0)
+        move.then, move.stay = resize, stay
+        self._register(ledger, flexible, move, stay.job, transfer_profile(flexible.sizes.data, before, after))
+
+    def _register_moved(self, ledger: Ledger, resize: _Resize, stay: Stay) -> None:
+        """Register what is left of a job whose data has been redistributed."""
+        flexible = self.flexible.pop(stay.job.id)
+        if self.options.charge:
+            flexible.left -= ledger.now - stay.start
+        self._register(ledger, flexible, resize, stay.job)
+
+    def _register(
+        self,
+        ledger: Ledger,
+        flexible: Flexible,
+        resize: _Resize,
+        before: Job,
+        told: dict[str, Any] | None = None,
+    ) -> None:
+        """Register the segment of a job that follows another one, with a profile other than that of what is left."""
         flexible.segments += 1
         first = flexible.job
         workload, name = first.id.partition("!")[0], successor_id(ledger, first, flexible.segments)
         profile = f"rest of {name}"
-        ledger.register_profile(workload, profile, flexible.rest(resize.units))
+        ledger.register_profile(workload, profile, flexible.rest(resize.units) if told is None else told)
         rest = Job(
             id=name,
             request=of_size(first, resize.units).request,
@@ -270,8 +326,12 @@ class Resizing(Layer):
             self.inner.on_end(ledger, stay)
         self.inner.on_submit(ledger, job)
         self._promise(resize)
-        if job.id not in ledger.queue or place.allocation.mask & ledger.unavailable:
+        if resize.then is not None:
+            self._moving[job.id] = resize.then
+        if job.id not in ledger.queue or place is None or place.allocation.mask & ledger.unavailable:
             # A host went away at this very moment: it waits like any other job.
+            if resize.then is not None:
+                resize.then.place = None
             ledger.release(job.parent)
             self._forget_rejected(ledger)
             return
@@ -281,12 +341,19 @@ class Resizing(Layer):
             ledger.wake_at(max(until, ledger.now + TICK))
         self.inner.give_way(ledger, job, place)
         ledger.start(job, place)
-        there = None if resize.frees is None else without(resize.frees, Allocation(ledger.unavailable))
-        if there is not None and flexible.overhead > 0:
-            ledger.hold(job, there)
+        if resize.then is not None:
+            self._hold_beside(ledger, job, resize.then.beside)
+        elif flexible.overhead > 0 and self._hold_beside(ledger, job, resize.frees):
             leave = milliseconds(ledger.now + flexible.overhead)
             heapq.heappush(self._leaving, (leave, job.id))
             ledger.wake_at(leave)
+
+    def _hold_beside(self, ledger: Ledger, job: Job, hosts: Allocation | None) -> bool:
+        """Keep hosts from others as long as a running job redistributes data, and return whether there are any."""
+        there = None if hosts is None else without(hosts, Allocation(ledger.unavailable))
+        if there is not None:
+            ledger.hold(job, there)
+        return there is not None
 
     def _promise(self, resize: _Resize) -> None:
         if resize.boosted is not None:
@@ -306,10 +373,13 @@ class Resizing(Layer):
             _, name = heapq.heappop(self._leaving)
             if name not in self._resizes:
                 ledger.release(name)
+        if self._coming:
+            # What is about to start keeps its nodes.
+            return
         self._start_boosted(ledger)
         self._expand_waiting(ledger)
-        # As long as a job is between two segments, to plan would be to count on nodes of which nothing is known.
-        if not (self._resizes or self._coming):
+        # As long as a job is being stopped, to plan would be to count on nodes of which nothing is known.
+        if not self._resizes:
             self.inner.decide(ledger)
             self._forget_rejected(ledger)
             if self.options.moldable == "fitting":
@@ -484,7 +554,8 @@ class Resizing(Layer):
     def _cost(self, flexible: Flexible, stay: Stay, units: int) -> float:
         """Return the seconds that a resize takes, with those of the checks before it."""
         before = stay.job.units
-        transfer = transfer_seconds(flexible.sizes.data, before, units, self.options.bandwidth)
+        data = 0.0 if self._simulates_network else flexible.sizes.data
+        transfer = transfer_seconds(data, before, units, self.options.bandwidth)
         return float(self._costs[1 if units > before else 2] + transfer + flexible.owed)
 
     def _carry_out(self, ledger: Ledger, flexible: Flexible, stay: Stay, action: Action) -> bool:
@@ -520,10 +591,11 @@ class Resizing(Layer):
         """Stop a running job so that it goes on elsewhere, and hold the nodes for that."""
         promised = None if resize.boosted is None else resize.boosted[1]
         # What the waiting job gets beside the freed nodes stays free for it, too.
-        beside = None if promised is None else without(promised.allocation, stay.allocation)
+        resize.beside = None if promised is None else without(promised.allocation, stay.allocation)
         if resize.frees is not None:
-            resize.frees = joined(resize.frees, beside)
-        held = joined(resize.place.allocation, resize.frees or beside)
+            resize.frees = joined(resize.frees, resize.beside)
+        assert resize.place is not None, "it is stopped for this place"
+        held = joined(resize.place.allocation, resize.frees or resize.beside)
         self._resizes[stay.job.id] = resize
         self.flexible[stay.job.id].due = math.inf
         ledger.hold(stay.job, held)

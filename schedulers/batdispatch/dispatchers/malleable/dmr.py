@@ -7,20 +7,22 @@ from typing import ClassVar
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
-from batdispatch.layers.resizing import Bandwidth, Mode, Moldable, Resizing, Seconds, Walltime
+from batdispatch.layers.resizing import Bandwidth, Mode, Moldable, Redistribution, Resizing, Seconds, Walltime
 
 
 class DmrOptions(EasyOptions, frozen=True, kw_only=True):
     """Options of DMR.
 
-    policy, mode, timeout, bandwidth, check_cost, expand_cost, shrink_cost, acknowledge, walltime, charge, moldable: see
+    policy, mode, timeout, redistribution, bandwidth, check_cost, expand_cost, shrink_cost: see
         `batdispatch explain resizing`.
+    acknowledge, walltime, charge, moldable: see `batdispatch explain resizing`.
     ordering, placement, default_walltime, prediction, reservation: see `batdispatch explain easy`.
     """
 
     policy: str = "dmr"
     mode: Mode = "sync"
     timeout: Seconds = 40.0
+    redistribution: Redistribution = "delay"
     bandwidth: Bandwidth = 5e9
     check_cost: Seconds | None = None
     expand_cost: Seconds | None = None
