@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("numba")
 
-from hypothesis import given, settings
+from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from batdispatch.core.machine import Host, Machine
@@ -143,3 +143,38 @@ def test_a_kernel_that_pauses_goes_on_as_if_it_had_not(
     monkeypatch.setattr(simulate, "SLICE", 1)
     tasks = [Task(f"j{i}", i // 4, 1 + (i * 5) % 7, 1 + i % 9, 3 + i % 9) for i in range(60)]
     same(Machine.flat(12), tasks, dispatcher, options)
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_a_plan_whose_blocks_of_hosts_are_joined_again_and_again(data: st.DataObject) -> None:
+    from batdispatch.engines.compiled import simulate
+
+    joins = []
+    join = simulate.plan.with_joined_blocks
+    hosts = data.draw(st.integers(130, 300))
+    tasks = [
+        task._replace(units=1 + (task.units * 37 + index * 11) % hosts)
+        for index, task in enumerate(data.draw(contended(hosts)) + data.draw(contended(hosts)))
+    ]
+    tasks = [task._replace(id=f"j{index}") for index, task in enumerate(tasks)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulate, "room_for_plan", lambda: 2)
+        patch.setattr(simulate.plan, "SPACIOUS", 1.0)
+        patch.setattr(simulate.plan, "FEW_HOSTS", 1)
+        patch.setattr(simulate.plan, "with_joined_blocks", lambda *given: joins.append(given) or join(*given))
+        same(Machine.flat(hosts), tasks, "conservative", {})
+    target(float(len(joins)), label="joins")
+
+
+def test_a_plan_on_a_wide_machine_joins_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from batdispatch.engines.compiled import simulate
+
+    joins = []
+    join = simulate.plan.with_joined_blocks
+    monkeypatch.setattr(simulate, "room_for_plan", lambda: 2)
+    monkeypatch.setattr(simulate.plan, "FEW_HOSTS", 1)
+    monkeypatch.setattr(simulate.plan, "with_joined_blocks", lambda *given: joins.append(given) or join(*given))
+    tasks = [Task(f"j{i}", i // 3, 1 + (i * 97) % 400, 2 + i % 7, 3 + i % 9) for i in range(150)]
+    same(Machine.flat(700), tasks, "conservative", {})
+    assert len(joins) >= 3

@@ -9,10 +9,11 @@ import numpy as np
 
 from batdispatch.engines.compiled import masks
 from batdispatch.engines.compiled import plan as planning
+from batdispatch.engines.compiled.blocks import write_runs
 from batdispatch.engines.compiled.jit import kernel, part
 from batdispatch.engines.compiled.plan import CUT, RETURNS, ROUND, SPARE_KEPT, Plan
 from batdispatch.engines.compiled.rounding import rounded
-from batdispatch.engines.compiled.running import end_next, enter_running, next_moment, submit
+from batdispatch.engines.compiled.running import begin_moment, end_moment, end_next, enter_running
 from batdispatch.engines.compiled.state import (
     COME,
     DECIDED,
@@ -20,7 +21,6 @@ from batdispatch.engines.compiled.state import (
     DONE,
     FREED,
     FULL,
-    MESSAGES,
     NOBODY,
     NOW,
     PAUSED,
@@ -50,7 +50,8 @@ def run(state: State, plan: Plan, slack: float, moments: int) -> int:
         if not count[DECIDES] and not _advance(state, plan):
             return DONE
         full = count[RUNS] + state.size > len(state.first)
-        if full or not planning.has_room_for(plan, count[WAITING] + count[RUNNING]):
+        booked = count[WAITING] + count[RUNNING]
+        if full or not planning.has_room_for(plan, booked) or not planning.has_blocks_for(plan, booked):
             return FULL
         count[DECIDES] = 0
         _decide(state, plan, slack)
@@ -62,19 +63,15 @@ def run(state: State, plan: Plan, slack: float, moments: int) -> int:
 @part
 def _advance(state: State, plan: Plan) -> bool:
     """Let everything happen that happens next, as the engine tells it in one message; False: all is over."""
-    moment = next_moment(state)
-    if moment == np.inf:
+    if not begin_moment(state):
         return False
-    state.now[NOW] = moment
     job = end_next(state)
     while job >= 0:
-        masks.join(plan.now_free, plan.kept[plan.kept_row[job]])
-        planning.give_back(plan, job, state.jobs.units[job], moment)
+        masks.join(plan.now_free, plan.kept[plan.kept_row[job]], planning.words(plan))
+        planning.give_back(plan, job, state.jobs.units[job], state.now[NOW])
         _forget(plan, job)
         job = end_next(state)
-    submit(state)
-    state.count[MESSAGES] += 1
-    state.count[DECIDES] = 1
+    end_moment(state)
     return True
 
 
@@ -112,12 +109,14 @@ def _put(state: State, plan: Plan, job: int, slack: float) -> None:
     if np.isnan(plan.start[job]) or _may_gain(state, plan, job, slack):
         _replan(state, plan, job, slack)
     # A job that is expected to end just now may still hold its hosts.
-    if not plan.start[job] <= now or not masks.within(plan.kept[plan.kept_row[job]], plan.now_free):
+    if not plan.start[job] <= now:
         return
-    mask = plan.kept[plan.kept_row[job]]
-    masks.remove(plan.now_free, mask)
+    mask, used = plan.kept[plan.kept_row[job]], planning.words(plan)
+    if not masks.within(mask, plan.now_free, used):
+        return
+    masks.remove(plan.now_free, mask, used)
     begin = state.count[RUNS]
-    end = masks.write_runs(mask, state.first, state.last, begin)
+    end = write_runs(plan.blocks, mask, state.first, state.last, begin)
     state.hosts_at[job], state.hosts_runs[job] = begin, end - begin
     state.count[RUNS] = end
     leave(state, job)
@@ -171,21 +170,22 @@ def _replan(state: State, plan: Plan, job: int, slack: float) -> None:
             planning.note_return(plan, old_start, old_end)
             _forget(plan, job)
         return
-    masks.lowest(plan.common, units)
+    planning.leave_lowest(plan, units)
+    used = planning.words(plan)
     end = rounded(start + booked)
     if least != booked and planning.free_until(plan, plan.common, rounded(start + least), end) < end:
         count[CUT] = job
         return
     if planned:
         back = old_start
-        if start <= old_start and masks.same(plan.common, plan.kept[plan.kept_row[job]]):
+        if start <= old_start and masks.same(plan.common, plan.kept[plan.kept_row[job]], used):
             back = max(end, old_start)
         planning.note_return(plan, back, old_end)
     else:
         count[SPARE_KEPT] -= 1
         plan.kept_row[job] = plan.spare_kept[count[SPARE_KEPT]]
     mask = plan.kept[plan.kept_row[job]]
-    masks.copy(plan.common, mask)
+    masks.copy(plan.common, mask, used)
     plan.start[job], plan.end[job] = start, end
     planning.shift(plan, mask, units, start, end, False)
     plan.known[job], plan.known_round[job] = count[RETURNS], count[ROUND]

@@ -2,7 +2,7 @@
 `batdispatch.core.reservations` keep it.
 
 A step is a time and a row of `Plan.rows`, which holds the hosts that are free from then on to the next step. So a new
-step moves numbers, and no sets of hosts.
+step moves numbers, and no sets of hosts. Hosts are kept in blocks.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.engines.compiled import blocks as in_blocks
 from batdispatch.engines.compiled import masks
+from batdispatch.engines.compiled.blocks import Blocks, Masks, blocks_of
 from batdispatch.engines.compiled.jit import part
-from batdispatch.engines.compiled.masks import Mask
+from batdispatch.engines.compiled.masks import WORD, Mask
 from batdispatch.engines.compiled.rounding import rounded
 from batdispatch.engines.compiled.state import Counts, Floats, Ints
-
-Masks = NDArray[np.uint64]
 
 # Which number of `Plan.count` is what.
 STEPS = 0
@@ -35,12 +35,17 @@ NUMBERS = 6
 
 #: Most returns that are remembered; looking anew for a place then costs no more than going through them.
 MOST_RETURNS = 500
+#: On a machine of no more hosts, each one is a block for good: bits are counted faster than the hosts of blocks.
+FEW_HOSTS = 4096
+#: So many times the blocks that cannot be joined there is room for: sets grow by that, and joining is due so often.
+SPACIOUS = 1.25
 
 
 class Plan(NamedTuple):
-    """Steps, and what is kept for the jobs that wait or run. Times in seconds."""
+    """Steps, and what is kept for the jobs that wait or run. Times in seconds, sets of hosts as sets of blocks."""
 
     count: Ints
+    blocks: Blocks
     times: Floats
     #: Row of `rows` of each step, and how many hosts are free there.
     row: Counts
@@ -59,29 +64,31 @@ class Plan(NamedTuple):
     #: By rank: returns that the job is known to withstand, and in which round.
     known: Ints
     known_round: Ints
-    #: Hosts that are free now.
+    #: What is free now.
     now_free: Mask
-    #: For a search: the hosts that are free all along.
+    #: For a search: what is free all along.
     common: Mask
 
 
-def empty(hosts: int, jobs: int, runs: Ints, steps: int, kept: int) -> Plan:
+def empty(jobs: int, runs: Ints, steps: int, kept: int) -> Plan:
     """Return a plan in which nothing is reserved.
 
     Args:
-        hosts: a number above all ids.
         jobs: how many there are.
         runs: int64 [run, 2], first and last host of each run of hosts that run jobs.
         steps: that there is room for.
         kept: jobs that may wait or run at a time.
     """
-    words = -(-hosts // 64)
-    free = np.zeros(words * 64, dtype=np.uint8)
-    for first, last in runs.tolist():
-        free[first : last + 1] = 1
-    now_free = np.packbits(free, bitorder="little").view(np.uint64).copy()
+    first, size = runs[:, 0], runs[:, 1] - runs[:, 0] + 1
+    hosts = int(size.sum())
+    if hosts <= FEW_HOSTS:
+        first = np.concatenate([np.arange(begin, end + 1) for begin, end in runs.tolist()])
+        size = np.ones_like(first)
+    blocks = blocks_of(first, size, _room_for(len(first), kept, hosts))
+    words = len(blocks.order) // WORD
     plan = Plan(
         count=np.zeros(NUMBERS, dtype=np.int64),
+        blocks=blocks,
         times=np.zeros(steps),
         row=np.zeros(steps, dtype=np.int32),
         free=np.zeros(steps, dtype=np.int32),
@@ -96,17 +103,31 @@ def empty(hosts: int, jobs: int, runs: Ints, steps: int, kept: int) -> Plan:
         back_end=np.zeros(MOST_RETURNS),
         known=np.zeros(jobs, dtype=np.int64),
         known_round=np.full(jobs, -1, dtype=np.int64),
-        now_free=now_free,
+        now_free=np.zeros(words, dtype=np.uint64),
         common=np.zeros(words, dtype=np.uint64),
     )
-    plan.rows[0] = now_free
-    plan.free[0] = int(free.sum())
+    plan.now_free[:] = _packed(np.ones((1, len(first)), dtype=np.uint8), words)[0]
+    plan.rows[0] = plan.now_free
+    plan.free[0] = hosts
     plan.count[STEPS] = 1
     # Row 0 is the last one of `spare`.
     plan.count[SPARE_ROWS] = steps - 1
     plan.count[SPARE_KEPT] = kept
     plan.count[CUT] = -1
     return plan
+
+
+def _room_for(blocks: int, jobs: int, hosts: int) -> int:
+    """Return the room for so many blocks and those that so many jobs may cut, a multiple of the bits of a word."""
+    return -(-min(int(SPACIOUS * blocks) + jobs, hosts) // WORD) * WORD
+
+
+def _packed(bits: NDArray[np.uint8], words: int) -> Masks:
+    """Return sets of which the bits are given, uint8 [set, number]."""
+    packed = np.zeros((len(bits), words * (WORD // 8)), dtype=np.uint8)
+    found = np.packbits(bits, axis=1, bitorder="little")
+    packed[:, : found.shape[1]] = found
+    return packed.view(np.uint64)
 
 
 def with_room(plan: Plan, steps: int, kept: int) -> Plan:
@@ -131,10 +152,44 @@ def with_room(plan: Plan, steps: int, kept: int) -> Plan:
     )
 
 
+def with_joined_blocks(plan: Plan, jobs: int) -> Plan:
+    """Return the same plan with as few blocks as can be, and room for those that so many jobs may cut."""
+    steps, spare = int(plan.count[STEPS]), int(plan.count[SPARE_KEPT])
+    in_use = np.ones(len(plan.kept), dtype=np.bool_)
+    in_use[plan.spare_kept[:spare]] = False
+    first, size, (rows, kept, now_free) = in_blocks.joined(
+        plan.blocks, [plan.rows[plan.row[:steps]], plan.kept[in_use], plan.now_free[None]]
+    )
+    blocks = blocks_of(first, size, _room_for(len(first), 2 * jobs, plan.blocks.hosts))
+    words = len(blocks.order) // WORD
+    plan = plan._replace(
+        blocks=blocks,
+        rows=np.zeros((len(plan.rows), words), dtype=np.uint64),
+        kept=np.zeros((len(plan.kept), words), dtype=np.uint64),
+        now_free=_packed(now_free, words)[0],
+        common=np.zeros(words, dtype=np.uint64),
+    )
+    plan.rows[plan.row[:steps]] = _packed(rows, words)
+    plan.kept[in_use] = _packed(kept, words)
+    return plan
+
+
 @part
 def has_room_for(plan: Plan, jobs: int) -> bool:
     """Return whether there is room for the reservations of so many jobs that wait or run."""
     return 2 * jobs + 6 <= len(plan.times) and jobs + 2 <= len(plan.kept)
+
+
+@part
+def has_blocks_for(plan: Plan, jobs: int) -> bool:
+    """Return whether there is room for the blocks that so many jobs may cut, one each; there are no more than hosts."""
+    return min(plan.blocks.count[0] + jobs, plan.blocks.hosts) <= len(plan.blocks.order)
+
+
+@part
+def words(plan: Plan) -> int:
+    """Return how many words of each set are in use."""
+    return (plan.blocks.count[0] + WORD - 1) // WORD
 
 
 @part
@@ -161,8 +216,8 @@ def _cut(plan: Plan, time: float) -> int:
         times[index], row[index], free[index] = times[index - 1], row[index - 1], free[index - 1]
     count[SPARE_ROWS] -= 1
     new = plan.spare[count[SPARE_ROWS]]
-    masks.copy(plan.rows[row[at - 1]], plan.rows[new])
     times[at], row[at], free[at] = time, new, free[at - 1]
+    masks.copy(plan.rows[row[at - 1]], plan.rows[new], words(plan))
     count[STEPS] += 1
     return at
 
@@ -186,7 +241,7 @@ def _join(plan: Plan, time: float) -> None:
     at = first_at(plan, time)
     if not 0 < at < plan.count[STEPS] or plan.free[at] != plan.free[at - 1]:
         return
-    if masks.same(plan.rows[plan.row[at]], plan.rows[plan.row[at - 1]]):
+    if masks.same(plan.rows[plan.row[at]], plan.rows[plan.row[at - 1]], words(plan)):
         _drop(plan, at, at + 1)
 
 
@@ -209,12 +264,13 @@ def shift(plan: Plan, mask: Mask, units: int, start: float, end: float, give: bo
         return
     first = _cut(plan, start)
     behind = plan.count[STEPS] if end == np.inf else _cut(plan, end)
+    used = words(plan)
     for index in range(first, behind):
         if give:
-            masks.join(plan.rows[plan.row[index]], mask)
+            masks.join(plan.rows[plan.row[index]], mask, used)
             plan.free[index] += units
         else:
-            masks.remove(plan.rows[plan.row[index]], mask)
+            masks.remove(plan.rows[plan.row[index]], mask, used)
             plan.free[index] -= units
     _join(plan, end)
     _join(plan, start)
@@ -247,34 +303,59 @@ def earliest(plan: Plan, units: int, seconds: float, now: float) -> float:
 
     Where a window has too few hosts at a step, the next one begins as far before that step as the job fits.
     """
-    times, common = plan.times, plan.common
+    times, common, blocks, used = plan.times, plan.common, plan.blocks, words(plan)
     steps = plan.count[STEPS]
     index = 0
     while index < steps:
-        if plan.free[index] < units:
+        # As many more hosts as the window has than the job needs.
+        more = plan.free[index] - units
+        if more < 0:
             index += 1
             continue
-        masks.copy(plan.rows[plan.row[index]], common)
+        masks.copy(plan.rows[plan.row[index]], common, used)
         at = index + 1
         end = rounded(max(times[index], now) + seconds)
         while at < steps and times[at] < end:
-            free = plan.rows[plan.row[at]]
             if plan.free[at] < units:
                 break
-            if masks.meet_size(common, free) < units:
-                masks.copy(free, common)
-                index = at
-                while masks.meet_size(common, plan.rows[plan.row[index - 1]]) >= units:
+            free = plan.rows[plan.row[at]]
+            lost = in_blocks.lost(blocks, common, free, used, more)
+            if lost > more:
+                masks.copy(free, common, used)
+                index, more = at, plan.free[at] - units
+                while True:
+                    free = plan.rows[plan.row[index - 1]]
+                    lost = in_blocks.lost(blocks, common, free, used, more)
+                    if lost > more:
+                        break
                     index -= 1
-                    masks.meet(common, plan.rows[plan.row[index]])
+                    more -= lost
+                    masks.meet(common, free, used)
                 end = rounded(max(times[index], now) + seconds)
             else:
-                masks.meet(common, free)
+                more -= lost
+                masks.meet(common, free, used)
             at += 1
         else:
             return max(times[index], now)
         index = at + 1
     return np.nan
+
+
+@part
+def leave_lowest(plan: Plan, units: int) -> None:
+    """Leave in `Plan.common` only so many of its lowest hosts; it has as many. A block may be cut for that."""
+    blocks = plan.blocks
+    position, stay = in_blocks.lowest(blocks, plan.common, units)
+    block = blocks.order[position]
+    if stay == blocks.size[block]:
+        return
+    new = in_blocks.cut(blocks, position, stay)
+    for row in range(len(plan.rows)):
+        in_blocks.follow(plan.rows[row], block, new)
+    for row in range(len(plan.kept)):
+        in_blocks.follow(plan.kept[row], block, new)
+    in_blocks.follow(plan.now_free, block, new)
 
 
 @part
@@ -308,7 +389,7 @@ def free_until(plan: Plan, mask: Mask, start: float, end: float) -> float:
     if at == plan.count[STEPS] or plan.times[at] > start:
         at -= 1
     while at < plan.count[STEPS] and plan.times[at] < end:
-        if not masks.within(mask, plan.rows[plan.row[at]]):
+        if not masks.within(mask, plan.rows[plan.row[at]], words(plan)):
             return max(plan.times[at], start)
         at += 1
     return end

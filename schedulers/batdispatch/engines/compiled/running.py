@@ -116,18 +116,32 @@ def submit(state: State) -> None:
 
 
 @part
-def advance(state: State) -> bool:
-    """Let everything happen that happens next, as the engine tells it in one message; False: all is over."""
+def begin_moment(state: State) -> bool:
+    """Let the time come at which something happens next; False: all is over."""
     moment = next_moment(state)
     if moment == np.inf:
         return False
     state.now[NOW] = moment
+    return True
+
+
+@part
+def end_moment(state: State) -> None:
+    """Let the jobs come that come at this time: the engine tells the dispatcher of all that has happened."""
+    submit(state)
+    state.count[MESSAGES] += 1
+    state.count[DECIDES] = 1
+
+
+@part
+def advance(state: State) -> bool:
+    """Let everything happen that happens next, as the engine tells it in one message; False: all is over."""
+    if not begin_moment(state):
+        return False
     # The engine writes the rows of ended jobs before the dispatcher can reject one.
     job = end_next(state)
     while job >= 0:
         _stop(state, job)
         job = end_next(state)
-    submit(state)
-    state.count[MESSAGES] += 1
-    state.count[DECIDES] = 1
+    end_moment(state)
     return True

@@ -21,7 +21,9 @@ from batdispatch.engines.compiled.state import (
     KINDS,
     LOGGED,
     MESSAGES,
+    RUNNING,
     RUNS,
+    WAITING,
     Counts,
     Floats,
     Ints,
@@ -136,8 +138,7 @@ class _Planning:
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: Conservative) -> None:
         self.state = begin(jobs, runs, room_for(jobs, runs))
-        hosts = int(runs[-1, 1]) + 1
-        self._plan = plan.empty(hosts, len(jobs.units), runs, steps=room_for_plan(), kept=room_for_plan() // 2)
+        self._plan = plan.empty(len(jobs.units), runs, steps=room_for_plan(), kept=room_for_plan() // 2)
         self._slack = dispatcher.lateness.slack
 
     def go_on(self, moments: int) -> int:
@@ -146,9 +147,15 @@ class _Planning:
         return conservative.run(self.state, self._plan, self._slack, max(moments // 50, 1))
 
     def grow(self) -> None:
-        """Make more room."""
-        self.state = with_room(self.state, 2 * len(self.state.first) + self.state.size)
-        self._plan = plan.with_room(self._plan, 2 * len(self._plan.times) + 8, 2 * len(self._plan.kept) + 4)
+        """Make more room for what lacks it."""
+        state, kept = self.state, self._plan
+        booked = int(state.count[WAITING] + state.count[RUNNING])
+        if not plan.has_blocks_for(kept, booked):
+            self._plan = plan.with_joined_blocks(kept, booked)
+        elif not plan.has_room_for(kept, booked):
+            self._plan = plan.with_room(kept, 2 * len(kept.times) + 8, 2 * len(kept.kept) + 4)
+        else:
+            self.state = with_room(state, 2 * len(state.first) + state.size)
 
 
 def room_for_plan() -> int:
