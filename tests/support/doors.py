@@ -31,6 +31,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.batdispatcher_path import batdispatcher_path
 from batdispatch.links.batsim_process import find_batsim
+from batdispatch.links.informed import informed_by
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.links.replay import replay, told_by
@@ -47,6 +48,8 @@ class Special(NamedTuple):
     sites: tuple[str, ...] = ()
     #: Door -> why it does not go through it.
     closed: dict[str, str] = {}
+    #: Whether it needs what only the platform file says.
+    informed: bool = False
 
 
 #: Dispatcher -> what it needs.
@@ -145,6 +148,13 @@ def session_of(name: str) -> Session:
     return Session(create(name, SPECIAL.get(name, Special()).options, 0))
 
 
+def peer_of(name: str, session: Session, site: Site, version: str) -> Peer:
+    """Return what answers in a decision process of its own: the session, told of the platform file if it needs that."""
+    if not SPECIAL.get(name, Special()).informed:
+        return session
+    return informed_by(site.platform, session, version=version)
+
+
 def spec_of(name: str, site: Site, engine: Any = "embedded") -> RunSpec:
     """Return the run of a dispatcher on a site."""
     return RunSpec(
@@ -187,7 +197,7 @@ def _over_a_socket(version: str) -> Callable[[str, Site, Path], Schedule]:
                 session, wire = session_of(name), protocol(version)
                 with Recorder(folder / "decisions.jsonl", wire) as recorder:
                     serve(
-                        session,
+                        peer_of(name, session, site, version),
                         "tcp://127.0.0.1:*",
                         wire,
                         features=features_for(registers_jobs=session.dispatcher.registers_jobs),
@@ -221,7 +231,10 @@ def in_pybatsim(name: str, site: Site, folder: Path) -> Schedule:
     folder.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-    options = {"dispatcher": name, "options": SPECIAL.get(name, Special()).options}
+    special = SPECIAL.get(name, Special())
+    options: dict[str, Any] = {"dispatcher": name, "options": special.options}
+    if special.informed:
+        options["platform"] = str(site.platform)
     program = "import sys; from batsim.cmds.launcher import main; sys.exit(main())"
     command = [sys.executable, "-c", program, str(batdispatcher_path()), "-s", endpoint, "-t", "60000"]
     with subprocess.Popen(
@@ -249,9 +262,11 @@ def _in_batsim(major: int) -> Callable[[str, Site, Path], Schedule]:
     return ask
 
 
-def replayed(name: str, recording: Path) -> Any:
+def replayed(name: str, recording: Path, site: Site | None = None) -> Any:
     """Ask a fresh dispatcher again what was recorded; return the first difference, or None."""
-    return replay(recording, session_of(name), protocol(told_by(recording)), times=True).difference
+    version = told_by(recording)
+    peer = session_of(name) if site is None else peer_of(name, session_of(name), site, version)
+    return replay(recording, peer, protocol(version), times=True).difference
 
 
 #: Door -> how to go through it; those behind which a Batsim stands are no exact clocks.

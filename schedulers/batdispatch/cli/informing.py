@@ -58,12 +58,10 @@ def informed(peer: Peer, platform: Path | None, master: str | None, roles: Seque
     """
     from batdispatch.cli.platform import parse_roles
     from batdispatch.core.errors import InputError
-    from batdispatch.inputs.platforms import read_platform
-    from batdispatch.links.informed import Informed
+    from batdispatch.links.informed import informed_by
 
     if platform is None:
         if master is not None or roles:
             raise InputError("--master-host and --role need --platform")
         return peer
-    read = read_platform(platform, master=master, roles=parse_roles(roles), batsim=5 if version == "5" else 4)
-    return Informed(peer, read.machine, source=str(platform), places=[host.place for host in read.hosts])
+    return informed_by(platform, peer, master=master, roles=parse_roles(roles), version=version)

@@ -85,6 +85,12 @@ class Scene:
         return self.ledger.now if self._time is None else self._time
 
     @property
+    def present_holders(self) -> tuple[int, int] | None:
+        """What differs whenever others than before run in this ledger, if `held` are those who run now; else None."""
+        ledger = self.ledger
+        return None if self._held is not None else (ledger.epoch, len(ledger.running))
+
+    @property
     def wanted(self) -> Sequence[Job]:
         """The jobs that compete for the capacity."""
         return tuple(self.ledger.queue.values()) if self._wanted is None else self._wanted

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NoReturn
 
@@ -23,14 +24,17 @@ from batdispatch.batsim.v4.reply_encode import execute_fields
 from batdispatch.core import decisions as d
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import BatdispatchError, InputError
+from batdispatch.core.messages import Peer
 from batdispatch.core.session import Session
+from batdispatch.links.informed import informed_by
 
 
 class Batdispatcher(BatsimScheduler):  # type: ignore[misc]
     """A pybatsim scheduler that asks one of our dispatchers.
 
     Options (pybatsim's ``-o``): ``dispatcher`` (name, module:Class or file.py:Class), ``options`` (of the dispatcher),
-    ``seed``, ``decision_time`` ("none", "measured" or seconds).
+    ``seed``, ``decision_time`` ("none", "measured" or seconds), ``platform`` (the file that Batsim was started with,
+    for what Batsim does not tell), ``master_host`` and ``roles`` (host -> role), as Batsim was told.
 
     Events are read from the frames themselves, decoded as `serve` decodes them: pybatsim's callbacks tell neither the
     time of each event nor jobs that ended before a kill. Decisions go through pybatsim's methods, so that its counters
@@ -43,7 +47,7 @@ class Batdispatcher(BatsimScheduler):  # type: ignore[misc]
         self._frame: bytes | None = None
         self._batsim: Any = None
         try:
-            self._session = _session(self.options)
+            self._peer = _peer(self.options)
         except BatdispatchError as problem:
             _stop(problem)
 
@@ -74,7 +78,7 @@ class Batdispatcher(BatsimScheduler):  # type: ignore[misc]
         """Decide: called once a message, after its events."""
         assert self._frame is not None
         try:
-            reply = self._session.handle(v4.decode_message(self._frame))
+            reply = self._peer.handle(v4.decode_message(self._frame))
             # Refuses what Batsim would refuse, before pybatsim writes it without looking.
             v4.encode_reply(reply)
         except BatdispatchError as problem:
@@ -96,8 +100,8 @@ class Batdispatcher(BatsimScheduler):  # type: ignore[misc]
     onNotifyEventMachineUnavailable = onNotifyEventMachineAvailable = onNotifyGenericEvent = _heard
 
 
-def _session(options: dict[str, Any]) -> Session:
-    known = ("dispatcher", "options", "seed", "decision_time")
+def _peer(options: dict[str, Any]) -> Peer:
+    known = ("dispatcher", "options", "seed", "decision_time", "platform", "master_host", "roles")
     for name in options:
         if name not in known:
             raise InputError(f"option {name!r}: expected {', '.join(known)}", source="pybatsim's --options")
@@ -107,7 +111,17 @@ def _session(options: dict[str, Any]) -> Session:
             'expected {"dispatcher": name, "options": {...}, "seed": whole number}', source="pybatsim's --options"
         )
     decision_time = _decision_time(options.get("decision_time", "none"))
-    return Session(create(name, settings, seed), decision_time=decision_time, clock=perf_counter)
+    session = Session(create(name, settings, seed), decision_time=decision_time, clock=perf_counter)
+    platform, master, roles = options.get("platform"), options.get("master_host"), options.get("roles", {})
+    if platform is None:
+        if master is not None or roles:
+            raise InputError("options master_host and roles need platform", source="pybatsim's --options")
+        return session
+    if type(platform) is not str or type(master) not in (str, type(None)) or type(roles) is not dict:
+        raise InputError(
+            'expected {"platform": file, "master_host": name, "roles": {name: role}}', source="pybatsim's --options"
+        )
+    return informed_by(Path(platform), session, master=master, roles=roles)
 
 
 def _decision_time(value: Any) -> float | None:

@@ -7,7 +7,8 @@ speeds under Batsim 4 are in the platform file alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import msgspec
@@ -16,6 +17,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.events import SimulationBegins
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Message, Peer, Reply
+from batdispatch.inputs.platforms import read_platform
 
 #: Host property that says what a host is for.
 _ROLE = "role"
@@ -26,6 +28,25 @@ _ADVICE = (
     "Is it the platform that Batsim was started with, with the same master host (-m, --master-host), the same roles "
     "(-r, --role) and the same protocol?"
 )
+
+
+def informed_by(
+    platform: Path, peer: Peer, *, master: str | None = None, roles: Mapping[str, str] | None = None, version: str = "4"
+) -> Informed:
+    """Return a peer that answers as one that was told the machine of a platform file.
+
+    Args:
+        platform: the file.
+        peer: what answers.
+        master: the host that carries Batsim; None: the one called so, if there is one.
+        roles: role of each host that Batsim was told one of, by name.
+        version: of the protocol; each version of Batsim numbers hosts in its own way.
+
+    Raises:
+        InputError: the file is malformed.
+    """
+    read = read_platform(platform, master=master, roles=roles or {}, batsim=5 if version == "5" else 4)
+    return Informed(peer, read.machine, source=str(platform), places=[host.place for host in read.hosts])
 
 
 class Informed:

@@ -12,7 +12,8 @@ from batdispatch.parts.placement.geometry.shape import Shape
 class Connected(Shape):
     """Take hosts whose routers are connected by links between them, or wait.
 
-    Hosts of one router are connected. Of the connected parts of what is free, the smallest that suffices is taken, from
+    Hosts of one router are connected, and switches without hosts connect what they are linked to: in a fat tree any
+    hosts are connected. Of the connected parts of what is free, the smallest that suffices is taken, from
     one of its ends. Exact: None is returned only if there are no such hosts. (With `local` and several pinned I/O nodes
     it is exact on small machines, of at most 64 routers.)
     """

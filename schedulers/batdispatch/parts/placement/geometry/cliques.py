@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from batdispatch.core import hostset
 from batdispatch.parts.placement.geometry.moment import Asked, State, mask_of
 from batdispatch.parts.placement.geometry.network import Network
@@ -151,9 +149,3 @@ def beside_masks(network: Network) -> list[int]:
     return [
         sum(1 << other for other in ends[starts[cell] : starts[cell + 1]].tolist()) for cell in range(network.cells)
     ]
-
-
-def gamma(network: Network, hosts: Sequence[int]) -> float:
-    """Return the compactness of hosts, the mean distance over ordered pairs; 0 for one host."""
-    count = len(hosts)
-    return network.topology.sum_of_distances(np.array(hosts)) / (count * (count - 1)) if count > 1 else 0.0

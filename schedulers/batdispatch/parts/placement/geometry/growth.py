@@ -78,7 +78,7 @@ def grown(asked: Asked, state: State, *, connected: bool) -> Iterator[list[int]]
     set begins with a seed and takes, again and again, the next router by distance from the seed that may be used
     together with all so far (and is beside one of these, if they are to be connected; where the job is pinned to I/O
     nodes, seeds are near the first one, and routers near the others are taken first). It is given up when too little
-    room is left in what may be added, or after `_LONGEST` routers.
+    room is left in what may be added, or after `_LONGEST` routers: who asks for more finds boxes only.
 
     A set does not depend on the number of units, which only says where to stop. So jobs of all sizes share sets as far
     as these have grown, and who asks for more finds a place only where one who asks for less does.
@@ -92,6 +92,8 @@ def grown(asked: Asked, state: State, *, connected: bool) -> Iterator[list[int]]
     """
     grid = asked.network.topology
     assert isinstance(grid, Grid)
+    if asked.units > _LONGEST * int(asked.weights.max(initial=0)):
+        return
     partners = state.once("partners", lambda: Partners(grid, state.links))
     if asked.near:
         chains = _chains(asked, partners, asked.near, connected=connected)

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
 from batdispatch.core.need import Need
+from batdispatch.core.scene import Scene
 from batdispatch.core.topology.base import Ints
 from batdispatch.parts.placement.geometry.network import Network
 
@@ -46,9 +48,20 @@ class Traffic:
         #: By identity, which the allocations kept here preserve.
         self._shown: dict[int, Allocation] = {}
         self._states: OrderedDict[frozenset[int], State] = OrderedDict()
+        #: Ledger, its present holders, and what they use.
+        self._present: tuple[Ledger, tuple[int, int], State] | None = None
 
-    def of(self, held: Iterable[tuple[Job, Place]]) -> State:
+    def of(self, scene: Scene) -> State:
         """Return what the jobs of a scene use."""
+        present, known = scene.present_holders, self._present
+        if present is None:
+            return self.by(scene.held)
+        if known is None or known[0] is not scene.ledger or known[1] != present:
+            known = self._present = (scene.ledger, present, self.by(scene.held))
+        return known[2]
+
+    def by(self, held: Iterable[tuple[Job, Place]]) -> State:
+        """Return what jobs use."""
         now = {id(place.allocation): place.allocation for _, place in held}
         key = frozenset(now)
         known = self._states.get(key)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
@@ -58,22 +59,38 @@ class Network:
         return np.arange(self.cells) if self.topology.routes_follow_routers else self.topology.router_of
 
     @cached_property
+    def _through_switches(self) -> list[Ints]:
+        """The routers with hosts around each connected group of switches without hosts: [int64 [router], ...].
+
+        Such switches hold no job, so they join whatever they are linked to, as in `core.topology.pieces`.
+        """
+        topology = self.topology
+        empty = np.ones(topology.routers, dtype=np.bool_)
+        empty[topology.router_of[topology.router_of >= 0]] = False
+        if not empty.any():
+            return []
+        one, other = topology.link_ends.T
+        inside = empty[one] & empty[other]
+        shape = (topology.routers, topology.routers)
+        graph = csr_array((np.ones(int(inside.sum()), dtype=np.int8), (one[inside], other[inside])), shape=shape)
+        _, labels = connected_components(graph, directed=False)
+        border = empty[one] & ~empty[other]
+        return [np.unique(other[border & (labels[one] == label)]) for label in np.unique(labels[one[border]]).tolist()]
+
+    @cached_property
+    def always_joined(self) -> bool:
+        """Whether any hosts are connected, because switches without hosts join all routers: in a fat tree they do."""
+        inside = np.unique(self.topology.router_of[self.topology.router_of >= 0])
+        return len(inside) < 2 or any(np.array_equal(around, inside) for around in self._through_switches)
+
+    @cached_property
     def beside(self) -> csr_array:
-        """Which cells are on one router or on routers joined by a link: [cell, cell], symmetric, none beside itself."""
-        topology, own = self.topology, self.router_of_cell
-        ends = np.unique(topology.link_ends, axis=0)
-        if topology.routes_follow_routers:
-            rows, columns = ends[:, 0], ends[:, 1]
-        else:
-            joined = np.zeros((topology.routers, topology.routers), dtype=np.bool_)
-            joined[ends[:, 0], ends[:, 1]] = True
-            np.fill_diagonal(joined, val=True)
-            inside = (own >= 0).nonzero()[0]
-            near = joined[own[inside][:, None], own[inside][None, :]]
-            np.fill_diagonal(near, val=False)
-            row, column = near.nonzero()
-            rows, columns = inside[row], inside[column]
-        return csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(self.cells, self.cells))
+        """Which cells are joined by a link, or by switches without hosts: [cell, cell]; where not all of them are."""
+        ends = self.topology.link_ends
+        around = [np.array([(a, b) for a in one for b in one if a != b]) for one in self._through_switches]
+        pairs = np.unique(np.concatenate([ends, *(one for one in around if len(one))]), axis=0)
+        shape = (self.topology.routers, self.topology.routers)
+        return csr_array((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=shape)
 
     @cached_property
     def edges(self) -> tuple[Ints, Ints]:

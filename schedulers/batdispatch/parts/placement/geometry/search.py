@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -14,8 +15,9 @@ from batdispatch.core.machine import Machine
 from batdispatch.core.scene import Scene
 from batdispatch.core.topology import Grid
 from batdispatch.core.topology.base import Ints
+from batdispatch.core.topology.measures import compactness
 from batdispatch.parts.placement.geometry.boxes import Boxes, Sizes, Sums, find
-from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two, compatible, gamma
+from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two, compatible
 from batdispatch.parts.placement.geometry.closest import ClosestSearch, balls
 from batdispatch.parts.placement.geometry.growth import grown
 from batdispatch.parts.placement.geometry.hits import hits
@@ -66,6 +68,8 @@ class Search:
         if not rules.networked:
             return self._on_lines(lines, Rules(), Wanted(need, self._room(scene, job)))
         assert self._network is not None
+        if rules.connected and self._network.always_joined:
+            rules = replace(rules, connected=False)
         near = [self._near_to(name) for name in job.request.io_nodes] if rules.local else []
         state = self._state(scene, rules)
         ground = self._ground(scene, job, state)
@@ -123,7 +127,7 @@ class Search:
     def _state(self, scene: Scene, rules: Rules) -> State:
         """Return what others use, as far as the rules need it."""
         assert self._traffic is not None
-        return self._traffic.of(scene.held if rules.convex else ())
+        return self._traffic.of(scene) if rules.convex else self._traffic.by(())
 
     # ------------------------------------------------------------------ lines
 
@@ -168,7 +172,7 @@ class Search:
         assert self._network is not None
         network = self._network
         compared = list(islice(found, _COMPARED if not network.small else None))
-        return min(compared, key=lambda one: gamma(network, one.ids), default=None)
+        return min(compared, key=lambda one: compactness(network.topology, one.ids), default=None)
 
     def _orders(self, rules: Rules, asked: Asked, state: State) -> Iterator[Order]:
         """Yield hosts in orders of which enough first ones keep the rules, with the number that must be used."""
@@ -187,6 +191,8 @@ class Search:
         elif rules.compact:
             for hosts in balls(asked):
                 yield hosts, 0
+        else:
+            yield asked.hosts, 0
         if rules.convex == "links" and isinstance(asked.network.topology, Grid):
             for routers in grown(asked, state, connected=rules.connected):
                 yield _leading(asked, asked.hosts_in(np.array(routers, dtype=np.int64)), len(routers))
