@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.core import decisions as d
+from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job
+from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Host, Machine
+from batdispatch.core.request import Request
 from batdispatch.core.storages import Storages, storage_host
 
 PFS = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 1, "bytes_to_write": 2}
@@ -39,6 +45,16 @@ def test_a_job_that_is_pinned_to_one_io_node_uses_it_for_labels_that_name_no_hos
     assert storages.mapping("w0", "io", {"io": PFS}, pins) == expected
     # A label that names a host means that host, wherever the job is pinned.
     assert storages.mapping("w0", "named", {"named": {**PFS, "storage": "nfs"}}, pins) == {"nfs": 2}
+
+
+def test_a_pinned_job_is_started_with_its_io_node() -> None:
+    ledger = Ledger(e.SimulationBegins(0.0, machine("scratch", "nfs"), profiles={"w0": {"io": PFS}}))
+    job = Job(id="w0!1", request=Request(io_nodes=("nfs",)), profile="io")
+    ledger.apply_submitted(e.JobSubmitted(0.0, job))
+    ledger.start(job, Allocation.parse("0"))
+    (decision,) = ledger.take_decisions()
+    assert isinstance(decision, d.Execute)
+    assert decision.storage == {"pfs": 2}
 
 
 def test_labels_are_found_in_all_parts_of_a_profile() -> None:
