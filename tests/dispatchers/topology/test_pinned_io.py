@@ -21,6 +21,7 @@ from batdispatch.dispatchers.topology.course import Course, Turn
 from batdispatch.dispatchers.topology.line import Line
 from pinned import machine_of
 from simulating import Result, Task, audit, simulate
+from stochastic import check
 from strategies import make_job
 
 quick = settings(
@@ -264,6 +265,20 @@ def test_without_walltimes_jobs_are_planned_and_run() -> None:
     result = run(machine_of("CCICC"), tasks)
     assert len(result.starts()) == 8
     assert notes(result)[0]["lp_bound"] > 0
+
+
+@pytest.mark.parametrize("speculate", ["true", "false"])
+def test_stochastic_jobs_run_in_attempts_under_a_plan(speculate: str) -> None:
+    law = "tnorm:0,20,8,2"
+    tasks = [
+        Task(str(n), float(n // 4), 1 + n % 3, 1.0 + 7 * n % 19, 40.0, extra={"io_node": "n2", "runtime_law": law})
+        for n in range(12)
+    ]
+    machine = machine_of("CCICCC")
+    result = simulate(machine, tasks, "attempts", options={"dispatcher": "pinned-io", "speculate": speculate})
+    check(machine, tasks, result)
+    # Some needed more than one attempt.
+    assert len(result.rows) > len(tasks)
 
 
 # What holds for any jobs.

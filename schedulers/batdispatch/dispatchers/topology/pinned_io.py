@@ -200,7 +200,9 @@ class PinnedIo(Dispatcher):
         began = self.clock()
         jobs: list[Job] = []
         ranges: list[Ranges] = []
-        for job in in_order(ledger, self.ordering, list(self._unplanned.values()), self.predictions.of):
+        # A layer may have amended a job since it came.
+        waiting = [ledger.queue[job_id] for job_id in self._unplanned]
+        for job in in_order(ledger, self.ordering, waiting, self.predictions.of):
             found = self.asking.ranges(job, ledger.unavailable)
             if found is not None:
                 jobs.append(job)
@@ -292,7 +294,7 @@ class PinnedIo(Dispatcher):
 
         Jobs of the plan may go to other nodes than planned by that.
         """
-        waiting = [*(turn.job for turn in self.course.turns.values()), *self._unplanned.values()]
+        waiting = [ledger.queue[job_id] for job_id in (*self.course.turns, *self._unplanned)]
         if not waiting:
             return
         idle = self._idle(ledger)
