@@ -10,6 +10,10 @@ import pytest
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.results.audit.run import Auditor
+from batdispatch.results.explain.placing import machine_of, placement_of
+from batdispatch.results.explain.waiting import explain
+from batdispatch.results.explain.words import in_words
+from batdispatch.results.runs import PlatformFacts, Result, read_result
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, replayed
 
 PLACED = {
@@ -80,3 +84,32 @@ def test_same_schedule(
     assert DOORS[door](name, site, tmp_path / "run") == reference[name][1]
     if door.startswith("zeromq"):
         assert replayed(name, tmp_path / "run" / "decisions.jsonl", site) is None
+
+
+def test_explain_wait_says_that_a_job_waited_for_a_shape(reference: dict[str, tuple[Path, Schedule]]) -> None:
+    # A recording tells no routes: they are read from the platform file that result.json names.
+    folder, schedule = reference["easy"]
+    result = read_result(folder)
+    assert placement_of(result) == "convex"
+    machine = machine_of(folder, result)
+    assert machine is not None
+    assert machine.topology is not None
+    found = explain(folder / "decisions.jsonl", list(schedule.rows), placement="convex", machine=machine)
+    shaped = [each for each in found if each.seconds("placement")]
+    assert shaped
+    assert "but no convex room: placement convex found no place" in "\n".join(in_words(shaped[0], limit=9))
+    # Without the file all that can be said is that there was room.
+    unknown = explain(folder / "decisions.jsonl", [shaped[0].job], placement="convex")
+    assert not unknown[0].seconds("placement")
+
+
+def test_the_machine_of_a_run_is_not_known_once_its_platform_file_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "platform.xml"
+    path.write_bytes(torus([3], io=0))
+    digest = read_platform(path).digest
+    known = Result(platform=PlatformFacts(path=str(path), sha256=digest))
+    assert machine_of(tmp_path, known) is not None
+    assert machine_of(tmp_path, Result(platform=PlatformFacts(path="platform.xml", sha256=digest))) is not None
+    path.write_bytes(torus([4], io=0))
+    assert machine_of(tmp_path, known) is None
+    assert machine_of(tmp_path, Result()) is None

@@ -1,13 +1,16 @@
-"""Which placement a run had, as its result.json says."""
+"""Which placement a run had, on which machine, as its result.json says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from batdispatch.core import registry
 from batdispatch.core.errors import InputError
+from batdispatch.core.machine import Machine
 from batdispatch.core.options import parse_named
+from batdispatch.inputs.platforms import read_platform
 from batdispatch.parts.placement import GROUP, Placement, make_placement
 from batdispatch.parts.placement.making import names_of
 from batdispatch.results.runs import Result
@@ -32,6 +35,22 @@ def placement_of(result: Result) -> str:
     except InputError:
         # Of another version, or altered: there is nothing to ask.
         return ""
+
+
+def machine_of(folder: Path, result: Result) -> Machine | None:
+    """Return a run's machine as its platform file says, or None where the file is not there as it was.
+
+    A recording tells neither coordinates nor routes, which some placements need.
+    """
+    noted = result.platform
+    path = next((each for each in (Path(noted.path), folder / noted.path) if noted.path and each.is_file()), None)
+    if path is None:
+        return None
+    try:
+        platform = read_platform(path, master=noted.master, batsim=5 if result.engine.get("name") == "batsim5" else 4)
+    except InputError:
+        return None
+    return platform.machine if platform.digest == noted.sha256 else None
 
 
 def _complete(placement: Placement) -> bool:

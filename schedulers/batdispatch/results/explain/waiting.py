@@ -13,6 +13,7 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
+from batdispatch.core.machine import Machine
 from batdispatch.core.options import did_you_mean
 from batdispatch.core.space import Space
 from batdispatch.links.retrace import retrace
@@ -61,6 +62,7 @@ def explain(
     *,
     holders: int = 5,
     placement: str = "",
+    machine: Machine | None = None,
     witness: Witness | None = None,
 ) -> list[Explanation]:
     """Say what held each of some jobs while it waited. Reads the recording once, whatever their number.
@@ -71,13 +73,14 @@ def explain(
         holders: most jobs named for each phase.
         placement: the run's, with options in brackets, where it may find no place although there is room, see
             `placing.placement_of`; empty: a job for which there is room has a place.
+        machine: the run's with its network, if that is known, see `placing.machine_of`.
         witness: the run's dispatcher, if it can say why it left a job waiting, see `witness.witness_of`.
 
     Raises:
         InputError: a job is not in the recording, a number is of several, or the recording is damaged.
         OSError: it cannot be read.
     """
-    watcher = Watcher(jobs, make_placement(placement) if placement else None, witness)
+    watcher = Watcher(jobs, make_placement(placement) if placement else None, witness, machine)
     retrace(recording, watcher, partial=recording.name == PARTIAL_RECORDING)
     watcher.finish()
     if not watcher.starts:

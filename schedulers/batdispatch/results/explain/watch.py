@@ -15,6 +15,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hindsight import Reason
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Message
 from batdispatch.core.scene import Choose
 from batdispatch.parts.placement import Placement
@@ -138,7 +139,11 @@ class Watcher(Attended):
     """
 
     def __init__(
-        self, wanted: Iterable[str], placement: Placement | None = None, witness: Witness | None = None
+        self,
+        wanted: Iterable[str],
+        placement: Placement | None = None,
+        witness: Witness | None = None,
+        machine: Machine | None = None,
     ) -> None:
         """Follow some jobs.
 
@@ -146,8 +151,10 @@ class Watcher(Attended):
             wanted: their ids or numbers.
             placement: the run's, where it may find no place for a job for which there is room.
             witness: the run's dispatcher, if it can say why it left a job waiting.
+            machine: the run's with its network, if that is known.
         """
         super().__init__(witness)
+        self._machine = machine
         self.waits: dict[str, Wait] = {}
         self.starts: dict[str, float] = {}
         self._placement = placement
@@ -173,9 +180,13 @@ class Watcher(Attended):
         self._state = State(ledger.space, ledger.free, self._held)
         self._before = ((-math.inf, ledger.free, self._held),)
         if self._placement is not None:
-            # One that needs what the recording does not tell, such as routes, cannot be asked.
+            known = self._machine
+            same = known is not None and [host.name for host in known.hosts] == [
+                host.name for host in ledger.machine.hosts
+            ]
+            # One that needs what neither the recording nor the platform file tells cannot be asked.
             with suppress(InputError):
-                self._placement.begin(ledger.machine)
+                self._placement.begin(known if known is not None and same else ledger.machine)
                 self._choose = self._placement.place
 
     # ------------------------------------------------------------------ what is told

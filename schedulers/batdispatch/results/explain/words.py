@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from batdispatch.core.hostsets import parse_many
 from batdispatch.core.machine import WHOLE_HOST
+from batdispatch.parts.placement.making import names_of
 from batdispatch.results.explain.records import BUSY, Explanation, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import NODE
 from batdispatch.results.numbers import duration
 
 #: Most intervals of hosts, and most jobs that one waits for, that are written out; `--json` has them all.
 _MOST_INTERVALS, _MOST_NAMED = 8, 4
+#: Placements that make a job wait for a shape although there is room.
+_SHAPES = ("contiguous", "connected", "convex", "local")
 _PLURALS = {WHOLE_HOST: "hosts", NODE: "whole nodes"}
 
 
@@ -60,7 +63,8 @@ def _noun(name: str, phase: Phase) -> str:
 
 def _placed(phase: Phase) -> str:
     name = phase.by[0] if phase.by else ""
-    form = "no contiguous room: " if name.partition("[")[0] == "contiguous" else ""
+    shapes = [shape for shape in names_of(name) if shape in _SHAPES] if name else []
+    form = f"no {' and '.join(shapes)} room: " if shapes else ""
     return f"there was room for {many(phase.room[1], 'unit')}, but {form}placement {name} found no place"
 
 

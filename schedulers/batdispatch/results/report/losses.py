@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.errors import BatdispatchError
-from batdispatch.results.explain.placing import placement_of
+from batdispatch.core.machine import Machine
+from batdispatch.results.explain.placing import machine_of, placement_of
 from batdispatch.results.explain.records import Explanation
 from batdispatch.results.explain.waiting import explain, recording_of
 from batdispatch.results.explain.words import sentence
@@ -153,8 +154,14 @@ def _loser(
     difference = number(total / len(both))
     columns = [worst[name].tolist() for name in ("job", "difference", "slowdown", "slowdown_best", "wait", "wait_best")]
     jobs = len(both)
+    placement = placement_of(run.result)
     task = partial(
-        explained, recording, _segments(run, columns[0]), worst["start"].tolist(), placement=placement_of(run.result)
+        explained,
+        recording,
+        _segments(run, columns[0]),
+        worst["start"].tolist(),
+        placement=placement,
+        machine=machine_of(run.folder, run.result) if placement else None,
     )
     begun = None if workers is None else workers.submit(task)
 
@@ -181,7 +188,12 @@ def _loser(
 
 
 def explained(
-    recording: Path, segments: Sequence[Sequence[str]], starts: Sequence[float], *, placement: str
+    recording: Path,
+    segments: Sequence[Sequence[str]],
+    starts: Sequence[float],
+    *,
+    placement: str,
+    machine: Machine | None = None,
 ) -> tuple[list[str], str]:
     """Return in words what held each of some logical jobs, or nothing and why.
 
@@ -190,10 +202,11 @@ def explained(
         segments: ids of each job's segments, first ones first.
         starts: when each job started first by the jobs file, seconds.
         placement: the run's, see `explain`.
+        machine: the run's, see `explain`.
     """
     try:
         listed = [name for names in segments for name in names]
-        found = iter(explain(recording, listed, placement=placement))
+        found = iter(explain(recording, listed, placement=placement, machine=machine))
     except (BatdispatchError, OSError) as problem:
         return [], f"Its recorded decisions cannot be followed: {problem}"
     explanations = [[next(found) for _ in names] for names in segments]
