@@ -311,3 +311,14 @@ def test_where_routes_would_take_too_long_shared_links_are_not_known(monkeypatch
         found = values(use, read)
         assert (found["mean_shared_links"] is not None) == (found["weighted_shared_time"] is not None) == known
         assert found["mean_compactness"] is not None
+
+
+@pytest.mark.parametrize(("most", "known"), [(8, True), (7, False)])
+def test_where_all_jobs_use_too_many_links_shared_ones_are_not_known(
+    monkeypatch: pytest.MonkeyPatch, most: int, known: bool
+) -> None:
+    monkeypatch.setattr(sharing, "MOST_LINKS", most)
+    line = machine(Grid(range(4), [4], wrap=False))
+    use = network_use(columns({"a": {"hosts": "0 1"}, "b": {"hosts": "0 3"}}), line)
+    assert use is not None
+    assert np.isnan(use.shared).all() != known

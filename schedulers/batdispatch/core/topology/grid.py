@@ -193,13 +193,14 @@ class Grid(Topology):
     def links_within_each(self, hosts: Ints, bounds: Ints) -> tuple[Ints, Ints]:
         """Return the links of `links_within` for each of many sets of hosts, see `Topology.links_within_each`.
 
-        The links of a ring that a set uses in one direction are a word of 64 bits. For each source on a ring and
-        each set of targets there, all links up to the farthest target in reach are marked at once.
+        The sources, the targets and the used links of a ring are words of 64 bits, and all rings of all sets are
+        looked at together, for each number of steps.
         """
         if max(self.dims) > MOST_AT_ONCE:
             return super().links_within_each(hosts, bounds)
-        routers = self.routers_of(hosts)
         owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        # Each router of a set once.
+        owner, routers = np.divmod(ordered(owner * self.routers + self.routers_of(hosts)), self.routers)
         links, sets = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
             place = routers // stride % size
@@ -217,25 +218,25 @@ class Grid(Topology):
             ring_set = sources.key[source] // above
             ring = sources.key[source] % above * (stride * size) + targets.key[target] % stride
             for way, most in enumerate(self._most[axis]):
-                used = np.zeros(len(ring), dtype=np.uint64)
-                sought = targets.words(mirrored=bool(way))[target]
-                left = np.arange(len(ring))
-                for turn in range(int(sources.count.max(initial=0))):
-                    left = left[sources.count[source[left]] > turn]
-                    start = sources.place[sources.first[source[left]] + turn]
-                    # Downwards is upwards in the mirror.
-                    begin, reach = (size - 1 - start, most[start]) if way else (start, most[start])
-                    used[left] |= _reached(sought[left], begin, reach, size)
+                # Downwards is upwards in the mirror.
+                mirrored = bool(way)
+                used = _used(
+                    sources.words(mirrored=mirrored)[source],
+                    targets.words(mirrored=mirrored)[target],
+                    most[::-1] if mirrored else most,
+                )
                 some = np.flatnonzero(used)
                 bits = np.unpackbits(used[some].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little", count=size)
-                at, coordinate = np.nonzero(bits)
-                coordinate = size - 1 - coordinate if way else coordinate
-                links.append(self._link[ring[some[at]] + coordinate * stride, axis, way])
-                sets.append(ring_set[some[at]])
+                at, coordinate = np.divmod(np.flatnonzero(bits), size)
+                coordinate = size - 1 - coordinate if mirrored else coordinate
+                links.append(self._link[:, axis, way].take(ring[some][at] + coordinate * stride))
+                sets.append(ring_set[some][at])
         found, owner = np.concatenate(links), np.concatenate(sets)
         if self.shared:
             both = np.concatenate([owner * self.links + found, owner * self.links + self.opposite[found]])
             owner, found = np.divmod(ordered(both), max(self.links, 1))
+        if len(bounds) == 2:
+            return found, np.array([0, len(found)])
         order = np.argsort(owner, kind="stable")
         return found[order], np.searchsorted(owner[order], np.arange(len(bounds))).astype(np.int64)
 
@@ -266,27 +267,31 @@ class _Rows:
 
 
 _ONE = np.uint64(1)
+Words = NDArray[np.uint64]
 #: Largest dimension whose rings are words, so that many sets of hosts are looked at together.
 MOST_AT_ONCE = 63
 
 
-def _reached(targets: NDArray[np.uint64], start: Ints, most: Ints, size: int) -> NDArray[np.uint64]:
-    """Return the links upwards from places on rings to the farthest targets in reach, bit c: the link that starts at c.
+def _used(sources: Words, targets: Words, most: Ints) -> Words:
+    """Return the links of rings that lead upwards from sources to targets, bit c: the link that starts at coordinate c.
+
+    Let R_t be the sources with a target at least t steps upwards. Link c is used iff c - t + 1 is in R_t for some t.
 
     Args:
-        targets: bit c is set where a target is at coordinate c, uint64 [pair].
-        start: coordinates of the sources, int64 [pair].
-        most: the most steps upwards from there, int64 [pair].
-        size: of the rings.
+        sources: bit c is set where a source is at coordinate c, uint64 [ring].
+        targets: likewise, uint64 [ring].
+        most: the most steps upwards from each coordinate, int64 [coordinate].
     """
-    place, back = start.astype(np.uint64), (size - start).astype(np.uint64)
-    # Bit d: a target is d steps upwards.
-    ahead = ((targets >> place) | (targets << back)) & ((_ONE << (most + 1).astype(np.uint64)) - _ONE)
-    # All bits below the highest one: the steps to there. A target of no steps needs no link.
-    for shift in (1, 2, 4, 8, 16, 32):
-        ahead |= ahead >> np.uint64(shift)
-    ahead >>= _ONE
-    return np.asarray(((ahead << place) | (ahead >> back)) & np.uint64((1 << size) - 1))
+    size = len(most)
+    whole = (1 << size) - 1
+    far, used = np.zeros_like(sources), np.zeros_like(sources)
+    bits = _ONE << np.arange(size, dtype=np.uint64)
+    for steps in range(int(most.max()), 0, -1):
+        within = bits[most >= steps].sum()
+        ahead = (targets >> np.uint64(steps)) | (targets << np.uint64(size - steps))
+        far |= ahead & sources & within
+        used |= (far << np.uint64(steps - 1)) | (far >> np.uint64(size - steps + 1))
+    return np.asarray(used & np.uint64(whole))
 
 
 def _most_steps(size: int, wraps: bool) -> tuple[Ints, Ints]:

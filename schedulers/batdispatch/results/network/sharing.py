@@ -17,6 +17,10 @@ Floats = NDArray[np.float64]
 
 #: Most routes that are followed one by one, as on fat trees and dragonflies: half a minute's.
 MOST_ROUTES = 100_000_000
+#: Most links of all rows together that are followed: about a minute's.
+MOST_LINKS = 1_000_000_000
+#: Rows whose links say how many all rows have together.
+_SAMPLE = 256
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,10 @@ class Sharing:
 
 
 def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Floats, finish: Floats) -> Sharing | None:
-    """Return what each row shares with the others that run at the same time; None if that takes too many routes.
+    """Return what each row shares with the others that run at the same time; None if that takes too long.
+
+    That is so if more than `MOST_ROUTES` routes or `MOST_LINKS` links have to be followed; links are counted for some
+    rows in equal distances, and exactly if there are few.
 
     For each link the number of running rows that use it is kept, and the sum of their numbers: where that leaves one
     user, the sum names it. So a start or an end costs time in proportion to the links of the row that starts or ends,
@@ -60,6 +67,10 @@ def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Flo
     order = moving[np.argsort(start[moving], kind="stable")]
     each = allocations.of_row[order]
     if not isinstance(topology, Grid) and int((allocations.sizes[each] * routers[each]).sum()) > MOST_ROUTES:
+        return None
+    some = each[:: max(len(each) // _SAMPLE, 1)]
+    found = sum(len(used) for used in _links_in_order(allocations, topology, some))
+    if found * len(each) > MOST_LINKS * len(some):
         return None
     ahead = _links_in_order(allocations, topology, each)
     users = np.zeros(topology.links, dtype=np.int32)

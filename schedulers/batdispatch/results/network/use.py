@@ -31,7 +31,7 @@ class NetworkUse:
         proximity: rho to the I/O nodes that its job asks for, NaN where it asks for none.
         locality: routers used / least possible.
         shared: share of the links within the allocation that another job uses at the same moment, averaged over the
-            row's run time; NaN where it ran for no time, and where `sharing.MOST_ROUTES` do not suffice.
+            row's run time; NaN where it ran for no time, and where `sharing` takes too long.
         busy: share of the row's run time in which at least one link is shared; NaN likewise.
         links: directed links on the routes within the allocation, int64 [row].
         free: how the free nodes hang together.
