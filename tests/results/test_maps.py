@@ -259,18 +259,18 @@ def test_a_run_on_a_torus_has_maps_with_captions_in_numbers(torus_run: Callable[
 
 
 def test_hosts_that_are_away_are_hatched_and_not_free(torus_run: Callable[..., Path]) -> None:
-    events = '{"timestamp": 5, "type": "machine_unavailable", "resources": "17-18"}\n'
-    events += '{"timestamp": 50, "type": "machine_available", "resources": "17-18"}\n'
+    events = '{"timestamp": 5, "type": "machine_unavailable", "resources": "19"}\n'
+    events += '{"timestamp": 50, "type": "machine_available", "resources": "19"}\n'
     folder = torus_run(JOBS, events=events)
     page = html.fromstring(render(read_runs([folder]), explain=False))
     captions = [each.text_content() for each in page.get_element_by_id("maps").iter("figcaption")]
-    assert any(caption.endswith("; 2 hosts away.") for caption in captions)
+    assert "2 jobs on 18 of 20 hosts. One host is free; 1 host away." in captions
     assert any("away" not in caption for caption in captions)
     assert [each.text for each in page.iter("title")].count("away") == sum("away" in caption for caption in captions)
     # Changed since: nothing is said of hosts that are away.
-    (folder.parent / "events.txt").write_text("")
+    (folder.parent / "events.txt").write_text(events.replace('"19"', '"0-3"'))
     page = html.fromstring(render(read_runs([folder]), explain=False))
-    assert "hosts away" not in page.get_element_by_id("maps").text_content()
+    assert "away." not in page.get_element_by_id("maps").text_content()
 
 
 def test_maps_need_the_platform_of_the_run(torus_run: Callable[..., Path], tmp_path: Path) -> None:
