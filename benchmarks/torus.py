@@ -1,6 +1,6 @@
 """Communication-heavy jobs on a 24 x 24 x 24 torus with two hosts a router (27,648 hosts): where time and memory go.
 
-    python benchmarks/torus.py [--jobs 2000] [--dims 24,24,24] [--scattered] [--every SECONDS] [--sweep]
+    python benchmarks/torus.py [--jobs 2000] [--dims 24,24,24] [--scattered] [--shared] [--every SECONDS] [--sweep]
 
 Jobs of 16 hosts compute 10 Gflop each and exchange 1 GB all to all. Each measurement has a process of its own; all
 seconds are CPU seconds of that process. "read" is our reading of the platform and "load" SimGrid's; "start" and "solve"
@@ -98,12 +98,13 @@ def workload(jobs: int, size: int, every: float) -> Workload:
 
 
 def measure(
-    dims: list[int], jobs: int, size: int, every: float, scattered: bool, progress: object = None
+    dims: list[int], jobs: int, size: int, every: float, scattered: bool, shared: bool, progress: object = None
 ) -> dict[str, float]:
     """Simulate once in this process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "torus.xml").write_bytes(torus(dims, hosts_per_router=2))
+        content = torus(dims, hosts_per_router=2, router_links="shared" if shared else "split")
+        (folder / "torus.xml").write_bytes(content)
         began = time.process_time()
         platform = read_platform(folder / "torus.xml")
         read = time.process_time()
@@ -160,6 +161,7 @@ def main() -> None:
     parser.add_argument("--dims", default="24,24,24")
     parser.add_argument("--every", type=float, default=2.0, help="mean seconds between arrivals")
     parser.add_argument("--scattered", action="store_true", help="hosts at random, not the lowest free ones")
+    parser.add_argument("--shared", action="store_true", help="the hosts of a router share its links (to 16,16,16)")
     parser.add_argument("--sweep", action="store_true")
     chosen = parser.parse_args()
     base = {
@@ -168,6 +170,7 @@ def main() -> None:
         "size": chosen.size,
         "every": chosen.every,
         "scattered": chosen.scattered,
+        "shared": chosen.shared,
     }
     cases: list[tuple[str, dict[str, Any]]] = [("as asked", {})]
     if chosen.sweep:

@@ -22,8 +22,15 @@ WRITE = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 0, "bytes_to_write
 DELAY = {"type": "delay", "delay": 7}
 
 
-def job(name: str, hosts: list[str], profile: str) -> dict[str, Any]:
-    return {"id": name, "subtime": 0, "res": len(hosts), "walltime": 100, "profile": profile, "node_list": hosts}
+def job(name: str, hosts: list[str], profile: str, submission: float = 0.0) -> dict[str, Any]:
+    return {
+        "id": name,
+        "subtime": submission,
+        "res": len(hosts),
+        "walltime": 100,
+        "profile": profile,
+        "node_list": hosts,
+    }
 
 
 def run(folder: Path, jobs: list[dict[str, Any]]) -> tuple[dict[str, float], dict[str, float]]:
@@ -41,12 +48,20 @@ def run(folder: Path, jobs: list[dict[str, Any]]) -> tuple[dict[str, float], dic
 
 @needs_simgrid
 def test_jobs_that_share_a_link_take_twice_as_long_as_alone(tmp_path: Path) -> None:
-    # From router 0 to 3, and from router 1 to 2: both over the link from 1 to 2. c goes the other way.
+    # From router 0 to 3, and from router 1 to 2: both over the link from 1 to 2.
     together, alone = run(
         tmp_path, [job("a", ["n0", "n6"], "send"), job("b", ["n2", "n4"], "send"), job("c", ["n3", "n5"], "delay")]
     )
     assert together == pytest.approx({"a": 20.0, "b": 20.0, "c": 7.0}, rel=1e-4)
     assert alone == pytest.approx({"a": 10.0, "b": 10.0, "c": 7.0}, rel=1e-4)
+
+
+@needs_simgrid
+def test_a_job_that_comes_later_runs_alone_as_well(tmp_path: Path) -> None:
+    together, alone = run(tmp_path, [job("a", ["n0", "n6"], "send"), job("b", ["n2", "n4"], "send", 1.0)])
+    # For one second each has the link for itself.
+    assert together == pytest.approx({"a": 19.0, "b": 19.0}, rel=1e-4)
+    assert alone == pytest.approx({"a": 10.0, "b": 10.0}, rel=1e-4)
 
 
 @needs_simgrid

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -13,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments import experiment, pictures_agree, sections
+
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "expe" / "esp"
 ORACLE = json.loads((ROOT / "tests" / "oracles" / "auction" / "esp.json").read_text(encoding="utf-8"))
 #: Row of the experiment -> row of the oracle.
 NAMES = {
@@ -27,18 +26,9 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def modules() -> Iterator[dict[str, ModuleType]]:
-    """The files of the experiment; their names are taken from nobody else's."""
-    names = ("grid", "show", "run")
-    before = {name: sys.modules.pop(name, None) for name in names}
-    sys.path.insert(0, str(FOLDER))
-    try:
-        yield {name: __import__(name) for name in names}
-    finally:
-        sys.path.remove(str(FOLDER))
-        for name in names:
-            sys.modules.pop(name, None)
-            if (module := before[name]) is not None:
-                sys.modules[name] = module
+    """The files of the experiment."""
+    with experiment("esp", "grid", "show", "run") as found:
+        yield found
 
 
 def test_the_figures_are_the_published_ones(modules: dict[str, ModuleType]) -> None:
@@ -88,12 +78,10 @@ def test_windows_that_are_not_proven_are_not_counted_as_such(modules: dict[str, 
 
 
 def test_the_page_holds_every_section_and_picture() -> None:
-    page = (FOLDER / "results.md").read_text(encoding="utf-8")
-    for section in ("table", "reduction", "sizes", "decisions", "cases", "slurm"):
-        inside = page.partition(f"<!-- measured: {section} -->")[2].partition("<!-- end -->")[0]
-        assert inside.count("\n|") > 3, section
-    drawn = set(re.findall(r"\]\((\S+\.svg)\)", page))
-    assert drawn == {path.name for path in FOLDER.glob("*.svg")}
+    inside = sections("esp")
+    assert inside.keys() == {"table", "reduction", "sizes", "decisions", "cases", "slurm"}
+    assert all(text.count("\n|") > 3 for text in inside.values())
+    assert pictures_agree("esp")
 
 
 @pytest.mark.slow
