@@ -84,6 +84,15 @@ def test_tasks_that_wait_are_placed_anew_or_stay_where_they_were_placed() -> Non
     assert (kept["B"][0], kept["B"][2]) == (4.5, "0")
 
 
+def test_what_was_placed_for_good_and_waits_is_load_too() -> None:
+    """Both cores are busy until 10. P, of 5 s, is placed behind the first one, so Q goes behind the other."""
+    tasks = [task("X", 10.0, None), task("Y", 10.0, None)]
+    tasks += [task("P", 5.0, None, submission=1.0), task("Q", 1.0, None, submission=2.0)]
+    found = spans(simulate(node(2, 0), tasks, "dada", options={"alpha": 0, "batch": "fresh"}), tasks)
+    assert (found["P"][0], found["Q"][0]) == (10.0, 10.0)
+    assert found["P"][2] != found["Q"][2]
+
+
 def test_what_a_busy_host_still_has_to_do_is_its_load() -> None:
     """The GPU is busy until 10: a task of 6 s on the core is better there than after that for 2 s."""
     tasks = [task("A", None, 10.0), task("B", 6.0, 2.0, submission=1.0)]

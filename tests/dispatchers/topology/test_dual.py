@@ -139,6 +139,12 @@ def test_affinity_goes_before_load_as_far_as_alpha_allows() -> None:
     assert attempt(batch, 4, Fraction(1, 4)).placement == [1, 2]
 
 
+def test_a_task_longer_than_the_guess_goes_nowhere_by_affinity() -> None:
+    """With alpha above 1 the load alone would allow it."""
+    batch = Batch([[9, 3]], [False, True], [Pair(1, 0, 0)])
+    assert attempt(batch, 4, 3).placement == [1]
+
+
 def test_equal_affinities_go_by_task_then_by_resource() -> None:
     batch = Batch([[3, 3], [3, 3]], [True, True], [Pair(1, 1, 0), Pair(1, 0, 1), Pair(1, 0, 0)])
     assert attempt(batch, 3, 1).placement == [0, 1]

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from batdispatch.core.job import JobState
+from batdispatch.dispatchers.topology.heft import Heft
 from batdispatch.dispatchers.topology.heft_plan import Graph, Step, mean_costs, plan, upward_ranks
 from simulating import simulate
 from task_graphs import node, spans, task
@@ -113,3 +114,28 @@ def test_tasks_that_wait_for_each_other_stop_nobody() -> None:
         "b": "REJECTED",
         "c": "COMPLETED_SUCCESSFULLY",
     }
+
+
+def test_a_busy_host_is_free_when_its_task_is_expected_to_end() -> None:
+    """The GPU is busy until 10, so 6 s on the core are over before 2 s on the GPU."""
+    tasks = [task("A", None, 10.0), task("B", 6.0, 2.0, submission=1.0)]
+    assert spans(simulate(node(1, 1), tasks, "heft"), tasks)["B"][:3] == (1.0, 7.0, "0")
+
+
+def test_of_two_that_write_a_datum_the_later_one_hands_it_on() -> None:
+    graphs: list[Graph] = []
+
+    class Spy(Heft):
+        def _graph(self, ledger, tasks, begun, resources):  # type: ignore[no-untyped-def]
+            graphs.append(super()._graph(ledger, tasks, begun, resources))
+            return graphs[-1]
+
+    tasks = [
+        task("A", 1.0, 1.0, reads=["x", "y"], writes=["x", "y"]),
+        task("B", 1.0, 1.0, reads=["x"], writes=["x"], after=["A"]),
+        task("C", 1.0, 1.0, reads=["x", "y", "z"], after=["A", "B"]),
+    ]
+    simulate(node(1, 1), tasks, Spy())
+    assert graphs[0].edges == [{}, {0: 1_000_000}, {1: 1_000_000, 0: 1_000_000}]
+    # z alone comes from the main memory.
+    assert graphs[0].entry[2] == [0.0, 1.0]

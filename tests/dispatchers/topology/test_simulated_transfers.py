@@ -8,11 +8,19 @@ from typing import Any
 
 import pytest
 
+from batdispatch.core import decisions as d
+from batdispatch.core import events as e
+from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import ImpossibleDecision
+from batdispatch.core.job import JobState
+from batdispatch.core.machine import Host, Machine
+from batdispatch.core.messages import Message
+from batdispatch.core.session import Session
 from batdispatch.inputs.platforms.generate import Links, hybrid
 from batdispatch.results.audit.run import Auditor
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs.run import RunSpec, execute
+from strategies import make_job
 from task_graphs import task
 from with_simgrid import needs_simgrid
 
@@ -80,3 +88,52 @@ def test_a_core_waits_for_the_copy_that_another_core_has_asked_for(tmp_path: Pat
 def test_without_simgrid_they_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ImpossibleDecision, match="which only SimGrid simulates"):
         run(tmp_path, [task("A", None, 1.0, reads=["x"])], switches=1, simgrid="auto")
+
+
+@pytest.mark.parametrize("acknowledged", [True, False])
+def test_the_host_of_a_task_whose_copies_have_not_begun_is_taken(acknowledged: bool) -> None:
+    """By hand, for a simulator that acknowledges registered jobs, and for one that does not."""
+    facts = {"class": "gpu", "memory": "g", "memory_bandwidth": "1000"}
+    machine = Machine([Host(id=0, name="c", properties={}), Host(id=1, name="g", properties=facts)])
+    config = {"dynamic-jobs-enabled": True, "dynamic-jobs-acknowledged": acknowledged}
+    session = Session(create("dada", SIMULATED))
+    first = make_job("w0!A", 1, runtimes={"gpu": 3.0}, reads={"x": 1000})
+    reply = session.handle(
+        Message(
+            0.0,
+            [
+                e.SimulationBegins(0.0, machine, config),
+                e.JobSubmitted(0.0, first),
+                e.JobSubmitted(0.0, make_job("w0!other", 2)),
+                e.NoMoreStaticJobs(0.0),
+            ],
+        )
+    )
+    kinds = [type(decision) for decision in reply.decisions]
+    assert kinds[:2] == [d.RegisterProfile, d.RegisterJob]
+    # The other job gets no host, and the simulation may not end.
+    assert d.FinishRegistration not in kinds
+    if acknowledged:
+        assert kinds[2:] == []
+        copies = reply.decisions[1].job
+        reply = session.handle(Message(0.0, [e.JobSubmitted(0.0, copies)]))
+    started = [decision for decision in reply.decisions if isinstance(decision, d.Execute)]
+    assert [one.job_id for one in started] == ["w0!A~data"]
+    assert started[0].io_job is not None
+
+
+def test_registration_goes_on_while_a_further_job_is_not_acknowledged() -> None:
+    """The task's own job has ended, killed, and nothing waits or runs: its further job is still to come."""
+    config = {"dynamic-jobs-enabled": True, "dynamic-jobs-acknowledged": True}
+    session = Session(create("dada"))
+    task_job = make_job("w0!A", 1, runtimes={"cpu": 3.0})
+    begins = e.SimulationBegins(0.0, Machine([Host(id=0, name="c")]), config)
+    events = [begins, e.JobSubmitted(0.0, task_job), e.NoMoreStaticJobs(0.0)]
+    reply = session.handle(Message(0.0, events))
+    kinds = [d.Execute, d.Kill, d.RegisterProfile, d.RegisterJob]
+    assert [type(decision) for decision in reply.decisions] == kinds
+    ended = e.JobCompleted(0.0, "w0!A", JobState.COMPLETED_KILLED, 0, None)
+    assert session.handle(Message(0.0, [ended])).decisions == []
+    [decision] = session.handle(Message(0.0, [e.JobSubmitted(0.0, reply.decisions[3].job)])).decisions
+    assert isinstance(decision, d.Execute)
+    assert decision.job_id == "w0!A~cpu"

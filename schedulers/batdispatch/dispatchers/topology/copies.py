@@ -50,8 +50,11 @@ class Copies:
 
     def valid_bytes(self, data: Iterable[tuple[str, int]], memory: int) -> int:
         """Return how many bytes of some data a memory holds: the affinity of a task with what computes there."""
-        valid = self._valid
-        return sum(size for name, size in data if valid.get(name, _MAIN) >> memory & 1)
+        valid, held = self._valid, 0
+        for name, size in data:
+            if valid.get(name, _MAIN) >> memory & 1:
+                held += size
+        return held
 
     def missing(self, task: Task, memory: int, apart: Container[str] = ()) -> list[Copy]:
         """Return what has to be copied for a task to compute in a memory.
@@ -74,6 +77,18 @@ class Copies:
     def seconds(self, copies: Iterable[Copy]) -> float:
         """Return how long copies to one memory take one after another if nothing else is copied."""
         return sum(self._node.seconds(copy.size, copy.source, copy.target) for copy in copies)
+
+    def seconds_to(self, task: Task) -> list[float]:
+        """Return how long `missing` takes for a task, by `seconds`, for each memory, [memory]."""
+        node, coming = self._node, self._coming
+        totals = [0.0] * len(node.memories)
+        for name, size in task.reads.items():
+            where = self._valid.get(name, _MAIN)
+            source = (where & -where).bit_length() - 1
+            for memory in range(len(totals)):
+                if not where >> memory & 1 and (name, memory) not in coming:
+                    totals[memory] += node.seconds(size, source, memory)
+        return totals
 
     def expected(self, key: str) -> float:
         """Return when a transfer under way is expected to end, s."""

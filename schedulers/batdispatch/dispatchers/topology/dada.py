@@ -97,9 +97,8 @@ class Dada(TaskDispatcher):
 
     def assign(self, ledger: Ledger) -> None:
         idle = self.idle(ledger)
-        if not idle or not self.ready:
-            return
-        self._place(ledger)
+        if (idle and self.ready) or (self._fresh and self.options.batch == "fresh"):
+            self._place(ledger)
         for resource in idle:
             queue = self._placed[resource.host]
             if queue:
@@ -135,10 +134,11 @@ class Dada(TaskDispatcher):
         times, pairs = [], []
         memories = sorted({resource.memory for resource in resources})
         for index, task in enumerate(tasks):
-            extra = {
-                memory: self.transfer_time(task, memory) if self.options.communication else 0.0 for memory in memories
-            }
-            times.append([task.runtimes.get(one.kind, math.inf) + extra[one.memory] for one in resources])
+            if self.options.communication:
+                copies = self.copies.seconds_to(task)
+                times.append([task.runtimes.get(one.kind, math.inf) + copies[one.memory] for one in resources])
+            else:
+                times.append([task.runtimes.get(one.kind, math.inf) for one in resources])
             if self.options.alpha > 0:
                 near = {memory: self.affinity(task, memory, self.copies) for memory in memories}
                 pairs += [

@@ -66,6 +66,11 @@ class Batch:
         return [min((times[index] for index in self.gpus), default=math.inf) for times in self.times]
 
     @cached_property
+    def longest(self) -> Number:
+        """Time of the task that takes longest where it is fastest."""
+        return max(map(min, self.on_cpu, self.on_gpu))
+
+    @cached_property
     def by_gain(self) -> list[int]:
         """The tasks that both classes can run, by decreasing CPU time over GPU time; ties by task."""
         both = [task for task in range(len(self.times)) if max(self.on_cpu[task], self.on_gpu[task]) < math.inf]
@@ -104,7 +109,7 @@ def attempt(batch: Batch, guess: Number, alpha: Number) -> Guess:
     loads = list(batch.loads) or [0] * len(batch.gpu)
     times, on_cpu, on_gpu = batch.times, batch.on_cpu, batch.on_gpu
     place = [-1] * len(times)
-    if any(min(cpu, gpu) > guess for cpu, gpu in zip(on_cpu, on_gpu, strict=True)):
+    if batch.longest > guess:
         return Guess(TOO_LONG, [], loads)
     cap = alpha * guess
     if cap > 0:
@@ -115,10 +120,14 @@ def attempt(batch: Batch, guess: Number, alpha: Number) -> Guess:
                 loads[resource] += time
 
     def give(task: int, resources: list[int]) -> Number:
-        own = times[task]
-        _, best = min((loads[resource] + own[resource], resource) for resource in resources if own[resource] <= guess)
+        own, best, least = times[task], -1, math.inf
+        for resource in resources:
+            # This is most of what a batch costs.
+            time = own[resource]
+            if time <= guess and loads[resource] + time < least:
+                best, least = resource, loads[resource] + time
         place[task] = best
-        loads[best] += own[best]
+        loads[best] = least
         return own[best]
 
     # What GPUs are busy with is part of the work that fits into the guess.
@@ -155,8 +164,8 @@ def search(batch: Batch, alpha: Number, precision: float) -> Guess:
     Time: O(log(n / precision) (n (m + k) + n log n)) for n tasks on m CPUs and k GPUs.
     """
     finite = [[time for time in times if time < math.inf] for times in batch.times]
-    low = max(min(times) for times in finite)
-    high = max(batch.loads, default=0) + sum(max(times) for times in finite)
+    low = batch.longest
+    high = max(batch.loads, default=0) + sum(map(max, finite))
     # With so much time nothing can be rejected.
     best = attempt(batch, high, alpha)
     least = max(best.loads)

@@ -136,10 +136,6 @@ class TaskDispatcher(Dispatcher):
         """Return whether a resource is there, and held by no job that is no task."""
         return not self._held[resource.host] and not ledger.unavailable >> resource.host & 1
 
-    def transfer_time(self, task: Task, memory: int) -> float:
-        """Return how long the transfers of a task to a memory are expected to take as things stand, in seconds."""
-        return self.copies.seconds(self.copies.missing(task, memory))
-
     # ------------------------------------------------------------------ events
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
@@ -196,16 +192,18 @@ class TaskDispatcher(Dispatcher):
     def decide(self, ledger: Ledger) -> None:
         if self.options.transfers == "estimated":
             self.copies.arrive_until(ledger.now + TICK)
-        self._go_on(ledger)
-        self.assign(ledger)
-        self.others.taken = hostset.mask_of(self.runs)
-        self.others.decide(ledger)
-
-    def _go_on(self, ledger: Ledger) -> None:
-        """Start the parts of runs whose time has come."""
         supplied, self._supplied = self._supplied, []
         for run in supplied:
             self._compute(ledger, run, run.task.runtimes[run.resource.kind])
+        self._start_parts(ledger)
+        self.assign(ledger)
+        # Where registrations are not acknowledged, what was registered is in the queue at once.
+        self._start_parts(ledger)
+        self.others.taken = hostset.mask_of(self.runs)
+        self.others.decide(ledger)
+
+    def _start_parts(self, ledger: Ledger) -> None:
+        """Start the registered jobs of runs that have entered the queue, once their tasks' own jobs are stopped."""
         for run in list(self.runs.values()):
             for name in (run.key, run.name):
                 job = ledger.queue.get(name)

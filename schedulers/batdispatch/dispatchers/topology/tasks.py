@@ -33,6 +33,7 @@ class Task(msgspec.Struct, frozen=True, eq=False, gc=False):
         reads: name -> bytes of the data that it needs in the host's memory.
         writes: name -> bytes of the data that are valid only there once it has ended.
         flops: operations, for the account of rates.
+        data: name -> bytes of all data that it touches; worked out at construction.
     """
 
     job: Job
@@ -40,11 +41,10 @@ class Task(msgspec.Struct, frozen=True, eq=False, gc=False):
     reads: Mapping[str, int]
     writes: Mapping[str, int]
     flops: float
+    data: Mapping[str, int] = {}
 
-    @property
-    def data(self) -> dict[str, int]:
-        """Name -> bytes of all data that it touches."""
-        return {**self.reads, **self.writes}
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "data", {**self.reads, **self.writes})
 
 
 def task_of(job: Job) -> Task | None:
@@ -140,16 +140,23 @@ class Node:
             if self.carriers[memory] is None:
                 self.carriers[memory] = host.id
             self.resources.append(Resource(host.id, host.properties.get("class", CPU), memory))
+        known = range(len(self.memories))
+        self._ways = [[self._way(source, target) for target in known] for source in known]
 
     def seconds(self, size: int, source: int, target: int) -> float:
         """Return how long a copy takes from one memory to another if nothing else is copied.
 
         Between two memories other than the main one, both ways are passed, and the slower one limits.
         """
+        fixed, per_byte = self._ways[source][target]
+        return fixed + size * per_byte
+
+    def _way(self, source: int, target: int) -> tuple[float, float]:
+        """Return the seconds of a copy apart from its bytes, and those of each byte."""
         if source == target:
-            return 0.0
-        slower = min(self.bandwidth[source], self.bandwidth[target])
-        return self.latency[source] + self.latency[target] + size / slower
+            return 0.0, 0.0
+        fixed = self.latency[source] + self.latency[target]
+        return fixed, 1 / min(self.bandwidth[source], self.bandwidth[target])
 
 
 def _number(host: Host, name: str, default: float) -> float:
