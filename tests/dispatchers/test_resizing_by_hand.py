@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Machine
+from batdispatch.core.messages import Message, Reply
+from batdispatch.core.session import Session
 from batdispatch.layers.flexible import Flexible
 from batdispatch.layers.redistribution import transfer_seconds
 from malleable import FREE, checked
@@ -63,7 +67,8 @@ def test_costs_are_added_up_and_nodes_leave_when_the_redistribution_is_over() ->
     assert found["b"] == (32.55, 62.55, "2-3")
     # A step takes 20 s on 2 nodes: its points are at 52.55 and 72.55 s, and two nodes are free again at the latter.
     assert found["a~2"][:2] == (30.0, 72.55)
-    assert found["a~3"][0] == 72.55
+    # Half of its work is left, 50 s on 4 nodes; this resize costs two checks and the redistribution.
+    assert found["a~3"] == (72.55, 72.55 + 0.2 + 0.25 + 50.0, "0-3")
 
 
 def test_without_acknowledgement_nodes_leave_at_once() -> None:
@@ -81,10 +86,12 @@ def test_the_waiting_job_that_triggered_a_shrink_goes_before_all_others() -> Non
         Task("second", 2.0, 4, 10.0),
         Task("third", 3.0, 4, 10.0),
     ]
-    found = rows(run(8, tasks, "filler", shrink_cost=1))
+    found = rows(run(8, tasks, "fcfs", shrink_cost=1))
     assert found["a"] == (0.0, 10.0, "0-7")
     assert found["second"] == (11.0, 21.0, "4-7")
-    assert found["third"][0] == 21.0
+    # Under fcfs none of them would overtake the large one.
+    assert found["large"][0] > 100.0
+    assert found["third"][0] == found["large"][1]
 
 
 def test_what_is_free_beside_the_freed_nodes_is_kept_for_the_job_that_triggered_the_shrink() -> None:
@@ -93,6 +100,68 @@ def test_what_is_free_beside_the_freed_nodes_is_kept_for_the_job_that_triggered_
     found = rows(run(10, tasks, "filler", shrink_cost=1))
     assert found["b"] == (11.0, 21.0, "4-9")
     assert found["c"][0] == 21.0
+
+
+def begun(**options: Any) -> tuple[Session, Callable[..., Reply]]:
+    """Six hosts, on which `a` gives way to `b` at 10 s: up to the decision to kill it."""
+    given = {name: str(value) for name, value in {**FREE, "shrink_cost": 2, **options}.items()}
+    session = Session(checked({"dispatcher": "filler", **given}))
+
+    def tell(now: float, *events: e.Event) -> Reply:
+        return session.handle(Message(now, list(events)))
+
+    config = {"dynamic-jobs-enabled": True, "dynamic-jobs-acknowledged": True}
+    profiles = {"w0": {"": {"type": "delay", "delay": 100.0}}}
+    tell(0.0, e.SimulationBegins(0.0, Machine.flat(6), config, {}, profiles))
+    tell(0.0, e.JobSubmitted(0.0, make_job("w0!a", 4, sizes=malleable("a", 4, 1.0).extra["sizes"])))
+    tell(1.0, e.JobSubmitted(1.0, make_job("w0!b", 4)))
+    assert [type(one) for one in tell(10.0, e.RequestedCall(10.0)).decisions] == [d.Kill]
+    return session, tell
+
+
+def killed(now: float) -> list[e.Event]:
+    told = {"w0!a": {"profile_name": "", "progress": 0.1}}
+    return [e.JobCompleted(now, "w0!a", JobState.COMPLETED_KILLED), e.JobsKilled(now, ["w0!a"], told)]
+
+
+def test_while_a_job_is_being_stopped_nothing_starts_on_what_was_promised() -> None:
+    """b will have the two free hosts and two of a; c, which would fit the free ones, comes before the kill is told."""
+    session, tell = begun()
+    c = tell(10.000001, e.JobSubmitted(10.000001, make_job("w0!c", 2)))
+    assert c.decisions == []
+    assert session.ledger is not None
+    assert session.ledger.free == 0
+
+
+def test_until_the_rest_is_acknowledged_all_its_nodes_are_held() -> None:
+    session, tell = begun()
+    reply = tell(10.00001, *killed(10.00001))
+    assert [type(one) for one in reply.decisions] == [d.RegisterProfile, d.RegisterJob]
+    assert session.ledger is not None
+    assert session.ledger.free == 0, "what it keeps, what it frees, and what is free beside that for b"
+    registered = reply.decisions[1]
+    assert isinstance(registered, d.RegisterJob)
+    after = tell(10.00002, e.JobSubmitted(10.00002, registered.job))
+    assert [str(one.allocation) for one in after.decisions if isinstance(one, d.Execute)] == ["0-1"]
+    assert session.ledger.free == 0
+    last = tell(12.001, e.RequestedCall(12.001))
+    assert [(one.job_id, str(one.allocation)) for one in last.decisions if isinstance(one, d.Execute)] == [
+        ("w0!b", "2-5")
+    ]
+
+
+def test_hosts_that_were_to_leave_are_free_when_the_job_is_killed_before() -> None:
+    session, tell = begun()
+    reply = tell(10.00001, *killed(10.00001))
+    registered = next(one.job for one in reply.decisions if isinstance(one, d.RegisterJob))
+    tell(10.00002, e.JobSubmitted(10.00002, registered))
+    ledger = session.ledger
+    assert ledger is not None
+    # Somebody else kills it while its data is redistributed.
+    ledger.kill([ledger.running[registered.id].job])
+    tell(10.5, e.JobCompleted(10.5, registered.id, JobState.COMPLETED_KILLED), e.JobsKilled(10.5, [registered.id]))
+    assert not ledger.holds
+    assert list(ledger.running) == ["w0!b"]
 
 
 # ---------------------------------------------------------------------- when a check is answered

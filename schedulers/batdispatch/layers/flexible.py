@@ -151,7 +151,7 @@ class Flexible:
         done = max(self.done + (earliest - begin) / seconds, self.done)
         step = max(math.ceil((done - CLOSE) * steps), self.step_after(now - start, units) + 1)
         point = milliseconds(begin + (step / steps - self.done) * seconds)
-        return point if step < steps and point < begin + (1.0 - self.done) * seconds else math.inf
+        return point if point < begin + (1.0 - self.done) * seconds else math.inf
 
 
 def _profile_of(job: Job, profiles: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -370,9 +370,7 @@ class Resizing(Layer):
 
     def decide(self, ledger: Ledger) -> None:
         while self._leaving and self._leaving[0][0] <= ledger.now + TICK / 2:
-            _, name = heapq.heappop(self._leaving)
-            if name not in self._resizes:
-                ledger.release(name)
+            ledger.release(heapq.heappop(self._leaving)[1])
         if self._coming:
             # What is about to start keeps its nodes.
             return
