@@ -71,6 +71,14 @@ def test_costs_are_added_up_and_nodes_leave_when_the_redistribution_is_over() ->
     assert found["a~3"] == (72.55, 72.55 + 0.2 + 0.25 + 50.0, "0-3")
 
 
+def test_a_job_keeps_hosts_of_its_own() -> None:
+    """The two lowest hosts are free again when a shrinks; it has the four highest."""
+    tasks = [Task("x", 0.0, 2, 8.0), malleable("a", 4, 100.0, 1.0, preferred=2), Task("b", 5.0, 6, 10.0)]
+    found = rows(run(6, tasks, "fcfs"))
+    assert found["a"] == (1.0, 11.0, "2-5")
+    assert found["a~2"][2] == "2-3"
+
+
 def test_without_acknowledgement_nodes_leave_at_once() -> None:
     tasks = [malleable("a", 4, 100.0, preferred=2), Task("b", 25.0, 2, 300.0)]
     found = rows(run(4, tasks, shrink_cost=2, acknowledge="false"))
@@ -242,8 +250,9 @@ def test_a_scaled_walltime_is_as_much_longer_as_the_job() -> None:
 # ---------------------------------------------------------------------- what goes wrong
 
 
-def test_if_a_node_goes_away_the_job_expands_to_others_or_not_at_all() -> None:
-    away = [e.MachinesUnavailable(5.0, Allocation.parse("2")), e.MachinesAvailable(95.0, Allocation.parse("2"))]
+@pytest.mark.parametrize("host", ["0", "2"])
+def test_if_a_node_is_away_a_job_does_not_expand_to_it_or_with_it(host: str) -> None:
+    away = [e.MachinesUnavailable(5.0, Allocation.parse(host)), e.MachinesAvailable(95.0, Allocation.parse(host))]
     found = simulate(Machine.flat(4), [malleable("a", 2, 100.0, most=4)], checked({**FREE}), events=away)
     assert rows(found) == {"a": (0.0, 100.0, "0-1")}
 

@@ -80,11 +80,6 @@ class Flexible:
         """Return how much of the work is done when the current segment has run for some time on some units."""
         return min(self.done + max(elapsed - self.overhead, 0.0) / self.seconds(units), 1.0)
 
-    def left_after(self, elapsed: float, units: int) -> float:
-        """Return how long the current segment still takes after some time on some units."""
-        unspent = max(self.overhead - elapsed, 0.0)
-        return unspent + (1.0 - self.share_after(elapsed, units)) * self.seconds(units)
-
     def end_segment(self, elapsed: float, units: int, progress: Mapping[str, Any], *, charge: bool) -> None:
         """Note that the current segment was stopped.
 

@@ -376,12 +376,10 @@ class Resizing(Layer):
             return
         self._start_boosted(ledger)
         self._expand_waiting(ledger)
-        # As long as a job is being stopped, to plan would be to count on nodes of which nothing is known.
-        if not self._resizes:
-            self.inner.decide(ledger)
-            self._forget_rejected(ledger)
-            if self.options.moldable == "fitting":
-                self._mold_first(ledger)
+        self.inner.decide(ledger)
+        self._forget_rejected(ledger)
+        if self.options.moldable == "fitting":
+            self._mold_first(ledger)
         self._check_due(ledger)
 
     # ------------------------------------------------------------------ sizes at the start
@@ -491,14 +489,14 @@ class Resizing(Layer):
     def _situation(self, ledger: Ledger, flexible: Flexible, stay: Stay, waiting: list[Job]) -> Situation:
         """Return what the policy sees of a job at a reconfiguring point."""
         elapsed, units = ledger.now - stay.start, stay.job.units
-        left = flexible.left_after(elapsed, units)
+        left = 1.0 - flexible.share_after(elapsed, units)
 
         def gain(size: int) -> float:
-            rest = (1.0 - flexible.share_after(elapsed, units)) * flexible.seconds(size)
             if flexible.total is None:
                 faster = flexible.sizes.scalability.time(size) < flexible.sizes.scalability.time(units)
                 return math.inf if faster else -math.inf
-            return left - rest - self._cost(flexible, stay, size)
+            saved = left * (flexible.seconds(units) - flexible.seconds(size))
+            return saved - self._cost(flexible, stay, size)
 
         return Situation(
             units=units,
