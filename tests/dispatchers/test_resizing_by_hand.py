@@ -211,6 +211,19 @@ def test_async_an_expansion_is_dropped_after_the_time_out() -> None:
     assert result.session.report["resizing"]["expand"] == {"count": 0}
 
 
+def test_a_plan_is_made_anew_when_a_job_gets_nodes_that_were_planned_for_another() -> None:
+    """c is planned to start on hosts 2-7 at 20 s; a asks for two of them at 10 s, and has them until its end."""
+    asks = [{"step": 1, "least": 4}]
+    tasks = [
+        malleable("a", 2, 100.0, kind="evolving", asks=asks)._replace(walltime=200.0),
+        Task("x", 0.0, 4, 19.0, 20.0),
+        Task("c", 1.0, 6, 5.0, 6.0),
+    ]
+    found = rows(run(8, tasks, "conservative"))
+    assert found["a~2"] == (10.0, 55.0, "0-1 6-7")
+    assert found["c"] == (55.0, 60.0, "0-5")
+
+
 def test_an_evolving_job_gets_what_it_asks_for() -> None:
     asks = [{"step": 2, "most": 2}, {"step": 6, "least": 8}]
     found = rows(run(8, [malleable("a", 4, 100.0, kind="evolving", asks=asks)]))
@@ -326,3 +339,16 @@ def test_who_depends_on_a_molded_job_starts_when_it_has_ended() -> None:
         Task("c", 2.0, 1, 5.0, 6.0, extra={"dependencies": ["b"]}),
     ]
     assert rows(run(8, tasks, moldable="fitting"))["c"] == (21.0, 26.0, "3")
+
+
+def test_how_far_a_sequence_is_by_what_is_told() -> None:
+    """Two rounds of 3 and 5 s, stopped half way through the second part of the second round, told by a late clock."""
+    job = make_job("w0!a", 4, sizes=malleable("a", 4, 1.0).extra["sizes"])
+    delays = {name: {"type": "delay", "delay": seconds} for name, seconds in (("p", 3.0), ("q", 5.0))}
+    sizes = job.request.sizes
+    assert sizes is not None
+    flexible = Flexible(job, sizes, {"": {"type": "composed", "repeat": 2, "seq": ["p", "q"]}, **delays})
+    assert flexible.total == 16.0
+    told = {"current_task_index": 3, "current_task": {"profile_name": "q", "progress": 0.5}}
+    flexible.end_segment(13.6, 4, told, charge=True)
+    assert flexible.done == pytest.approx(13.5 / 16, abs=1e-6)
