@@ -265,6 +265,10 @@ def test_hosts_that_are_away_are_hatched_and_not_free(torus_run: Callable[..., P
     page = html.fromstring(render(read_runs([folder]), explain=False))
     captions = [each.text_content() for each in page.get_element_by_id("maps").iter("figcaption")]
     assert "2 jobs on 18 of 20 hosts. One host is free; 1 host away." in captions
+    titles = [each.text_content() for each in page.get_element_by_id("maps").iter("h4")]
+    # Free hosts lie apart only after the one that was away has come back.
+    apart = next(caption for title, caption in zip(titles, captions, strict=True) if "outside" in title)
+    assert "in 2 pieces" in apart
     assert any("away" not in caption for caption in captions)
     assert [each.text for each in page.iter("title")].count("away") == sum("away" in caption for caption in captions)
     # Changed since: nothing is said of hosts that are away.

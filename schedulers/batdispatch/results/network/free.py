@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,9 +95,16 @@ def held_at(moments: Floats, hosts: Intervals, start: Floats, finish: Floats, si
 
 
 def free_nodes(
-    machine: Machine, topology: Topology, hosts: Intervals, start: Floats, finish: Floats, begin: float, end: float
+    machine: Machine,
+    topology: Topology,
+    hosts: Intervals,
+    start: Floats,
+    finish: Floats,
+    begin: float,
+    end: float,
+    away: Callable[[Floats], Iterable[Ints]] | None = None,
 ) -> FreeNodes:
-    """Return how the free nodes hang together from `begin` to `end`; a node that carries no job is free.
+    """Return how the free nodes hang together from `begin` to `end`; a node that carries no job and is there is free.
 
     At most `MOMENTS` moments are looked at, and each takes time in proportion to the links.
 
@@ -108,13 +116,16 @@ def free_nodes(
         finish: of the rows, seconds.
         begin: of the time that is looked at, seconds.
         end: of that time.
+        away: which hosts are away at each of some ascending moments; None: none is.
     """
     moments, weight = moments_of(start, finish, begin, end)
     compute = (machine.classes >= 0) & (topology.router_of >= 0)
     line = np.flatnonzero(compute)
     pieces = Pieces(topology)
     rows = []
-    for held in held_at(moments, hosts, start, finish, len(compute)):
+    gone = repeat(np.zeros(0, dtype=np.int64)) if away is None else away(moments)
+    for held, missing in zip(held_at(moments, hosts, start, finish, len(compute)), gone, strict=False):
+        held[missing] = 1
         free = held[line] == 0
         count = int(free.sum())
         largest = int(pieces.sizes(line[free])[0]) if count else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,17 +133,27 @@ def _atlas(run: Run, machine: Machine, topology: Topology, begin: float, end: fl
     start = np.where(columns.ran, columns.starting_time, np.nan)
     finish = np.where(columns.ran, columns.finish_time, np.nan)
     own_begin, own_end = float(columns.submission_time.min()), float(np.nanmax(finish))
-    free = free_nodes(machine, topology, columns.hosts, start, finish, own_begin, own_end)
+    outages = _outages(run, machine)
+    free = free_nodes(
+        machine,
+        topology,
+        columns.hosts,
+        start,
+        finish,
+        own_begin,
+        own_end,
+        lambda times: _away(outages, times.tolist()),
+    )
     if not len(free.moments):
         return Atlas(run.label, "", [])
     layout = layout_of(topology)
-    outages = _outages(run, machine)
     colours: dict[int, int] = {}
     maps = []
-    for index, (when, why) in enumerate(moments(free, begin, end)):
+    chosen = moments(free, begin, end)
+    gone = _away(outages, [when for when, _ in chosen])
+    for index, ((when, why), away) in enumerate(zip(chosen, gone, strict=True)):
         running = np.flatnonzero((start <= when) & (when < finish))
         holder = _holders(run, running, len(machine.hosts))
-        away = _away(outages, when)
         maps.append(_map(run, machine, topology, layout, holder, away, colours, when, why, f"{prefix}-{index}"))
     return Atlas(run.label, layout.axes, maps)
 
@@ -237,14 +247,16 @@ def _outages(run: Run, machine: Machine) -> list[e.Event]:
         return []
 
 
-def _away(outages: Sequence[e.Event], when: float) -> Ints:
-    """Return the hosts that are away at a moment, int64 [host]."""
+def _away(outages: Sequence[e.Event], times: Sequence[float]) -> Iterator[Ints]:
+    """Yield the hosts that are away at each of some ascending moments, int64 [host]."""
     away: set[int] = set()
-    for event in outages:
-        if event.time > when:
-            break
-        if isinstance(event, e.MachinesUnavailable):
-            away |= set(event.hosts.ids)
-        elif isinstance(event, e.MachinesAvailable):
-            away -= set(event.hosts.ids)
-    return np.array(sorted(away), dtype=np.int64)
+    left = iter(outages)
+    event = next(left, None)
+    for when in times:
+        while event is not None and event.time <= when:
+            if isinstance(event, e.MachinesUnavailable):
+                away.update(event.hosts.ids)
+            elif isinstance(event, e.MachinesAvailable):
+                away.difference_update(event.hosts.ids)
+            event = next(left, None)
+        yield np.array(sorted(away), dtype=np.int64)
