@@ -22,7 +22,7 @@ class Kinds(LazyGroup):
     table = {
         "communicating": (
             "batdispatch.cli.generate_communicating",
-            "Parallel jobs that send messages all the time, for simulated networks.",
+            "Parallel jobs that send messages all the time.",
         ),
         "esp": ("batdispatch.cli.generate_esp", "The job mix of the ESP-2 benchmark, with and without GPUs."),
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),

@@ -15,5 +15,5 @@ a class for each; this one finds hosts that keep the rules of several shapes at 
 | `search.py` | hosts that keep all rules, by the above |
 
 `network.py` has what is known of a machine, `moment.py` what is known of one scene and one job, `rules.py` the rules,
-and `shape.py` what all placements of shapes have in common.
+`keeping.py` whether hosts keep them, and `shape.py` what all placements of shapes have in common.
 """

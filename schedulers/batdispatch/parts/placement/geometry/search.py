@@ -22,10 +22,11 @@ from batdispatch.parts.placement.geometry.closest import ClosestSearch, balls
 from batdispatch.parts.placement.geometry.growth import grown
 from batdispatch.parts.placement.geometry.hits import hits
 from batdispatch.parts.placement.geometry.joined import joined
+from batdispatch.parts.placement.geometry.keeping import keeps
 from batdispatch.parts.placement.geometry.moment import Asked, Ground, State, Traffic, Wanted, ids_of
 from batdispatch.parts.placement.geometry.network import Network
 from batdispatch.parts.placement.geometry.ranges import ranges
-from batdispatch.parts.placement.geometry.rules import Line, Rules, keeps
+from batdispatch.parts.placement.geometry.rules import Line, Rules
 
 #: Places that are compared where a compact one is preferred.
 _COMPARED = 16

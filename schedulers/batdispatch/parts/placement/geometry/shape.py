@@ -17,7 +17,6 @@ from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
 from batdispatch.parts.placement.base import Placement
 from batdispatch.parts.placement.geometry.rules import Rules
-from batdispatch.parts.placement.geometry.search import Search
 
 
 class ShapeOptions(Options, frozen=True, kw_only=True):
@@ -73,6 +72,9 @@ class Together(Placement):
         self.stable = all(shape.stable for shape in shapes) and len(self.shapes) == 1
 
     def begin(self, machine: Machine) -> None:
+        # It needs SciPy, which takes longer to import than a short run takes.
+        from batdispatch.parts.placement.geometry.search import Search
+
         super().begin(machine)
         self._rules = self._of(self.shapes)
         self._search = Search(machine, self._rules)
