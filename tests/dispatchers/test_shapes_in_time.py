@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.events import RequestedCall
+from batdispatch.core.decisions import Execute
+from batdispatch.core.events import JobCompleted, RequestedCall
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.topology import Grid
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
@@ -78,11 +79,50 @@ def test_a_job_that_starts_at_once_asks_for_no_calls_of_its_own(name: str) -> No
 
 
 def test_conservative_plans_the_moment_at_which_a_wait_runs_out() -> None:
-    # The pair is to start at 31 on hosts 1 and 3, so a job of 40 s cannot take host 1 before.
-    tasks = [*SCATTERED, exact("pair", 1, 2, 10), exact("long", 4, 1, 40), exact("short", 4, 1, 20)]
+    # The pair is planned for 31 on hosts 1 and 3. The first long job takes host 5; the second one waits for the pair.
+    tasks = [*SCATTERED, exact("pair", 1, 2, 10), exact("first", 4, 1, 40), exact("second", 4.5, 1, 40)]
     result = simulate(line(6), tasks, "conservative", options={"placement": "connected[fallback=30]"})
     assert result.starts()["pair"] == 31
-    assert result.starts()["short"] == 4
+    assert result.starts()["first"] == 4
+    assert result.starts()["second"] == 41
+
+
+#: On a line of six, a job on both ends takes all links until 50.
+ENDS = Task("ends", 0, 2, 50, 50, extra={"node_list": ["n0", "n5"]})
+
+
+def test_who_has_ended_by_the_shadow_time_keeps_no_links_from_the_head() -> None:
+    # The head fits at 50. One single host may be taken beyond that, two may not.
+    tasks = [ENDS, exact("head", 1, 5, 5), exact("late1", 2, 1, 100), exact("late2", 3, 1, 100)]
+    result = simulate(line(6), tasks, "easy", options={"placement": "convex"})
+    assert result.starts() == {"ends": 0, "head": 50, "late1": 2, "late2": 55}
+
+
+def test_who_runs_on_at_an_end_keeps_its_links_from_the_head() -> None:
+    # At 20 there are four free hosts, but their links are taken until 50: who ends by then delays nobody.
+    tasks = [ENDS, on(1, 20), exact("head", 1, 4, 5), exact("mid", 2, 1, 25)]
+    result = simulate(line(6), tasks, "easy", options={"placement": "convex"})
+    assert (result.starts()["mid"], result.starts()["head"]) == (2, 50)
+
+
+@pytest.mark.parametrize("name", ["conservative", "slurm-backfill"])
+def test_a_planned_start_waits_for_who_is_a_moment_late_with_its_links(name: str) -> None:
+    # Both end at 50, told one after the other. Hosts 2 and 3 are free all the time, their link is not.
+    pair = Task("pair", 1, 2, 5, 5, extra={"node_list": ["n2", "n3"]})
+    engine = EngineOptions(split_simultaneous=True)
+    result = simulate(line(6), [on(1, 50), ENDS, pair], name, options={"placement": "convex"}, engine=engine)
+    told = []
+    for message, reply in result.exchanges:
+        told += [
+            f"ended {event.job_id.partition('!')[2]}" for event in message.events if isinstance(event, JobCompleted)
+        ]
+        told += [
+            f"started {decision.job_id.partition('!')[2]}"
+            for decision in reply.decisions
+            if isinstance(decision, Execute)
+        ]
+    assert told.index("ended ends") < told.index("started pair")
+    assert result.starts()["pair"] == 50
 
 
 def test_easys_shadow_time_is_when_those_that_then_run_leave_the_shape() -> None:

@@ -183,7 +183,9 @@ def sets_with_room(room: list[int], units: int) -> Iterator[list[int]]:
 @given(
     state=shared_states(),
     units=st.integers(1, 12),
-    shapes=st.sampled_from([*SHAPES, "convex+local", "connected+local", "contiguous+connected", "connected+convex"]),
+    shapes=st.sampled_from(
+        [*SHAPES, "convex+local", "connected+local", "contiguous+convex_strict", "connected+convex"]
+    ),
 )
 @settings(max_examples=300, deadline=None)
 def test_on_shared_nodes_a_place_is_found_exactly_when_there_is_one(
