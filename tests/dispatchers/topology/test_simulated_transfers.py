@@ -11,7 +11,7 @@ import pytest
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.dispatcher import create
-from batdispatch.core.errors import ImpossibleDecision
+from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Message
@@ -137,3 +137,10 @@ def test_registration_goes_on_while_a_further_job_is_not_acknowledged() -> None:
     [decision] = session.handle(Message(0.0, [e.JobSubmitted(0.0, reply.decisions[3].job)])).decisions
     assert isinstance(decision, d.Execute)
     assert decision.job_id == "w0!A~cpu"
+
+
+def test_without_a_host_in_the_main_memory_nothing_can_send() -> None:
+    machine = Machine([Host(id=0, name="g", properties={"class": "gpu", "memory": "g"})])
+    session = Session(create("heft", SIMULATED))
+    with pytest.raises(InputError, match="no host computes in the memory main"):
+        session.handle(Message(0.0, [e.SimulationBegins(0.0, machine, {"dynamic-jobs-enabled": True})]))

@@ -36,6 +36,7 @@ from typing import Any, ClassVar, Literal
 from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation, IoJob, Place
 from batdispatch.core.dispatcher import Dispatcher, Gap
+from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.jobfields import plain_request
 from batdispatch.core.ledger import TICK, Ledger
@@ -43,7 +44,7 @@ from batdispatch.core.options import Options
 from batdispatch.dispatchers.backfilling.queue import QueueOptions
 from batdispatch.dispatchers.topology.beside import Beside
 from batdispatch.dispatchers.topology.copies import Copies, Copy
-from batdispatch.dispatchers.topology.tasks import Node, Resource, Task, task_of
+from batdispatch.dispatchers.topology.tasks import MAIN, Node, Resource, Task, task_of
 
 
 class TaskOptions(QueueOptions, frozen=True, kw_only=True):
@@ -96,6 +97,11 @@ class TaskDispatcher(Dispatcher):
     def begin(self, ledger: Ledger) -> None:
         self.others.begin(ledger)
         self.node = Node(ledger.machine)
+        if self.options.transfers == "simulated" and self.node.carriers[0] is None:
+            raise InputError(
+                f"transfers=simulated: no host computes in the memory {MAIN}, so nothing can send the data that are "
+                "there at the start"
+            )
         self.copies = Copies(self.node)
         self.ready: dict[str, Task] = {}
         self.runs: dict[int, Run] = {}
