@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,9 +259,13 @@ def find(boxes: Boxes, sums: Sums, asked: Asked, *, strict: bool) -> Iterator[tu
     sizes = boxes.sizes
     if sums.total < asked.units:
         return
-    pins = [Sums(sizes, (near & (asked.weights > 0)).astype(np.int64)) for near in asked.near]
+    near = [one & (asked.weights > 0) for one in asked.near]
+    if not all(one.any() for one in near):
+        return
+    pins = [Sums(sizes, one.astype(np.int64)) for one in near]
+    least = [_least_length(sizes, axis, near) for axis in range(len(sizes.dims))]
     for volume, _, size in sizes.listed:
-        if volume * sums.largest < asked.units:
+        if volume * sums.largest < asked.units or any(length < one for length, one in zip(size, least, strict=True)):
             continue
         if strict and volume > asked.most:
             return
@@ -269,11 +273,21 @@ def find(boxes: Boxes, sums: Sums, asked: Asked, *, strict: bool) -> Iterator[tu
         if not places:
             continue
         corners = ids_of(places, sizes.routers)
-        room = sums.over(corners, size)
-        enough = room >= asked.units
         for pin in pins:
-            if enough.any():
-                enough &= pin.over(corners, size) > 0
-        corners, room = corners[enough], room[enough]
+            corners = corners[pin.over(corners, size) > 0]
+        room = sums.over(corners, size)
+        corners, room = corners[room >= asked.units], room[room >= asked.units]
         for index in np.argsort(room, kind="stable").tolist():
             yield int(corners[index]), size
+
+
+def _least_length(sizes: Sizes, axis: int, near: list[NDArray[np.bool_]]) -> int:
+    """Return the least length in a dimension of a box that has a router of each set."""
+    whole, found = sizes.dims[axis], 1
+    for one, other in combinations(near, 2):
+        places = [np.unique(sizes.coordinates[each, axis]) for each in (one, other)]
+        gaps = np.abs(places[0][:, None] - places[1][None, :])
+        if sizes.wraps[axis]:
+            gaps = np.minimum(gaps, whole - gaps)
+        found = max(found, int(gaps.min()) + 1)
+    return found
