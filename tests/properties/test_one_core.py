@@ -27,6 +27,7 @@ from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.messages import Reply
 from batdispatch.core.request import MAX_AMOUNT
+from batdispatch.core.topology import Grid
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.parts import ordering, placement, prediction, requests
 from simulating import Task, audit, simulate
@@ -302,7 +303,8 @@ def _uses() -> list[tuple[str, str, str]]:
 def test_every_part_works_with_every_dispatcher_that_has_a_use_for_it(
     name: str, kind: str, part: str, shared: bool
 ) -> None:
-    machine = Machine.flat(4, "core=2 gpu=1" if shared else None)
+    # Placements by shape need a network.
+    machine = Machine(Machine.flat(4, "core=2 gpu=1" if shared else None).hosts, Grid(range(4), [2, 2]))
     tasks = TASKS if shared else [task._replace(demand=None) for task in TASKS]
     if kind == "requests":
         # A sequence may try a job again that its walltime ends.
