@@ -22,8 +22,8 @@ from batdispatch.parts.solving import Found
 from simulating import Task, simulate
 from strategies import make_job
 
-#: These plan nothing ahead, or leave it to the dispatcher inside.
-NO_PLAN = {"fcfs", "filler", "attempts", "ipsched", "aucsched"}
+#: These plan nothing ahead, know how long tasks take, or leave it to the dispatcher inside.
+NO_PLAN = {"fcfs", "filler", "attempts", "resizing", "ipsched", "aucsched", "dada", "heft", "work-stealing"}
 CONSTRAINT = ["best-list", "hcp19", "pcp19", "pcp20"]
 
 

@@ -25,6 +25,7 @@ OPTIONS = {
     "hcp19": {"work": "0.02"},
     "aucsched": {"work": "0.02"},
     "attempts": {"dispatcher": "conservative"},
+    "resizing": {"dispatcher": "conservative"},
 }
 quick = settings(
     max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "15")),
@@ -35,17 +36,16 @@ quick = settings(
 
 def runs_to_the_end(data: st.DataObject, name: str, machine: Machine) -> None:
     cls = dispatchers.find(name)
-    tasks: list[Task] = data.draw(
-        stochastic_workloads(machine) if cls.registers_jobs else workloads(machine), label="tasks"
-    )
+    stochastic = "speculate" in cls.options_type.__struct_fields__
+    tasks: list[Task] = data.draw(stochastic_workloads(machine) if stochastic else workloads(machine), label="tasks")
     options = dict(OPTIONS.get(name, {}))
-    if cls.registers_jobs:
+    if stochastic:
         options["speculate"] = data.draw(st.sampled_from(["true", "false"]), label="speculate")
     if name == "stochastic-batch":
         options["plan"] = data.draw(st.sampled_from(["rigid", "repack"]), label="plan")
     events = data.draw(absences(machine), label="absences")
     result = simulate(machine, tasks, name, options=options, events=events)
-    (check if cls.registers_jobs else audit)(machine, tasks, result)
+    (check if stochastic else audit)(machine, tasks, result)
     check_absences(events, result)
 
 

@@ -36,7 +36,7 @@ class Roll:
         self._waiters: dict[str, list[str]] = {}
         #: Blocked jobs that have nothing to wait for any more, by id.
         self._met: dict[str, Job] = {}
-        #: Jobs that another one is known to continue.
+        #: Jobs that a registered one continues.
         self._continued: set[str] = set()
         #: Whether a blocked job may have lost what it waits for since `take_hopeless` looked.
         self._doubt = False
@@ -60,7 +60,6 @@ class Roll:
         if parent and self.knows(parent):
             # What is continued came before.
             self.parents[job.id] = parent
-            self._continued.add(parent)
             if job.id not in self.registered:
                 self._announced.add(job.id)
         self.registered.pop(job.id, None)
@@ -83,8 +82,10 @@ class Roll:
         del self.ranks[job_id]
         self.ended[job_id] = state
         over = [job_id]
+        # That another one of its chain went on may have been the hope of one that waits.
+        self._doubt |= bool(self._announced)
         if state is not JobState.COMPLETED_SUCCESSFULLY:
-            # If it is continued, how that one ends decides.
+            # If a registered job continues it, how that one ends decides.
             self._doubt |= job_id not in self._continued
         elif job_id in self.parents:
             root = self.root(job_id)
@@ -141,12 +142,14 @@ class Roll:
         Those that wait for what ended badly come before those that wait for them.
 
         Time: linear in the blocked jobs and what they wait for, times the longest chain of them, if a job failed that
-        no other one continues, or began to wait, since the last call; else constant.
+        no other one continues, or began to wait, since the last call, or if jobs come that continue others without
+        having been registered; else constant.
         """
         while self._doubt and self.blocked:
-            self._doubt = False
             hopeful = self._hopeful()
             hopeless = [job for job in self.blocked.values() if job.id not in hopeful]
+            # Others may have waited for these.
+            self._doubt = bool(hopeless)
             caused = [(job, why) for job in hopeless if (why := self._cause(job))]
             # Without a cause they wait for each other.
             circle = [
