@@ -81,7 +81,7 @@ def test_a_line_leaves_io_hosts_out_and_keeps_hosts_of_a_router_together() -> No
 def test_an_order_through_routers_needs_a_grid() -> None:
     hosts = np.arange(2)
     assert line(hosts, None, "ids").tolist() == [0, 1]
-    with pytest.raises(ValueError, match=r"order snake leads through .* topology is a flat"):
+    with pytest.raises(ValueError, match=r"order snake leads through .* topology is of the kind 'flat'"):
         line(hosts, Flat([True, True]), "snake")
     with pytest.raises(ValueError, match=r"order hilbert leads through .* topology is not known"):
         line(hosts, None, "hilbert")

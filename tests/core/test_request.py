@@ -131,7 +131,7 @@ WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
     ({"io_node": ["disk", "disk"]}, "io_node", "disk", "each name once"),
     ({"io_node": ["disk", 4]}, "io_node", ["disk", 4], "a list of at most"),
     ({"sizes": {"least": 2}}, "sizes", {"least": 2}, "an object such as"),
-    ({"sizes": {"least": 1, "most": 2, "x": 1}}, "sizes", {"least": 1, "most": 2, "x": 1}, "an object such as"),
+    ({"sizes": {"least": 1, "most": 2, "mode": 1}}, "sizes.mode", 1, "no other keys than least, most"),
     ({"sizes": {"least": 0, "most": 2}}, "sizes.least", 0, "a whole number from 1"),
     ({"sizes": {"least": 1, "most": 2, "factor": 1}}, "sizes.factor", 1, "a whole number from 2"),
     ({"sizes": {"least": 1, "most": 2, "preferred": None}}, "sizes.preferred", None, "a whole number from 1"),

@@ -256,8 +256,8 @@ def test_switches_without_hosts_connect_what_they_are_linked_to() -> None:
 
 
 def test_a_shape_on_the_network_needs_one() -> None:
-    with pytest.raises(InputError, match="needs the network that joins the hosts, and the platform states none"):
-        begun("convex", Machine.flat(4))
+    with pytest.raises(InputError, match=r"placement convex\+local: it needs the network .* platform states none"):
+        begun("convex+local", Machine.flat(4))
     with pytest.raises(InputError, match="order snake leads through the routers of a torus or mesh"):
         begun("contiguous[order=snake]", Machine(Machine.flat(2).hosts, Flat([True, True])))
 
@@ -272,6 +272,7 @@ def test_a_shape_on_the_network_needs_one() -> None:
         ("convex+local+convex[rule=routers]", "a shape is named twice"),
         ("convex+", "found ''"),
         ("convex+lokal", "did you mean 'local'"),
+        ("compact[fallback=60]", "placement compact has no option 'fallback'"),
         ("convex[fallback=-1]", "is not a number at least 0"),
     ],
 )

@@ -103,14 +103,11 @@ def read_sizes(value: Any, field: str) -> Sizes:
     Raises:
         FieldError: it is wrong.
     """
-    known = set(Sizes.__struct_fields__)
-    if type(value) is not dict or not {"least", "most"} <= value.keys() <= known:
-        raise FieldError(
-            field,
-            value,
-            'an object such as {"least": 2, "most": 32, "factor": 2, "preferred": 8}, with no other keys '
-            f"than {', '.join(Sizes.__struct_fields__)}",
-        )
+    if type(value) is not dict or not {"least", "most"} <= value.keys():
+        raise FieldError(field, value, 'an object such as {"least": 2, "most": 32, "factor": 2, "preferred": 8}')
+    for name, given in value.items():
+        if name not in Sizes.__struct_fields__:
+            raise FieldError(f"{field}.{name}", given, f"no other keys than {', '.join(Sizes.__struct_fields__)}")
     said = {name: _READERS[name](given, f"{field}.{name}") for name, given in value.items()}
     sizes = Sizes(**said)
     if not sizes.least <= (sizes.least if sizes.preferred is None else sizes.preferred) <= sizes.most:

@@ -43,7 +43,7 @@ def line(hosts: Ints, topology: Topology | None, curve: Curve) -> Ints:
     if curve == "ids":
         return hosts
     if not isinstance(topology, Grid):
-        found = "is not known" if topology is None else f"is a {topology.kind}"
+        found = "is not known" if topology is None else f"is of the kind {topology.kind!r}"
         raise ValueError(f"order {curve} leads through the routers of a torus or mesh, the machine's topology {found}")
     places = positions(topology.dims, curve)
     return np.asarray(hosts[np.argsort(places[topology.router_of[hosts]], kind="stable")])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from batdispatch.core.machine import Machine
+from batdispatch.core.options import Options
 from batdispatch.parts.placement.geometry.rules import Rules
 from batdispatch.parts.placement.geometry.shape import Shape
 
@@ -18,7 +20,12 @@ class Compact(Shape):
     places found is taken.
     """
 
+    options_type: ClassVar[type[Options]] = Options
     complete = True
+
+    @property
+    def fallback(self) -> None:
+        return None
 
     def with_rules(self, rules: Rules, machine: Machine) -> Rules:
         return replace(rules, compact=True)

@@ -41,7 +41,7 @@ class Network:
         """
         if machine.topology is None:
             raise InputError(
-                "the placement needs the network that joins the hosts, and the platform states none: see the manual's "
+                "it needs the network that joins the hosts, and the platform states none: see the manual's "
                 "page on topologies"
             )
         self.machine = machine

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from batdispatch.core.allocation import Place
+from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.machine import Machine
@@ -52,6 +53,12 @@ class Shape(Placement):
         """The name of the shape, for the account of fallbacks."""
         return type(self).__name__.lower()
 
+    @property
+    def fallback(self) -> float | None:
+        """Seconds after which a job that waits goes anywhere, or None."""
+        seconds: float | None = self.options.fallback
+        return seconds
+
     def place(self, scene: Scene, job: Job) -> Place | None:
         return self._together.place(scene, job)
 
@@ -77,7 +84,10 @@ class Together(Placement):
 
         super().begin(machine)
         self._rules = self._of(self.shapes)
-        self._search = Search(machine, self._rules)
+        try:
+            self._search = Search(machine, self._rules)
+        except InputError as error:
+            raise InputError(f"placement {'+'.join(shape.name for shape in self.shapes)}: {error}") from None
 
     def _of(self, shapes: Sequence[Shape]) -> Rules:
         rules = Rules()
@@ -104,7 +114,7 @@ class Together(Placement):
         return None if place is None else msgspec.structs.replace(place, given_up=given_up)
 
     def patience(self, job: Job, now: float) -> float:
-        limits = (shape.options.fallback for shape in self.shapes)
+        limits = (shape.fallback for shape in self.shapes)
         moments = (job.submission + limit for limit in limits if limit is not None)
         return min((moment for moment in moments if moment > now), default=math.inf)
 
@@ -115,5 +125,5 @@ class Together(Placement):
 
 def _given_up(shape: Shape, time: float, job: Job) -> bool:
     """Return whether a job need not have a shape any more at some time."""
-    limit = shape.options.fallback
+    limit = shape.fallback
     return limit is not None and time - job.submission >= limit - TOLERANCE
