@@ -1,0 +1,103 @@
+"""``batdispatch generate malleable``: a share of a log's jobs made malleable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from batdispatch.cli.generate import finish, output_options
+
+
+@click.command()
+@output_options
+@click.option(
+    "--from",
+    "log",
+    metavar="LOG|W.json",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Take the jobs of this log, or of this workload.",
+)
+@click.option(
+    "--share",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Make this share of the jobs malleable, of those that can be made so.",
+)
+@click.option("--hosts", metavar="N", type=int, help="Hosts of the machine. Default: as the log says.")
+@click.option("--shrink", type=int, default=8, show_default=True, help="A job's size over its least size.")
+@click.option("--expand", type=int, default=2, show_default=True, help="A job's largest size over its size.")
+@click.option(
+    "--factor", type=int, default=2, show_default=True, help="A resize multiplies or divides by powers of it."
+)
+@click.option(
+    "--scalability",
+    metavar="TEXT",
+    default="power:0.7",
+    show_default=True,
+    help="How a job's speed depends on its size: linear, power:EXPONENT or amdahl:SERIAL.",
+)
+@click.option(
+    "--step",
+    metavar="SECONDS",
+    type=float,
+    default=60.0,
+    show_default=True,
+    help="Let jobs be resized this often in their run time.",
+)
+@click.option(
+    "--period",
+    metavar="SECONDS",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="After a check of the size, let so long pass until the next.",
+)
+@click.option(
+    "--data",
+    metavar="BYTES",
+    type=float,
+    default=1e9,
+    show_default=True,
+    help="A resize redistributes so much for each unit that the job asks for.",
+)
+def command(
+    output: Path,
+    seed: int,
+    as_json: bool,
+    log: Path,
+    share: float,
+    hosts: int | None,
+    shrink: int,
+    expand: int,
+    factor: int,
+    scalability: str,
+    step: float,
+    period: float,
+    data: float,
+) -> None:
+    """Make a share of a log's jobs malleable, and leave everything else as it is.
+
+    A job can be made malleable if it asks for whole hosts, its run time is known, and it can reach a second size. With
+    one seed, the malleable jobs of a share are among those of every larger share.
+
+    \b
+    Examples:
+      batdispatch generate malleable -o half.json --seed 1 --from kth.json --share 0.5
+      batdispatch generate malleable -o all.json --seed 1 --from KTH-SP2-1996-2.1-cln.swf.xz --scalability amdahl:0.05
+    """
+    import numpy as np
+
+    from batdispatch.inputs.workloads.importing import import_log, is_workload
+    from batdispatch.inputs.workloads.malleable import Rule, made_malleable
+    from batdispatch.inputs.workloads.reader import read_workload
+
+    rule = Rule(shrink, expand, factor, scalability, step, period, data)
+    read = read_workload(log) if is_workload(log) else import_log(log)[0]
+    workload, made = made_malleable(np.random.default_rng(seed), read, share=share, hosts=hosts, rule=rule)
+    if not as_json:
+        click.echo(f"{made.malleable:,} jobs malleable of {made.able:,} that can be; {made.unable:,} cannot")
+    options = {"from": log.name, "share": share, "hosts": hosts, **rule._asdict()}
+    finish(workload, output, as_json, kind="malleable", seed=seed, options=options, found=made._asdict())
