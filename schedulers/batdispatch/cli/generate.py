@@ -24,6 +24,7 @@ class Kinds(LazyGroup):
             "batdispatch.cli.generate_communicating",
             "Parallel jobs that send messages all the time.",
         ),
+        "dmr": ("batdispatch.cli.generate_dmr", "Malleable applications that arrive at random."),
         "esp": ("batdispatch.cli.generate_esp", "The job mix of the ESP-2 benchmark, with and without GPUs."),
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
         "malleable": ("batdispatch.cli.generate_malleable", "A log, of which a share of the jobs is made malleable."),
