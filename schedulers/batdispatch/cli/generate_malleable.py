@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -95,9 +96,16 @@ def command(
     from batdispatch.inputs.workloads.reader import read_workload
 
     rule = Rule(shrink, expand, factor, scalability, step, period, data)
-    read = read_workload(log) if is_workload(log) else import_log(log)[0]
+    found: dict[str, Any] = {}
+    if is_workload(log):
+        read = read_workload(log)
+    else:
+        read, report = import_log(log)
+        found["imported"] = report.as_dict()
+        if not as_json:
+            click.echo(report.as_text())
     workload, made = made_malleable(np.random.default_rng(seed), read, share=share, hosts=hosts, rule=rule)
     if not as_json:
         click.echo(f"{made.malleable:,} jobs malleable of {made.able:,} that can be; {made.unable:,} cannot")
     options = {"from": log.name, "share": share, "hosts": hosts, **rule._asdict()}
-    finish(workload, output, as_json, kind="malleable", seed=seed, options=options, found=made._asdict())
+    finish(workload, output, as_json, kind="malleable", seed=seed, options=options, found={**made._asdict(), **found})

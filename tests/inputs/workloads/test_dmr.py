@@ -177,6 +177,8 @@ def test_options_change_the_applications_that_they_name() -> None:
     ):
         job = of(workload, name)[0]
         assert (runtime(workload, job), job.extra["sizes"]["scalability"]) == (length, scalability)
+    short, usual = (runtime(made, of(made, "fs")[0]) for made in (workload, make(jobs=60, applications=ALL)))
+    assert short == pytest.approx(usual / 6, abs=0.001)
     slow = of(workload, "n-body")[0]
     assert slow.walltime == pytest.approx(1.5 * 70 * 9 + 60)
 

@@ -71,7 +71,7 @@ def test_the_rule_by_hand() -> None:
 
 def test_each_part_of_the_rule_by_hand() -> None:
     rule = Rule(shrink=3, expand=9, factor=3, scalability="amdahl:0.05", step=7.0, period=30.0, data=5.0)
-    made, _ = make(log((10, 70.0), hosts=None), hosts=50, rule=rule)
+    made, _ = make(log((10, 70.0), hosts=64), hosts=50, rule=rule)
     assert made.jobs[0].extra["sizes"] == {
         "least": 4,
         "most": 50,
@@ -87,7 +87,7 @@ def test_each_part_of_the_rule_by_hand() -> None:
 
 def test_jobs_that_cannot_be_resized_stay_and_count_for_no_share() -> None:
     """Not on shared nodes, not with sizes of their own, not of unknown run time, not too large, not without a size."""
-    workload = log((4, 9.0), (4, 9.0), (4, 9.0), (65, 9.0), (63, 9.0), (4, 9.0))
+    workload = log((4, 9.0), (4, 9.0), (4, 9.0), (66, 9.0), (63, 9.0), (4, 9.0))
     for index, fields in ((0, {"demand": {"core": 1}}), (1, {"sizes": {"least": 1, "most": 4}})):
         job = workload.jobs[index]
         workload.jobs[index] = Job(id=job.id, request=read_request(4, fields), profile=job.profile, extra=fields)
@@ -197,11 +197,23 @@ def test_same_seed_same_bytes_by_the_command_from_a_workload_or_a_log(tmp_path: 
         assert made.about["origin"]["from"] == source
 
 
+def test_the_command_accounts_for_the_records_of_a_log(tmp_path: Path) -> None:
+    """The second record never ran."""
+    swf = "; MaxNodes: 8\n; MaxProcs: 8\n1 0 0 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1\n"
+    (tmp_path / "log.swf").write_text(swf + "2 0 0 -1 4 -1 -1 4 200 -1 5 1 1 1 1 1 -1 -1\n")
+    arguments = ["malleable", "-o", str(tmp_path / "w"), "--seed", "1", "--from", str(tmp_path / "log.swf")]
+    told = CliRunner().invoke(generate, arguments, catch_exceptions=False).stdout
+    assert "2 records, 1 jobs kept" in told
+    facts = json.loads(CliRunner().invoke(generate, [*arguments, "--json"], catch_exceptions=False).stdout)
+    assert (facts["imported"]["records"], facts["imported"]["kept"], facts["able"]) == (2, 1, 1)
+
+
 def test_the_command_counts_as_json(tmp_path: Path) -> None:
     write_workload(log((8, 100.0), (4, 100.0)), tmp_path / "log.json")
     arguments = ["malleable", "-o", str(tmp_path / "w"), "--seed", "1", "--from", str(tmp_path / "log.json"), "--json"]
     facts = json.loads(CliRunner().invoke(generate, arguments, catch_exceptions=False).stdout)
     assert (facts["malleable"], facts["able"], facts["unable"]) == (2, 2, 0)
+    assert "imported" not in facts
 
 
 @pytest.mark.parametrize(
@@ -225,6 +237,13 @@ def test_what_cannot_be_made_is_refused_in_words(options: dict[str, Any], messag
     with pytest.raises(InputError) as problem:
         make(log((8, 100.0)), **options)
     assert message in str(problem.value)
+
+
+@pytest.mark.parametrize("name", ["missing.json", "missing.swf"])
+def test_a_log_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
+    arguments = ["malleable", "-o", str(tmp_path / "w"), "--seed", "1", "--from", str(tmp_path / name)]
+    with pytest.raises(InputError, match=name):
+        CliRunner().invoke(generate, arguments, catch_exceptions=False)
 
 
 def test_the_machine_must_be_known() -> None:
