@@ -15,11 +15,11 @@ flexible sleep (fs), are Feitelson's (`batdispatch.inputs.workloads.feitelson`).
 malleable jobs of a share are among those of every larger share, and the jobs are otherwise the same; so runs of one
 seed compare job by job. A job that is not malleable stays on the size on which it starts.
 
-What the paper leaves open is chosen here. It states no times: the defaults (200 s, 1,200 s, exponent 0.7, an N-body
-that is as fast on one node as on 16) are those with which its table 4 comes out nearly. Data is 8 bytes for each number
-of the square matrices and arrays of table 3, and 64 bytes for each particle. A job's walltime is a multiple of its time
-on the slowest size that it can reach, and a minute for resizes, so that walltimes do not keep a job from its sizes; a
-job that is not malleable has the same one.
+What the paper leaves open is chosen here. It states no times: 200 s and 1,200 s are those with which rigid jobs wait
+about as long as in its table 4, the exponent 0.7 and an N-body that is as fast on one node as on 16 those with which
+resized jobs run about as long as there. Data is 8 bytes for each number of the square matrices and arrays of table 3,
+and 64 bytes for each particle. A job's walltime is a multiple of its time on the slowest size that it can reach, and a
+minute for resizes, so that walltimes do not keep a job from its sizes; a job that is not malleable has the same one.
 
 References:
     Iserte, Mayo, Quintana-Ortí, Beltran, Peña: "DMR API: improving cluster productivity by turning applications into
