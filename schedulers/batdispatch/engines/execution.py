@@ -50,7 +50,7 @@ def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str
         if kind in PLATFORM_TYPES and not platform:
             raise InputError(
                 f"type {kind!r}: its run time depends on the platform's speeds and links, which only SimGrid "
-                "simulates, and this simulation runs without it",
+                "simulates, and this simulation runs without it (--simgrid always)",
                 source=source,
                 place=place,
             )
