@@ -161,6 +161,8 @@ WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
     ({"sizes": _sizes(asks={"step": 1})}, "sizes.asks", {"step": 1}, "a list of at most"),
     ({"sizes": _sizes(asks=[{"step": 1}])}, "sizes.asks[0]", {"step": 1}, "an object such as"),
     ({"sizes": _sizes(asks=[{"step": 1, "least": 0}])}, "sizes.asks[0].least", 0, "a whole number from 1"),
+    ({"sizes": _sizes(asks=[{"step": 1, "least": 5}])}, "sizes.asks[0].least", 5, "at most 4, the job's most"),
+    ({"sizes": _sizes(asks=[{"step": 1, "least": 9}])}, "sizes.asks[0].least", 9, "at most 4"),
     ({"sizes": _sizes(asks=[{"step": -1, "least": 1}])}, "sizes.asks[0].step", -1, "a whole number from 0"),
     (
         {"sizes": _sizes(asks=[{"step": 1, "least": 3, "most": 2}])},

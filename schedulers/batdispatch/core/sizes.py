@@ -114,6 +114,12 @@ def read_sizes(value: Any, field: str) -> Sizes:
         raise FieldError(field, value, "least <= preferred <= most")
     if sizes.resizable and sizes.steps < 2:
         raise FieldError(f"{field}.steps", value.get("steps"), f"at least 2 of a job that is {sizes.kind}")
+    for index, ask in enumerate(sizes.asks):
+        # The job would wait for ever for a size that it cannot have, and no policy would be asked.
+        if ask.least is not None and ask.least > sizes.most:
+            raise FieldError(f"{field}.asks[{index}].least", ask.least, f"at most {sizes.most}, the job's most")
+        if ask.most is not None and ask.most < sizes.least:
+            raise FieldError(f"{field}.asks[{index}].most", ask.most, f"at least {sizes.least}, the job's least")
     if not sizes.scalability.covers(sizes.least, sizes.most):
         expected = f"a table from at most {sizes.least} to at least {sizes.most} units"
         raise FieldError(f"{field}.scalability", sizes.scalability.text, expected)
