@@ -346,18 +346,20 @@ def test_same_schedule_as_when_every_moment_is_looked_at_many_times(data: st.Dat
 
 
 class Watched(SlurmBackfill):
-    """Remembers what was first reserved for each head of the queue."""
+    """Remembers what a pass first reserved for the head of the queue."""
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         self.promised: dict[str, float] = {}
 
-    def decide(self, ledger: Ledger) -> None:
-        super().decide(ledger)
+    def _backfill(self, ledger: Ledger) -> list[Job]:
+        # Who is second in a pass may become the head, and then wait for its turn: `queue_depth` jobs are looked at.
+        head = self.waiting[0].id
+        started = super()._backfill(ledger)
         assert len(self.reserved) <= (self.options.reservations or self.options.depth)
-        if self.waiting and self.waiting[0].id in self.reserved:
-            head = self.waiting[0].id
+        if head in self.reserved:
             self.promised.setdefault(head, self.reserved[head])
+        return started
 
 
 @quick

@@ -156,8 +156,10 @@ class Roll:
                 (job, f"depends on job {self.waits_for(job)[0]}, which depends on it in turn") for job in hopeless
             ]
             for job, why in caused or circle[:1]:
-                del self.blocked[job.id]
-                yield job, why
+                # The end of one may be all that the next one waited for, if it continues it.
+                if job.id not in self._met:
+                    del self.blocked[job.id]
+                    yield job, why
 
     def _hopeful(self) -> set[str]:
         """Return the blocked jobs whose dependencies may all still succeed."""
