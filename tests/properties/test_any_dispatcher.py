@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core import dispatcher as dispatchers
@@ -81,6 +81,8 @@ def check_anything(data: st.DataObject, name: str) -> None:
     tasks = data.draw(workloads(machine), label="tasks")
     chosen = data.draw(options(name), label="options")
     kind = data.draw(st.sampled_from(["plain", "split", "slow", "absent", "mail"]), label="kind")
+    # Batsim aborts where a call's time passes before the request for it has come, as it may with slow messages.
+    assume(kind != "mail" or "fallback" not in str(chosen))
     arguments: dict[str, Any] = {
         "plain": {},
         "split": {"engine": EngineOptions(split_simultaneous=True)},
