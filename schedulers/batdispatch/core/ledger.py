@@ -435,7 +435,8 @@ class Ledger:
         storage = place.storage
         if storage is None and self.machine.storage and mapping is None and place.io_job is None:
             storage = self._storage_of(job, allocation)
-        self.given_up.update(place.given_up)
+        if place.given_up:
+            self.given_up.update(place.given_up)
         self._decisions.append(d.Execute(self.now, job.id, allocation, mapping, storage, place.io_job))
         if self.on_start is not None:
             self.on_start(stay)

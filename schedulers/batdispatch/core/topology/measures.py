@@ -1,6 +1,7 @@
 """How good an allocation is in a network: compactness, proximity to I/O nodes, locality, and links shared with others.
 
-Placements choose by these numbers and reports show them, so both ask here.
+Each function measures one allocation. Placements may choose by these numbers. Reports measure all allocations of a run
+at once (results/network) by the same formulas, and a test holds the two against each other.
 
 References:
     [1] R. Bleuse. Apprehending heterogeneity at (very) large scale. PhD thesis, Université Grenoble Alpes, 2017.
