@@ -22,7 +22,7 @@ from batdispatch.inputs.workloads.tiles import tiles
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.audit.run import Auditor
 from batdispatch.results.runs import read_result
-from batdispatch.runs.grid import fill
+from batdispatch.runs.grid import publish
 from batdispatch.runs.run import RunSpec, execute, is_made
 
 HERE = Path(__file__).parent
@@ -115,10 +115,7 @@ def main() -> None:
             for form in ("simulated", "estimated")
         }
         sections["transfers"] = transfers_table(forms)
-    for name, text in sections.items():
-        print(f"\n{name}\n\n{text}")
-    if asked.write:
-        fill(HERE / "results.md", sections)
+    publish(HERE / "results.md", sections, write=asked.write)
 
 
 if __name__ == "__main__":

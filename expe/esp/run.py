@@ -35,7 +35,7 @@ from batdispatch.inputs.workloads.esp import esp
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import read_result
-from batdispatch.runs.grid import Cell, fill, run_grid
+from batdispatch.runs.grid import Cell, publish, run_grid
 
 HERE = Path(__file__).parent
 PARTS = ("table", "cases", "slurm")
@@ -126,10 +126,7 @@ def main() -> None:
         }
         found = measure({f"{label}: {case}": cell for (label, case), cell in changed.items()}, asked.few, asked.out, {})
         sections["slurm"] = slurm_table({key: found[f"{key[0]}: {key[1]}"] for key in changed})
-    for name, text in sections.items():
-        print(f"\n{name}\n\n{text}")
-    if asked.write:
-        fill(HERE / "results.md", sections)
+    publish(HERE / "results.md", sections, write=asked.write)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import read_result
 from batdispatch.runs.alone import runtimes_alone
-from batdispatch.runs.grid import fill, run_grid
+from batdispatch.runs.grid import publish, run_grid
 
 HERE = Path(__file__).parent
 
@@ -134,12 +134,10 @@ def main() -> None:
         "price": price_table(found),
         "shape": shape_table(found),
     }
-    for name, text in sections.items():
-        print(f"\n{name}\n\n{text}")
+    publish(HERE / "results.md", sections, write=asked.write)
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     print(f"\nCPU seconds of this call: {sum(usage.ru_utime + usage.ru_stime for usage in spent):,.0f}")
     if asked.write:
-        fill(HERE / "results.md", sections)
         stretch_picture(HERE / "stretch.svg", found)
         wait_picture(HERE / "wait.svg", found)
 

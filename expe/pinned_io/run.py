@@ -31,7 +31,7 @@ from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.parts.solving import Limits
 from batdispatch.results.runs import read_result
-from batdispatch.runs.grid import Cell, fill, run_grid
+from batdispatch.runs.grid import Cell, publish, run_grid
 
 HERE = Path(__file__).parent
 PARTS = ("plans", "once", "runs")
@@ -147,10 +147,7 @@ def main() -> None:
         sections["runs"] = runs_table(served)
         if asked.write:
             runs_picture(HERE / "wait.svg", served)
-    for name, text in sections.items():
-        print(f"\n{name}\n\n{text}")
-    if asked.write:
-        fill(HERE / "results.md", sections)
+    publish(HERE / "results.md", sections, write=asked.write)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
-from batdispatch.runs.grid import Cell, fill, refusal
+from batdispatch.runs.grid import Cell, fill, publish, refusal
 from batdispatch.runs.study import DISPATCHERS, main
 
 EXPE = Path(__file__).parents[2] / "expe"
@@ -137,3 +137,15 @@ def test_a_page_without_the_section_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found no section"):
         fill(page, {"log": "text"})
     assert page.read_text() == "nothing\n"
+
+
+def test_sections_are_printed_and_the_page_is_filled_only_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "results.md"
+    page.write_text("<!-- measured: one -->\nold\n<!-- end -->\n")
+    publish(page, {"one": "new"}, write=False)
+    assert capsys.readouterr().out == "\none\n\nnew\n"
+    assert "old" in page.read_text()
+    publish(page, {"one": "new"}, write=True)
+    assert page.read_text() == "<!-- measured: one -->\n\nnew\n\n<!-- end -->\n"

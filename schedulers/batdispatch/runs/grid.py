@@ -164,3 +164,15 @@ def fill(page: Path, sections: Mapping[str, str]) -> None:
             raise InputError(f"found no section {begin} ... <!-- end -->", source=str(page))
         text = f"{before}{begin}\n\n{content}\n\n{closed}{rest}"
     write_whole(page, text.encode())
+
+
+def publish(page: Path, sections: Mapping[str, str], *, write: bool) -> None:
+    """Print each section of a page under its name; if `write`, fill them into the page, too.
+
+    Raises:
+        InputError: the page has no such section.
+    """
+    for name, content in sections.items():
+        print(f"\n{name}\n\n{content}", flush=True)
+    if write:
+        fill(page, sections)

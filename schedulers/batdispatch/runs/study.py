@@ -32,7 +32,7 @@ from batdispatch.inputs.workloads.sessions import sessions
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.report.ratios import ratio_picture
 from batdispatch.results.runs import read_result
-from batdispatch.runs.grid import Cell, Row, fill, refusal, run_grid
+from batdispatch.runs.grid import Cell, Row, publish, refusal, run_grid
 from batdispatch.runs.instances import Compared, compare_models, save_instances
 from batdispatch.runs.study_tables import (
     MODELS,
@@ -161,10 +161,7 @@ class _Campaign:
                 self.sections["decision-time"] = self._grouped(platform, workloads, self._decision_time)
         if "instances" in self.parts:
             self._instances()
-        for name, text in self.sections.items():
-            print(f"\n{name}\n\n{text}")
-        if self.asked.write:
-            fill(self.here / "results.md", self.sections)
+        publish(self.here / "results.md", self.sections, write=self.asked.write)
 
     def say(self, text: str) -> None:
         """Tell how far the campaign is."""
