@@ -56,10 +56,9 @@ from batdispatch.cli.generate import finish, output_options
 )
 @click.option(
     "--walltime-factor",
+    metavar="FACTOR",
     type=float,
-    default=1.5,
-    show_default=True,
-    help="Walltime over the time on the slowest size; a minute for resizes is added.",
+    help="Give jobs walltimes: FACTOR times the time on the slowest size, and a minute for resizes.  [default: none]",
 )
 def command(
     output: Path,
@@ -75,7 +74,7 @@ def command(
     nbody_runtime: float,
     nbody_scalability: str,
     fs_runtime: float,
-    walltime_factor: float,
+    walltime_factor: float | None,
 ) -> None:
     """Malleable applications that arrive at random, as DMR was measured with (Iserte et al., 2018).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,7 @@ def test_table_3_of_the_paper() -> None:
 
 def test_sizes_run_times_and_walltimes_by_hand() -> None:
     """CG halves from 32 to 2: 16^0.7 times 200 s. N-body is as fast on one. Then times 1.5, and a minute."""
-    workload = make(jobs=100)
+    workload, without = make(jobs=100, walltime_factor=1.5), make(jobs=100)
     for name, units, length, walltime in (
         ("cg", 32, 200, 1.5 * 200 * 16**0.7 + 60),
         ("jacobi", 32, 200, 1.5 * 200 * 16**0.7 + 60),
@@ -125,6 +126,8 @@ def test_sizes_run_times_and_walltimes_by_hand() -> None:
         for job in of(workload, name):
             assert (job.units, runtime(workload, job)) == (units, length)
             assert job.walltime == pytest.approx(walltime, abs=0.001)
+    assert {job.walltime for job in without.jobs} == {math.inf}
+    assert not any("walltime" in job_fields(job) for job in without.jobs)
 
 
 def test_the_flexible_sleep_by_hand() -> None:
@@ -169,7 +172,7 @@ def test_shares_are_of_the_same_jobs_and_nested(seed: int, jobs: int, shares: tu
 
 def test_options_change_the_applications_that_they_name() -> None:
     times = Times(50.0, "amdahl:0.1", 70.0, "table:1=9,16=1", 10.0)
-    workload = make(jobs=60, applications=ALL, times=times)
+    workload = make(jobs=60, applications=ALL, times=times, walltime_factor=1.5)
     for name, length, scalability in (
         ("cg", 50, "amdahl:0.1"),
         ("jacobi", 50, "amdahl:0.1"),
@@ -197,7 +200,7 @@ def run(workload: Workload, dispatcher: str, hosts: int) -> Result:
 @pytest.mark.parametrize("dispatcher", ["easy", "dmr", "dmr[mode=async]"])
 @pytest.mark.parametrize(("applications", "hosts"), [(("cg", "jacobi", "n-body"), 64), (("fs",), 20)])
 def test_every_job_ends_in_time_once(applications: tuple[str, ...], hosts: int, dispatcher: str) -> None:
-    workload = make(jobs=40, hosts=hosts, applications=applications)
+    workload = make(jobs=40, hosts=hosts, applications=applications, walltime_factor=1.5)
     states = Counter(row.state for row in run(workload, dispatcher, hosts).rows.values())
     assert states[JobState.COMPLETED_SUCCESSFULLY] == 40
     assert states.keys() <= {JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_KILLED}

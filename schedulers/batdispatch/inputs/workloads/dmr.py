@@ -18,8 +18,14 @@ seed compare job by job. A job that is not malleable stays on the size on which 
 What the paper leaves open is chosen here. It states no times: 200 s and 1,200 s are those with which rigid jobs wait
 about as long as in its table 4, the exponent 0.7 and an N-body that is as fast on one node as on 16 those with which
 resized jobs run about as long as there. Data is 8 bytes for each number of the square matrices and arrays of table 3,
-and 64 bytes for each particle. A job's walltime is a multiple of its time on the slowest size that it can reach, and a
-minute for resizes, so that walltimes do not keep a job from its sizes; a job that is not malleable has the same one.
+and 64 bytes for each particle.
+
+Jobs carry no walltime: the paper states none, and its Slurm had default values, with which a job has no limit. This
+matters. The paper tells of a second half of a run in which five jobs hold 40 nodes while one for 32 waits. That can
+only be if all N-bodies have overtaken jobs that waited; nodes that are reserved for the first waiting job by walltimes
+keep them from it. With `walltime_factor`, a job's walltime is so many times its time on the slowest size that it can
+reach, and a minute for resizes, so that walltimes do not keep a job from its sizes; a job that is not malleable has the
+same one.
 
 References:
     Iserte, Mayo, Quintana-Ortí, Beltran, Peña: "DMR API: improving cluster productivity by turning applications into
@@ -28,6 +34,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,7 +97,7 @@ def dmr(
     applications: tuple[str, ...] = REAL,
     share: float = 1.0,
     gap: float = 10.0,
-    walltime_factor: float = 1.5,
+    walltime_factor: float | None = None,
     times: Times = _TIMES,
 ) -> Workload:
     """Return jobs of some applications.
@@ -102,7 +109,8 @@ def dmr(
         applications: names of `APPLICATIONS`, from which each job's is drawn; one named twice comes twice as often.
         share: of the jobs, rounded to whole jobs, that are malleable; the others are rigid.
         gap: mean time between two arrivals, s.
-        walltime_factor: walltime, without the minute for resizes, over the time on the slowest size.
+        walltime_factor: walltime, without the minute for resizes, over the time on the slowest size; None: there is no
+            walltime.
         times: how long the applications take.
 
     Raises:
@@ -136,7 +144,7 @@ def dmr(
                 id=f"{index + 1:0{width}d}-{name}",
                 request=read_request(units, extra),
                 submission=arrival,
-                walltime=round(walltime_factor * runtime * slowest(sizes, units) + RESIZING, 3),
+                walltime=_walltime(walltime_factor, runtime * slowest(sizes, units)),
                 profile=profile,
                 extra=extra,
             )
@@ -146,13 +154,17 @@ def dmr(
     return workload
 
 
-def _check(jobs: int, hosts: int, share: float, gap: float, walltime_factor: float, times: Times) -> None:
+def _walltime(factor: float | None, slowest_time: float) -> float:
+    return math.inf if factor is None else round(factor * slowest_time + RESIZING, 3)
+
+
+def _check(jobs: int, hosts: int, share: float, gap: float, walltime_factor: float | None, times: Times) -> None:
     for option, value, low, high in (
         ("jobs", jobs, 1, MAX_JOBS),
         ("hosts", hosts, 1, hostset.MAX_HOST_ID),
         ("share", share, 0, 1),
         ("gap", gap, 0.001, 1e6),
-        ("walltime-factor", walltime_factor, 1, 1000),
+        ("walltime-factor", 1.0 if walltime_factor is None else walltime_factor, 1, 1000),
         ("runtime", times.runtime, 0.001, 1e6),
         ("nbody-runtime", times.nbody_runtime, 0.001, 1e6),
         ("fs-runtime", times.fs_runtime, 0.001, 1e6),
