@@ -1,4 +1,4 @@
-"""EASY backfilling of malleable jobs under the policy of the DMR API."""
+"""Slurm's backfilling of malleable jobs under the policy of the DMR API."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from typing import ClassVar
 
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
+from batdispatch.dispatchers.backfilling.slurm import SlurmBackfill, SlurmOptions
 from batdispatch.layers.resizing import Bandwidth, Mode, Moldable, Redistribution, Resizing, Seconds, Walltime
 
 
-class DmrOptions(EasyOptions, frozen=True, kw_only=True):
+class DmrOptions(SlurmOptions, frozen=True, kw_only=True):
     """Options of DMR.
 
     policy, mode, timeout, redistribution, bandwidth, check_cost, expand_cost, shrink_cost: see
         `batdispatch explain resizing`.
     acknowledge, walltime, charge, moldable: see `batdispatch explain resizing`.
-    ordering, placement, default_walltime, prediction, reservation: see `batdispatch explain easy`.
+    ordering, placement, default_walltime, prediction, queue_depth, interval, depth, reservations, window: see
+        `batdispatch explain slurm-backfill`.
     """
 
     policy: str = "dmr"
@@ -34,11 +35,11 @@ class DmrOptions(EasyOptions, frozen=True, kw_only=True):
 
 
 class Dmr(Resizing):
-    """EASY backfilling under `resizing`, as in the DMR API: running jobs shrink for waiting ones, and expand after.
+    """Slurm's backfilling under `resizing`, as in the DMR API: running jobs shrink for waiting ones, and expand after.
 
-    Guarantee and time: as EASY and `resizing`, for jobs whose size stays.
-    Deviations: the paper's Slurm orders jobs by multifactor priorities with default values, which is the order of
-        arrival; `ordering=multifactor` gives others. The rest is `resizing` and `dmr` among the policies.
+    Guarantee and time: as `slurm-backfill` and `resizing`, for jobs whose size stays.
+    Deviations: those of `slurm-backfill`, `resizing`, and `dmr` among the policies. The paper's multifactor priorities
+        have no weights by default, which is the order of arrival; `ordering=multifactor` gives others.
     References: [1] Iserte, Mayo, Quintana-Orti, Beltran, Pena: "DMR API: improving cluster productivity by turning
         applications into malleable", Parallel Computing 78 (2018).
     """
@@ -46,4 +47,4 @@ class Dmr(Resizing):
     options_type: ClassVar[type[Options]] = DmrOptions
 
     def make_inner(self, seed: int) -> Dispatcher:
-        return Easy(self.options, seed)
+        return SlurmBackfill(self.options, seed)
