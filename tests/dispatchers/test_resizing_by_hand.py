@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
+from batdispatch.core.ledger import TICK
 from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Message, Reply
 from batdispatch.core.session import Session
@@ -181,6 +185,39 @@ def test_checks_within_the_period_are_ignored() -> None:
     found = rows(run(4, tasks))
     assert found["a"] == (0.0, 40.0, "0-3")
     assert found["b"][0] == 40.0
+
+
+def test_a_point_that_is_told_before_its_step_is_quite_over_counts_for_that_step() -> None:
+    """A step ends at 10.0000004 s, and calls are told in milliseconds: the point at 10 s is that of the first step."""
+    asks = [{"step": 1, "most": 2}]
+    found = rows(run(4, [malleable("a", 4, 100.000004, kind="evolving", asks=asks)]))
+    assert found["a"] == (0.0, 10.0, "0-3")
+
+
+@given(
+    start=st.integers(0, 10**13),
+    total=st.integers(1, 10**10),
+    steps=st.integers(2, 10_000),
+    elapsed=st.floats(0, 1),
+    early=st.sampled_from([0.0, TICK / 2]),
+    profile=st.sampled_from(["delay", "parallel_homogeneous_total"]),
+)
+def test_after_a_point_comes_a_later_one(
+    start: int, total: int, steps: int, elapsed: float, early: float, profile: str
+) -> None:
+    """Wherever rounding puts a point, and if it is looked at half a tick before: or the layer would check for ever."""
+    job = make_job("w0!a", 4, sizes=malleable("a", 4, 1.0, steps=steps, period=1e-9).extra["sizes"])
+    sizes = job.request.sizes
+    assert sizes is not None
+    told = {"type": "delay", "delay": total / 1e6} if profile == "delay" else {"type": profile, "cpu": 1e9, "com": 0}
+    flexible, begin = Flexible(job, sizes, {"": told}), start / 1e6
+    now = begin + elapsed * total / 1e6
+    for _ in range(4):
+        point = flexible.next_point(begin, now, 4)
+        assert point > now + TICK / 2
+        if point == math.inf:
+            break
+        now = point - early
 
 
 def test_async_does_at_one_point_what_was_decided_at_the_one_before() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
+from batdispatch.core.ledger import TICK
 from batdispatch.core.moments import milliseconds
 from batdispatch.core.profiles import outcome_of
 from batdispatch.core.sizes import Sizes
@@ -17,6 +18,9 @@ from batdispatch.parts.policy import Action
 UNKNOWN = 5e-7
 #: Shares of the work that are closer together than this are taken for one.
 CLOSE = 1e-9
+#: A step is over if it ends within so many seconds: a reconfiguring point is rounded to microseconds, and may be looked
+#: at half a tick before it.
+EARLY = 2 * TICK
 #: Shortest time that a simulator can be asked to run a job for, in seconds.
 SHORTEST = 1e-6
 
@@ -123,12 +127,12 @@ class Flexible:
         """Return how many steps are over when the current segment has run for some time on some units."""
         if self.total is None:
             return 0
-        return math.floor((self.share_after(elapsed, units) + CLOSE) * self.sizes.steps)
+        return math.floor((self.share_after(elapsed + EARLY, units) + CLOSE) * self.sizes.steps)
 
     def next_point(self, start: float, now: float, units: int, *, ignore: bool = True) -> float:
         """Return when the next reconfiguring point is that counts; infinity if there is none.
 
-        It is rounded up to milliseconds, so that all simulators call alike.
+        It is rounded up to milliseconds, so that all simulators call alike, and more than a tick after `now`.
 
         Args:
             start: of the current segment.
@@ -141,7 +145,7 @@ class Flexible:
         earliest = now if self.checked is None or not ignore else max(now, self.checked + self.sizes.period)
         if self.total is None:
             # Only the platform knows when a step is over.
-            return milliseconds(max(earliest, now + self.sizes.period))
+            return milliseconds(max(earliest, now + max(self.sizes.period, EARLY)))
         seconds, steps, begin = self.seconds(units), self.sizes.steps, start + self.overhead
         done = max(self.done + (earliest - begin) / seconds, self.done)
         step = max(math.ceil((done - CLOSE) * steps), self.step_after(now - start, units) + 1)
