@@ -79,6 +79,8 @@ class OneNode:
         self._accounting, self._settings = accounting, settings
         self._daemons: list[subprocess.Popen[bytes]] = []
         self._complete = False
+        #: What the last command said on standard error.
+        self._said = ""
 
     def __enter__(self) -> OneNode:
         try:
@@ -104,9 +106,11 @@ class OneNode:
         return done.stdout
 
     def _ask(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        done = subprocess.run(
             command, env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False
         )
+        self._said = done.stderr
+        return done
 
     def submit(self, *options: str, script: str = "true") -> str:
         """Submit a script to ``sbatch`` and return the job's id (the leader's of a heterogeneous job)."""
@@ -165,8 +169,9 @@ class OneNode:
         self._complete = True
 
     def _nodes_idle(self) -> bool:
-        done = self._ask("sinfo", "--noheader", "--Node", "--format=%T")
-        return done.returncode == 0 and done.stdout.split() == ["idle"] * self._nodes
+        done = self._ask("sinfo", "--noheader", "--Node", "--format=%N %T")
+        # A node stands there once for each of its partitions.
+        return set(done.stdout.splitlines()) == {f"n{number} idle" for number in range(1, self._nodes + 1)}
 
     def _daemon(self, *command: str) -> None:
         with (self.folder / f"{command[0]}{len(self._daemons)}.log").open("wb") as log:
@@ -184,7 +189,7 @@ class OneNode:
 
     def _logs(self) -> str:
         ends = (f"\n{path.name}:\n{path.read_text(errors='replace')[-1500:]}" for path in self.folder.glob("*.log"))
-        return "".join(sorted(ends))
+        return f"{self._said}{''.join(sorted(ends))}"
 
     def _stop(self) -> None:
         # Steps are processes of their own, which a slurmd that goes leaves behind.
