@@ -90,6 +90,12 @@ class Layer(Dispatcher):
         placement = getattr(self.inner, "placement", None)
         return placement.place(scene, job) if isinstance(placement, Placement) else scene.lowest(job)
 
+    @property
+    def chooses_whenever_it_fits(self) -> bool:
+        """Whether `choose` finds a place for every job that fits what is free."""
+        placement = getattr(self.inner, "placement", None)
+        return placement.complete if isinstance(placement, Placement) else True
+
     def innermost(self) -> Dispatcher:
         return self.inner.innermost()
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.filling import first_fit
+from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.scene import Choose, Scene
@@ -23,15 +23,14 @@ def kept_by(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocatio
 
     Args:
         ledger: the cluster.
-        choose: says where a job goes, as a placement's `place`; where it finds nothing, the lowest hosts are taken.
+        choose: says where a job goes, as a placement's `place`. What it refuses, such as hosts of another shape, is not
+            kept.
         stay: the job.
         units: fewer than it has.
     """
-    space, smaller = ledger.space, of_size(stay.job, units)
-    own = space.only(space.give(space.only(space.whole(), 0), stay.job, stay.allocation), ~ledger.unavailable)
-    place = choose(Scene(ledger, own), smaller)
-    found = first_fit(space, own, smaller) if place is None else place.allocation
-    return found if found is not None and _within(found, stay.allocation) else None
+    own = _alone(ledger, stay.job, stay.allocation)
+    place = choose(scene_if(ledger, stay, own), of_size(stay.job, units))
+    return place.allocation if place is not None and _within(place.allocation, stay.allocation) else None
 
 
 def grown_to(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocation | None:
@@ -39,7 +38,7 @@ def grown_to(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocati
 
     Args:
         ledger: the cluster.
-        choose: as for `kept_by`.
+        choose: as for `kept_by`; it must be content with all of the hosts together.
         stay: the job.
         units: more than it has.
     """
@@ -47,17 +46,35 @@ def grown_to(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocati
     if own.mask & ledger.unavailable:
         return None
     larger, free = of_size(job, units), space.only(ledger.free, ~own.mask)
-    more = choose(Scene(ledger, free), of_size(job, units - job.units))
+    more = choose(scene_if(ledger, stay, free), of_size(job, units - job.units))
     if more is not None:
         both = joined(own, more.allocation)
         if larger.request.plain or not space.mismatch(larger, both):
-            return both
-    if job.request.plain:
-        return None
-    # What the job asks of all its hosts together, such as consecutive ones, may need others.
-    place = choose(Scene(ledger, space.give(free, job, own)), larger)
-    found = None if place is None else place.allocation
-    return found if found is not None and _within(own, found) else None
+            place = choose(scene_if(ledger, stay, _alone(ledger, larger, both)), larger)
+            if place is not None and _within(own, place.allocation):
+                return place.allocation
+    # What holds of all its hosts together, such as a shape, may need others.
+    place = choose(scene_if(ledger, stay, space.give(free, job, own)), larger)
+    return place.allocation if place is not None and _within(own, place.allocation) else None
+
+
+def scene_if(ledger: Ledger, stay: Stay, free: Any, kept: Allocation | None = None) -> Scene:
+    """Return what a placement sees if some capacity is free, and a running job has only some of its hosts, or none."""
+
+    def held() -> Iterator[tuple[Job, Place]]:
+        for other in ledger.running.values():
+            if other is not stay:
+                yield other.job, Place(other.allocation)
+        if kept is not None:
+            yield of_size(stay.job, kept.units), Place(kept)
+
+    return Scene(ledger, free, held)
+
+
+def _alone(ledger: Ledger, job: Job, allocation: Allocation) -> Any:
+    """Return the free capacity of a cluster in which nothing but what a job has on some hosts is free."""
+    space = ledger.space
+    return space.only(space.give(space.only(space.whole(), 0), job, allocation), ~ledger.unavailable)
 
 
 def free_if(ledger: Ledger, stay: Stay, kept: Allocation) -> Any:

@@ -29,6 +29,7 @@ from batdispatch.layers.reshaping import (
     joined,
     kept_by,
     of_size,
+    scene_if,
     units_free,
     units_of_machine,
     without,
@@ -532,16 +533,20 @@ class Resizing(Layer):
     def _who_starts(self, ledger: Ledger, stay: Stay, waiting: list[Job]) -> Callable[[int, int], bool]:
         """Return which waiting jobs could start if a running job had some units of its own."""
         units, space = stay.job.units, ledger.space
-        if ledger.machine.exclusive and ledger.plain:
+        anywhere = self.chooses_whenever_it_fits
+        if anywhere and ledger.machine.exclusive and ledger.plain:
             free = ledger.free_hosts
             return lambda index, size: waiting[index].units <= free + units - size
-        known: dict[int, Any] = {units: ledger.free}
+        scenes: dict[int, Scene | None] = {units: scene_if(ledger, stay, ledger.free, stay.allocation)}
 
         def starts(index: int, size: int) -> bool:
-            if size not in known:
+            if size not in scenes:
                 kept = kept_by(ledger, self.choose, stay, size)
-                known[size] = None if kept is None else free_if(ledger, stay, kept)
-            return known[size] is not None and space.fits(known[size], waiting[index])
+                scenes[size] = None if kept is None else scene_if(ledger, stay, free_if(ledger, stay, kept), kept)
+            scene, job = scenes[size], waiting[index]
+            if scene is None or not space.fits(scene.free, job):
+                return False
+            return anywhere or self.choose(scene, job) is not None
 
         return starts
 
@@ -581,7 +586,7 @@ class Resizing(Layer):
         """Return where a waiting job will start when a running one has shrunk, or None if that is not certain."""
         if not ledger.machine.exclusive:
             return None
-        return self.choose(Scene(ledger, free_if(ledger, stay, kept)), job)
+        return self.choose(scene_if(ledger, stay, free_if(ledger, stay, kept), kept), job)
 
     def _stop(self, ledger: Ledger, stay: Stay, resize: _Resize) -> None:
         """Stop a running job so that it goes on elsewhere, and hold the nodes for that."""
