@@ -59,6 +59,7 @@ def key(
         ("f2", math.sqrt(50) * 4 + 25_600 * 2),
         ("f3", 50 * 4 + 6_860_000 * 2),
         ("f4", 50 * 2 + 530_000 * 2),
+        ("late-first", (1, 200)),  # Not late after 300 s: the smallest area, which is the default.
         ("pcp20-priority", (-7, 50, 200)),  # (300 + 50) / 50, then 50, then 50 x 4 x 1
     ],
 )
@@ -143,6 +144,8 @@ MIXED = [("a", 8, 0.0, 20.0), ("b", 1, 10.0, 100.0), ("c", 4, 20.0, 5.0), ("d", 
         ("f2", "abcd"),
         ("f3", "abcd"),
         ("f4", "abcd"),
+        ("late-first", "cdba"),  # As smallest-area: nobody is late.
+        ("late-first[ordering=ljf,after=25]", "abcd"),  # a, b and c have waited 50, 40 and 30 s.
     ],
 )
 def test_a_queue_in_each_order(name: str, order: str) -> None:

@@ -39,6 +39,13 @@ class Ordering(Part, ABC):
                 infinite.
         """
 
+    def is_late(self, job: Job, now: float) -> bool:
+        """Return whether a waiting job goes first since it has waited too long at `now`, in seconds.
+
+        A dispatcher that keeps room free keeps none from a late job.
+        """
+        return False
+
     def ended(self, stay: Stay, now: float) -> None:
         """Learn that a job ended at `now`, in seconds; a fair share counts what it used."""
 

@@ -1,0 +1,76 @@
+"""Any ordering, with a bound on how long others may go ahead of a job."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Annotated
+
+import msgspec
+
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+from batdispatch.parts.ordering.base import Ordering, make_ordering
+
+#: The mean wait is that of so many jobs, those that ended last.
+REMEMBERED = 300
+
+
+class LateFirstOptions(Options, frozen=True, kw_only=True):
+    """Options of late-first.
+
+    ordering: the order of the jobs that are not late.
+    after: no job is late before it has waited for so many seconds.
+    multiple: a job is late once it has waited so many times as long as recent jobs did on average. 0: `after` alone
+        decides.
+    """
+
+    ordering: str = "smallest-area"
+    after: Annotated[float, msgspec.Meta(ge=0)] = 21_600.0
+    multiple: Annotated[float, msgspec.Meta(ge=0)] = 20.0
+
+
+class LateFirst(Ordering):
+    """Jobs that have waited too long first, by arrival, then the others in an ordering of choice.
+
+    A job is late once it has waited longer than max(`after`, `multiple` x m), where m is the mean wait of the last 300
+    jobs that ended. It is looked at when a dispatcher decides, and nothing wakes a dispatcher for it.
+
+    Guarantee: of two late jobs the one that came first goes first, and no other job goes before them. So with `easy`,
+        which reserves for the first job, a late job only waits for late jobs that came before it, and for those that
+        run: no job starves, whatever the ordering, if walltimes are known.
+    References: [1] Lelong, Reis, Trystram: "Tuning EASY-backfilling queues", JSSPP 2017 (the threshold in
+        seconds; the multiple of the mean wait is ours).
+    """
+
+    options_type = LateFirstOptions
+    dynamic = True
+
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
+        self._inner = make_ordering(self.options.ordering)
+        self._inner.begin(ledger)
+        self._waits: deque[float] = deque(maxlen=REMEMBERED)
+        self._sum = 0.0
+
+    def ended(self, stay: Stay, now: float) -> None:
+        self._inner.ended(stay, now)
+        if len(self._waits) == REMEMBERED:
+            self._sum -= self._waits[0]
+        wait = stay.start - stay.job.submission
+        self._waits.append(wait)
+        self._sum += wait
+
+    def patience(self) -> float:
+        """Return for how long a job may wait now before it is late, in seconds."""
+        mean = self._sum / len(self._waits) if self._waits else 0.0
+        return max(self.options.after, self.options.multiple * mean)
+
+    def is_late(self, job: Job, now: float) -> bool:
+        return now - job.submission > self.patience()
+
+    def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
+        if self.is_late(job, now):
+            return 0.0, job.submission
+        key = self._inner.key(job, now, expected)
+        return (1.0, *key) if isinstance(key, tuple) else (1.0, key)

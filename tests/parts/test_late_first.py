@@ -1,0 +1,107 @@
+"""late-first: who is late, and that with easy nobody starves."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.machine import Machine
+from batdispatch.core.request import Request
+from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.ordering.late_first import REMEMBERED, LateFirst
+from simulating import Task, simulate
+
+
+def late_first(options: str) -> LateFirst:
+    made = make_ordering(f"late-first[{options}]")
+    assert isinstance(made, LateFirst)
+    made.begin(Ledger(e.SimulationBegins(0.0, Machine.flat(4))))
+    return made
+
+
+def job(submission: float, units: int = 1, walltime: float = 10.0) -> Job:
+    return Job(id=f"w0!{submission}", request=Request(units=units), submission=submission, walltime=walltime)
+
+
+def has_ended(ordering: LateFirst, *waits: float) -> None:
+    for wait in waits:
+        stay = Stay(job=job(100.0), allocation=Allocation(1), start=100.0 + wait, rank=0)
+        ordering.ended(stay, 1000.0)
+
+
+def test_a_job_is_late_once_it_has_waited_longer_than_after() -> None:
+    ordering = late_first("after=30,multiple=0")
+    assert not ordering.is_late(job(100.0), 130.0)
+    assert ordering.is_late(job(100.0), 130.001)
+
+
+def test_a_job_is_late_once_it_has_waited_a_multiple_of_the_mean_wait_of_those_that_ended() -> None:
+    ordering = late_first("after=30,multiple=3")
+    has_ended(ordering, 10.0, 40.0)  # On average 25 s.
+    assert ordering.patience() == 75.0
+    assert not ordering.is_late(job(0.0), 75.0)
+    assert ordering.is_late(job(0.0), 75.001)
+
+
+def test_only_the_last_300_that_ended_count() -> None:
+    ordering = late_first("after=0,multiple=2")
+    has_ended(ordering, 1e6, *[50.0] * REMEMBERED)
+    assert ordering.patience() == pytest.approx(100.0)
+
+
+def test_late_jobs_go_by_arrival_and_before_all_others() -> None:
+    ordering = late_first("ordering=sjf,after=30,multiple=0")
+    large, small, fresh = job(0.0, walltime=500.0), job(5.0, walltime=1.0), job(90.0, walltime=0.5)
+    order = sorted([fresh, small, large], key=lambda one: ordering.key(one, 100.0, one.walltime))
+    assert order == [large, small, fresh]
+
+
+def test_the_order_inside_hears_of_ends() -> None:
+    ordering = late_first("ordering=multifactor[fairshare=1000],after=1000,multiple=0")
+    user = Job(id="w0!1", request=Request(units=1), submission=0.0, walltime=10.0, user="a")
+    before = ordering.key(user, 10.0, 10.0)
+    ordering.ended(Stay(job=user, allocation=Allocation(1), start=0.0, rank=0), 10.0)
+    other = Job(id="w0!2", request=Request(units=1), submission=0.0, walltime=10.0, user="b")
+    ordering.ledger.queue[other.id] = other
+    assert ordering.key(user, 10.0, 10.0) > before
+
+
+AFTER, LONGEST = 50.0, 9.0
+EASY = "easy[ordering=late-first[ordering=smallest-area,after=50,multiple=0]]"
+
+
+def small(number: int, units: int, seconds: float) -> Task:
+    return Task(f"s{number}", float(number), units, seconds, seconds)
+
+
+@st.composite
+def crowded(draw: st.DrawFn) -> list[Task]:
+    """A job of the whole machine, in a stream of small ones that never leaves it idle."""
+    submission, seconds = draw(st.sampled_from([0.5, 3.5, 10.5])), draw(st.floats(5.0, 40.0))
+    stream = [small(n, draw(st.integers(1, 2)), draw(st.sampled_from([4.0, 7.0, LONGEST]))) for n in range(150)]
+    return [Task("wide", submission, 4, seconds, seconds), *stream]
+
+
+@given(crowded())
+def test_with_easy_a_late_job_waits_only_for_what_runs_and_for_late_ones_before_it(tasks: list[Task]) -> None:
+    # At the first event after 50 s of waiting, at most 9 s later, it is late. Jobs that came before it may be late too,
+    # and each job that goes before it, or runs, runs for at most 9 s.
+    wide = tasks[0]
+    before = sum(task.submission < wide.submission for task in tasks)
+    start = simulate(Machine.flat(4), tasks, EASY).starts()["wide"]
+    assert start - wide.submission <= AFTER + LONGEST * (before + 2)
+
+
+def test_without_it_the_wide_job_of_such_a_stream_starves() -> None:
+    tasks = [Task("wide", 0.5, 4, 20.0, 20.0), *(small(n, 2, 7.0) for n in range(150))]
+    found = {
+        name: simulate(Machine.flat(4), tasks, name).starts()["wide"]
+        for name in (EASY, "filler[ordering=smallest-area]", EASY.replace("after=50", "after=1000"))
+    }
+    assert found[EASY] < 80.0
+    assert min(found[name] for name in found if name != EASY) > 150.0
