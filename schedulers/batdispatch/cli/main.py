@@ -22,6 +22,7 @@ class Commands(LazyGroup):
         name: (f"batdispatch.cli.{module}", summary)
         for name, module, summary in (
             ("compare", "compare", "Compare dispatchers on one workload, with a report."),
+            ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
             ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
             ("serve", "serve", "Be the scheduler of a real Batsim."),
             ("engine", "engine", "Be Batsim for a scheduler behind a socket."),

@@ -128,11 +128,12 @@ class Following:
 def _line(task: Task) -> str:
     """Return how far one piece of work is, in words."""
     left = task.time_remaining
-    remaining = "" if left is None else f", about {_duration(left)} left"
+    remaining = "" if left is None else f", about {duration(left)} left"
     return f"{task.description}: {task.percentage:.0f} % done{remaining}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a time in words."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 90 * 60:

@@ -39,6 +39,10 @@ _TRIES, _PAUSE = 5, 0.02
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 
 
+class Occupied(InputError):
+    """Another process has claimed the folder."""
+
+
 class Claim:
     """The right to write into a folder, which one process has at a time; a context manager.
 
@@ -56,7 +60,7 @@ class Claim:
         """Claim the folder.
 
         Raises:
-            InputError: another process has claimed it.
+            Occupied: another process has claimed it.
             OSError: it cannot be made or written.
         """
         self._made = not self.folder.exists()
@@ -193,7 +197,7 @@ def _acquire(folder: Path) -> int:
             os.pwrite(lock, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
             return lock
         os.close(lock)  # Its owner took the mark away before we had the lock.
-    raise InputError(
+    raise Occupied(
         f"is being written{writer}: two runs into one folder would mix; wait, or choose another folder with --out",
         source=str(folder),
     )

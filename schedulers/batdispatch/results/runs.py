@@ -254,7 +254,8 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
     """
     if not folders:
         raise InputError("no run to report on")
-    parts = [folder.resolve().parts for folder in folders]
+    # A campaign's links have telling names, the folders that they lead to have none.
+    parts = [(folder if folder.name not in ("", "..") else folder.resolve()).absolute().parts for folder in folders]
     labels = [part[-1] for part in parts]
     for depth in range(2, max(map(len, parts)) + 1):
         if len(set(labels)) == len(labels):

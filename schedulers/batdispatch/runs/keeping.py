@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform as python_platform
 import re
+from collections.abc import Collection
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,18 +41,31 @@ def made_from(settings: msgspec.Struct, **inputs: str | None) -> dict[str, Any]:
     facts = {
         "settings": settings,
         "sha256": {name: digest for name, digest in inputs.items() if digest is not None},
+        **environment(),
+    }
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(facts))
+    return found
+
+
+def environment() -> dict[str, Any]:
+    """Return what decides over a run beside its settings and inputs: code and versions."""
+    return {
         "code": _code(),
         "batdispatch": batdispatch.__version__,
         "python": python_platform.python_version(),
         "packages": {name: known for name in _PACKAGES if (known := _version(name)) is not None},
         "simgrid": find_simgrid(),
     }
-    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(facts))
-    return found
 
 
-def is_whole(folder: Path, expected: dict[str, Any]) -> bool:
-    """Return whether a folder holds a whole run, with all its files as they were written, that was made from this."""
+def is_whole(folder: Path, expected: dict[str, Any], *, elsewhere: Collection[str] = ()) -> bool:
+    """Return whether a folder holds a whole run, with all its files as they were written, that was made from this.
+
+    Args:
+        folder: of the run.
+        expected: what `made_from` says.
+        elsewhere: settings that may differ: paths of files whose digests are compared.
+    """
     if not (folder / RESULT).is_file():
         return False
     try:
@@ -59,7 +73,13 @@ def is_whole(folder: Path, expected: dict[str, Any]) -> bool:
     except (InputError, OSError):
         return False
     noted = result.files or {}
-    return result.made_from == expected and bool(noted) and all((folder / name).is_file() for name in noted)
+    same = _without(result.made_from, elsewhere) == _without(expected, elsewhere)
+    return same and bool(noted) and all((folder / name).is_file() for name in noted)
+
+
+def _without(facts: dict[str, Any], settings: Collection[str]) -> dict[str, Any]:
+    kept = {key: value for key, value in facts.get("settings", {}).items() if key not in settings}
+    return {**facts, "settings": kept}
 
 
 def others_code(*texts: str) -> str | None:
@@ -70,13 +90,18 @@ def others_code(*texts: str) -> str | None:
     Args:
         texts: a dispatcher with its options.
     """
+    return next(iter(others_names(*texts)), None)
+
+
+def others_names(*texts: str) -> list[str]:
+    """Return the names of classes that are not this package's own, in a dispatcher with its options; see above."""
     names = [name for text in texts for name in _NAME.findall(text)]
     strange = {
         point.name
         for point in registry.announced()
         if point.group.startswith(_GROUPS) and not point.value.startswith(f"{batdispatch.__name__}.")
     }
-    return next((name for name in names if name in strange or _CLASS.search(name)), None)
+    return [name for name in names if name in strange or _CLASS.search(name)]
 
 
 def digest_of(path: str | None) -> str | None:
@@ -105,6 +130,7 @@ def _code() -> str:
     return found.hexdigest()
 
 
+@cache
 def _version(package: str) -> str | None:
     try:
         return version(package)

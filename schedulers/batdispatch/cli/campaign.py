@@ -1,0 +1,224 @@
+"""``batdispatch campaign``: a grid of runs, written down in a file."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from batdispatch.cli.inputs import checked_folder
+from batdispatch.cli.progress import Following, duration
+from batdispatch.core.errors import SimulationError
+
+if TYPE_CHECKING:
+    from batdispatch.runs.campaign.campaign import Done
+    from batdispatch.runs.campaign.plan import Plan
+    from batdispatch.runs.campaign.work import Outcome
+
+#: Failures that are shown one by one.
+_SHOWN = 10
+#: The last lines of a log that are shown.
+_LINES = 5
+
+
+@click.command()
+@click.argument("file", metavar="FILE.yaml", type=click.Path(path_type=Path))
+@click.argument("more", metavar="[-- SNAKEMAKE OPTIONS]", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("campaigns"),
+    show_default=True,
+    help="Folder of campaigns, which share their runs.",
+)
+@click.option(
+    "--jobs",
+    "processes",
+    type=click.IntRange(1, 10_000),
+    default=min(os.cpu_count() or 1, 8),
+    help="Tasks at a time: processes here, or jobs on a cluster. Default: one a processor.",
+)
+@click.option(
+    "--executor",
+    metavar="NAME",
+    default="local",
+    show_default=True,
+    help="What runs tasks: local, or an executor plug-in of Snakemake that is installed, such as slurm.",
+)
+@click.option(
+    "--batch", type=click.IntRange(1), help="The most runs of a task. Default: some minutes' worth, as far as known."
+)
+@click.option("--dry-run", is_flag=True, help="Check everything, say what would be run and how long, and run nothing.")
+@click.option(
+    "--fresh", is_flag=True, help="Make every run anew. Default: keep whole runs of the same inputs and code."
+)
+@click.option("--quiet", is_flag=True, help="Show no progress. Failures are told all the same.")
+@click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON.")
+def command(
+    file: Path,
+    more: tuple[str, ...],
+    out: Path,
+    processes: int,
+    executor: str,
+    batch: int | None,
+    dry_run: bool,
+    fresh: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run a campaign: platforms, workloads, dispatchers, options and seeds from a file, here or on a cluster.
+
+    Writes DIR/NAME/results.parquet, one row a run; the last line printed is its path. Runs that are there, from the
+    same inputs and the same code, are kept, after an interruption too. A run that fails does not stop the others.
+    What follows -- goes to Snakemake.
+
+    \b
+    Examples:
+      batdispatch campaign campaign.yaml --dry-run
+      batdispatch campaign campaign.yaml --jobs 8
+      batdispatch campaign campaign.yaml --executor slurm --jobs 100 -- --default-resources runtime=120
+    """
+    from batdispatch.runs.campaign.extra import needs
+
+    needs("yaml", "pyarrow", *([] if dry_run else ["snakemake"]))
+    from batdispatch.cli.campaign_inputs import CommandMakers
+    from batdispatch.runs.campaign.campaign import carry_out_campaign
+    from batdispatch.runs.campaign.file import read_campaign
+    from batdispatch.runs.campaign.plan import Plan
+    from batdispatch.runs.campaign.running import Orders
+
+    campaign = read_campaign(file, CommandMakers())
+    root = checked_folder(out)
+
+    def plan() -> Plan:
+        return Plan(campaign, root, fresh=fresh)
+
+    if dry_run:
+        _foretell(plan(), processes, as_json)
+        return
+    orders = Orders(processes=processes, executor=executor, batch=batch, more=more)
+    with _Watching(quiet) as watching:
+        done = carry_out_campaign(plan, root.absolute() / campaign.name, orders, fresh=fresh, begin=watching.begin)
+    assert watching.plan is not None
+    _conclude(watching.plan, done, as_json)
+
+
+def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
+    """Say what would be run."""
+    from batdispatch.runs.campaign.estimate import estimate
+
+    costs = estimate(plan)
+    known = [cost for cost in costs.values() if cost is not None]
+    unknown = len(costs) - len(known)
+    inputs = len(plan.recipes())
+    rows = Counter(plan.names[key] for key in costs)
+    if as_json:
+        answer = {
+            "runs": len(plan.tasks),
+            "kept": len(plan.kept),
+            "pending": len(costs),
+            "inputs": inputs,
+            "cpu_seconds": sum(known),
+            "pending_without_estimate": unknown,
+        }
+        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+        return
+    click.echo(f"{plan.campaign.name}: {len(plan.tasks):,} runs, of which {len(plan.kept):,} are there")
+    for (part, dispatcher), count in rows.items():
+        click.echo(f"  {count:>7,} of {part}: {dispatcher}")
+    if inputs:
+        click.echo(f"{inputs:,} platforms and workloads would be made")
+    if known:
+        total = sum(known)
+        wall = "" if processes == 1 else f": about {duration(total / processes)} with {processes} processes"
+        click.echo(f"{len(known):,} of the runs: about {duration(total)} of CPU time, as earlier ones took{wall}")
+    if unknown:
+        click.echo(f"{unknown:,} of the runs: nothing like them was run, so how long they take is unknown")
+
+
+class _Watching:
+    """Shows how far a campaign is, in CPU time where that is known, and tells failures as they come."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.plan: Plan | None = None
+        self._following = None if quiet else Following()
+        self._weights: dict[str, int] = {}
+        self._done: set[str] = set()
+        self._failures = 0
+
+    def __enter__(self) -> _Watching:
+        if self._following is not None:
+            self._following.__enter__()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._following is not None:
+            self._following.__exit__(None, None, None)
+
+    def begin(self, plan: Plan, costs: dict[str, float | None]) -> _Watching:
+        """Begin with a plan."""
+        self.plan = plan
+        known = [cost for cost in costs.values() if cost is not None]
+        mean = sum(known) / len(known) if known else 1.0
+        # In thousandths, at least 1, of a second; what is unknown counts as an average run.
+        self._weights = {key: max(1, round(1000 * (mean if cost is None else cost))) for key, cost in costs.items()}
+        if plan.kept:
+            click.echo(f"batdispatch: kept {len(plan.kept):,} runs of {len(plan.tasks):,}", err=True)
+        self._tell()
+        return self
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Hear of an outcome."""
+        assert self.plan is not None
+        if outcome.key in self._done:
+            return
+        if outcome.failure:
+            self._failures += 1
+            if self._failures <= _SHOWN:
+                label = self.plan.label(outcome.key)
+                click.echo(f"batdispatch: {label} failed: {outcome.failure}", err=True)
+        if outcome.key in self._weights:
+            self._done.add(outcome.key)
+            self._tell()
+
+    def _tell(self) -> None:
+        assert self.plan is not None
+        if self._following is not None and self._weights:
+            done = sum(self._weights[key] for key in self._done)
+            self._following.tell(
+                f"{self.plan.campaign.name}, {len(self._weights):,} runs", done, sum(self._weights.values())
+            )
+
+
+def _conclude(plan: Plan, done: Done, as_json: bool) -> None:
+    """Print what came of it, with the logs of runs that failed.
+
+    Raises:
+        SimulationError: a run failed.
+    """
+    if as_json:
+        answer = {
+            "results": str(done.results),
+            "runs": len(plan.tasks),
+            "kept": len(plan.kept),
+            "failed": [
+                {"run": plan.tasks[key].label, "cell": key, "failure": why} for key, why in done.failures.items()
+            ],
+        }
+        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    for key in list(done.failures)[:_SHOWN]:
+        log = done.logs / f"{key}.txt"
+        if log.is_file():
+            lines = log.read_text(errors="replace").splitlines()[-_LINES:]
+            click.echo("\n".join([f"{plan.tasks[key].label}: {log}", *(f"  {line}" for line in lines)]), err=True)
+    if not as_json:
+        click.echo(str(done.results))
+    if done.failures:
+        more = len(done.failures) - _SHOWN
+        others = f", {more:,} of them not shown: column failure of the table has all" if more > 0 else ""
+        raise SimulationError(f"{len(done.failures):,} of {len(plan.tasks):,} runs failed{others}")

@@ -1,0 +1,98 @@
+"""A call of a campaign, from the plan to the tables."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from batdispatch.inputs.folders import Claim
+from batdispatch.runs.campaign.estimate import estimate
+from batdispatch.runs.campaign.inputs import labelled
+from batdispatch.runs.campaign.plan import Plan
+from batdispatch.runs.campaign.running import Orders, run, take_away
+from batdispatch.runs.campaign.table import write_tables
+from batdispatch.runs.campaign.work import Outcome
+
+#: The folder of links to cells, for people: runs/PART/PLATFORM/WORKLOAD/DISPATCHER.
+LINKS = "runs"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a campaign.
+
+    Attributes:
+        results: path of the table.
+        failures: key of the cell -> why it failed.
+        logs: folder of what cells printed.
+    """
+
+    results: Path
+    failures: dict[str, str]
+    logs: Path
+
+
+def carry_out_campaign(
+    make_plan: Callable[[], Plan],
+    own: Path,
+    orders: Orders,
+    *,
+    fresh: bool,
+    begin: Callable[[Plan, dict[str, float | None]], Callable[[Outcome], None]],
+) -> Done:
+    """Make the cells of a campaign that are not there, and its tables.
+
+    Args:
+        make_plan: looks what is to do, once nobody else works on the campaign.
+        own: the campaign's folder.
+        orders: how to run.
+        fresh: make all cells anew.
+        begin: called with the plan and what each pending cell is expected to take; returns what outcomes are told to.
+
+    Raises:
+        InputError: something is wrong with the input, or another process works on this campaign.
+        SimulationError: Snakemake could not run it.
+    """
+    with Claim(own):
+        plan = make_plan()
+        if fresh:
+            take_away(plan)
+        costs = estimate(plan)
+        ran = run(plan, costs, orders, begin(plan, costs))
+        link(plan, ran.failures)
+        results = write_tables(plan, ran.failures)
+    return Done(results, ran.failures, ran.logs)
+
+
+def link(plan: Plan, failures: dict[str, str]) -> None:
+    """Make the folder of links to the cells that are whole, for people and for ``batdispatch report``."""
+    root = plan.places.own / LINKS
+    shutil.rmtree(root, ignore_errors=True)
+    #: (part, setting) -> its values.
+    values: dict[tuple[str, str], set[str]] = {}
+    for one in plan.planned:
+        for key, text in one.cell.stated.items():
+            values.setdefault((one.cell.part, key), set()).add(text)
+    for one in plan.planned:
+        if one.task.key in failures:
+            continue
+        cell = one.cell
+        varied = {key: text for key, text in cell.stated.items() if len(values[cell.part, key]) > 1}
+        row = labelled(cell.dispatcher.label, {**varied, **({"seed": str(cell.spec.seed)} if cell.spec.seed else {})})
+        folder = root.joinpath(*map(_plain, (cell.part, cell.platform.label, cell.workload.label)))
+        folder.mkdir(parents=True, exist_ok=True)
+        path, target = folder / _plain(row), os.path.relpath(plan.places.cell(one.task.key), folder)
+        if path.is_symlink() and str(path.readlink()) != target:
+            # Another row has the same name, once marks that no folder should have are left out.
+            path = folder / f"{path.name}-{one.task.key[:6]}"
+        if not path.is_symlink():
+            path.symlink_to(target, target_is_directory=True)
+
+
+def _plain(label: str) -> str:
+    """Return a name for a folder."""
+    return re.sub(r"[^A-Za-z0-9=.,_+-]+", "_", label)[:150].lstrip(".") or "_"

@@ -1,0 +1,84 @@
+"""Making one input or one cell of a campaign, in a worker."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.inputs.files import file_digest, replacing
+from batdispatch.inputs.folders import Occupied
+from batdispatch.results.audit.run import Auditor
+from batdispatch.runs.campaign.plan import AUDITED, CellTask, Places, Recipe, is_kept
+from batdispatch.runs.run import InputFiles, execute
+
+#: Runs a command of the command line.
+Make = Callable[[Sequence[str]], None]
+#: Seconds between two looks at a cell that another process simulates.
+_PAUSE = 1.0
+#: What this process has read.
+_FILES = InputFiles()
+
+
+def make_input(recipe: Recipe, make: Make) -> None:
+    """Make a platform or workload, unless it is there.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    output = Path(recipe.output)
+    if output.is_file():
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if recipe.file is not None:
+        source, digest = recipe.file
+        with Path(source).open("rb") as file, replacing(output) as copy:
+            shutil.copyfileobj(file, copy, 1 << 20)
+        if file_digest(output) != digest:
+            output.unlink()
+            raise InputError("has changed since the campaign began", source=source)
+        return
+    words = list(recipe.words)
+    for option, path in recipe.paths.items():
+        words.append(f"--{option}={path}" if option else path)
+    make([*words, f"--output={output}"])
+
+
+def simulate(task: CellTask, places: Places) -> None:
+    """Simulate a cell, unless it is there.
+
+    Raises:
+        InputError, ImpossibleDecision, SimulationError: as `execute`, or the audit found something.
+    """
+    folder = places.cell(task.key)
+    while not is_kept(task, places):
+        for path in (task.spec.platform, task.spec.workload):
+            if not Path(path).is_file():
+                raise InputError("could not be made", source=path)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / AUDITED).unlink(missing_ok=True)
+            execute(task.spec, folder, files=_FILES)
+        except Occupied:
+            time.sleep(_PAUSE)
+            continue
+        if not task.audit:
+            return
+        _audit(task, folder)
+
+
+def _audit(task: CellTask, folder: Path) -> None:
+    findings = _auditor(task.spec.platform, task.spec.workload).run(folder)
+    if findings.total:
+        shown = "; ".join(str(one) for one in findings.kept[:3])
+        raise SimulationError(f"the audit found {findings.total} violations: {shown}")
+    (folder / AUDITED).touch()
+
+
+@lru_cache(maxsize=1)
+def _auditor(platform: str, workload: str) -> Auditor:
+    """Return an auditor for runs of the same inputs, which it remembers."""
+    return Auditor()

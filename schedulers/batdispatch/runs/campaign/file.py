@@ -1,0 +1,281 @@
+"""A campaign's file: what it may say, and the cells that it stands for. docs/campaigns.md shows it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import chdir
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from batdispatch.core.dispatcher import create
+from batdispatch.core.errors import InputError
+from batdispatch.core.options import describe_type, parse_named
+from batdispatch.runs.campaign.entries import Entry, read_entries
+from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, labelled, whole_numbers
+from batdispatch.runs.campaign.making import Makers
+from batdispatch.runs.run import RunSpec
+
+#: The most cells that a file may stand for.
+MAX_CELLS = 200_000
+#: A campaign has a folder of this name, beside those of `plan`.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+RESERVED = ("cells", "inputs")
+#: Settings of a run that the file says by other keys.
+_ELSEWHERE = ("platform", "workload", "dispatcher", "options", "seed", "external_events")
+_FIELDS = {
+    field.name.replace("_", "-"): field for field in msgspec.structs.fields(RunSpec) if field.name not in _ELSEWHERE
+}
+#: What ``settings`` may say, and each part too: the options of ``batdispatch run``, and whether to audit.
+SETTINGS = (*_FIELDS, "events", "audit")
+_TOP = ("name", "title", "platforms", "workloads", "dispatchers", "settings", "parts")
+_PART = ("platforms", "workloads", "dispatchers", "seeds", *SETTINGS)
+
+
+@dataclass(frozen=True)
+class Dispatcher:
+    """A row of a campaign: a dispatcher with options.
+
+    Attributes:
+        name: its entry in the file.
+        stated: options that have a column: those of the table ``options``.
+        dispatcher: registered name, or a class.
+        options: all of them.
+    """
+
+    name: str
+    stated: Mapping[str, str]
+    dispatcher: str
+    options: Mapping[str, str]
+
+    @property
+    def label(self) -> str:
+        """Its name with what the file states, for people."""
+        return labelled(self.name, self.stated)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a campaign.
+
+    Attributes:
+        part: of the file.
+        platform, workload: what is simulated.
+        dispatcher: by which.
+        stated: the settings that the file states, as texts.
+        spec: the run, without its files.
+        events: external events.
+        audit: whether the run is audited.
+    """
+
+    part: str
+    platform: Input
+    workload: Input
+    dispatcher: Dispatcher
+    stated: Mapping[str, str]
+    spec: RunSpec
+    events: Path | None
+    audit: bool
+
+    @property
+    def label(self) -> str:
+        """Its name, for people."""
+        run = labelled(self.dispatcher.label, {"seed": str(self.spec.seed)} if self.spec.seed else {})
+        where = [] if self.workload.platform is not None else [self.platform.label]
+        return " / ".join([self.part, *where, self.workload.label, run])
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign's file, read.
+
+    Attributes:
+        path: the file.
+        name: of its folder of results.
+        title: what it is about; empty: not said.
+        cells: in the order of the file.
+    """
+
+    path: Path
+    name: str
+    title: str
+    cells: tuple[Cell, ...]
+
+
+def read_campaign(path: Path, makers: Makers) -> Campaign:
+    """Read a campaign's file and check all of it that can be checked before anything is made.
+
+    Raises:
+        InputError: it is wrong; the message says in which line.
+    """
+    return _Reader(path, makers).campaign()
+
+
+class _Reader:
+    def __init__(self, path: Path, makers: Makers) -> None:
+        self.path = path
+        # Absolute, so that what is read is the same for workers elsewhere.
+        self.here = path.absolute().parent
+        self.inputs = InputReader(self.here, makers)
+        self._platforms: dict[str, list[Input]] = {}
+        self._workloads: dict[str, list[Input]] = {}
+        self._dispatchers: dict[str, list[Dispatcher]] = {}
+
+    def campaign(self) -> Campaign:
+        root = read_entries(self.path)
+        top = root.table("a campaign", _TOP)
+        for key in ("name", "platforms", "workloads", "dispatchers"):
+            if key not in top:
+                raise root.error(f"a campaign has a key {key!r}, and this one has not")
+        name = top["name"].text("name")
+        if not _NAME.fullmatch(name) or name in RESERVED:
+            raise top["name"].error(
+                f"name: found {name!r}, expected letters, digits, dots, dashes; not {' or '.join(RESERVED)}"
+            )
+        for key, entry in _named(top["platforms"], "platforms"):
+            self._platforms[key] = self.inputs.platform(key, entry)
+        for key, entry in _named(top["workloads"], "workloads"):
+            self._workloads[key] = self.inputs.workload(key, entry, self._platforms, self._workloads)
+        for key, entry in _dispatchers(top["dispatchers"]):
+            self._dispatchers[key] = self._dispatcher(key, entry)
+        settings = top["settings"].table("settings", SETTINGS) if "settings" in top else {}
+        parts = {"all": Entry(root.source, root.line, {})}
+        if "parts" in top:
+            parts = dict(_named(top["parts"], "parts"))
+        cells: list[Cell] = []
+        for key, entry in parts.items():
+            cells.extend(self._part(key, entry, settings, MAX_CELLS - len(cells)))
+        title = top["title"].text("title") if "title" in top else ""
+        return Campaign(self.path, name, title, tuple(cells))
+
+    def _dispatcher(self, name: str, entry: Entry) -> list[Dispatcher]:
+        what = f"dispatcher {name!r}"
+        stated: list[dict[str, str]] = [{}]
+        use = entry
+        if not isinstance(entry.value, str):
+            table = entry.table(what, ("use", "options"))
+            if "use" not in table:
+                raise entry.error(f"{what}: expected a text such as easy[ordering=sjf], or a table with use: NAME")
+            use = table["use"]
+            if "options" in table:
+                stated = combinations(table["options"].table(f"{what}: options"), f"{what}: option")
+        try:
+            dispatcher, options = parse_named(use.text(what))
+            found = []
+            for more in stated:
+                if twice := [key for key in more if key in options]:
+                    raise InputError(f"{twice[0]!r} stands in brackets and in options")
+                found.append(Dispatcher(name, more, dispatcher, {**options, **more}))
+                # A class may be named by its file.
+                with chdir(self.here):
+                    create(dispatcher, found[-1].options, 0)
+        except InputError as problem:
+            raise entry.error(f"{what}: {problem}") from None
+        return found
+
+    def _part(self, name: str, entry: Entry, common: Mapping[str, Entry], most: int) -> Iterator[Cell]:
+        """Yield the cells of a part, at most so many."""
+        what = f"part {name!r}"
+        table = entry.table(what, _PART)
+        platforms = self._pick(table, "platforms", self._platforms)
+        workloads = self._pick(table, "workloads", self._workloads)
+        seeds = whole_numbers(table["seeds"], f"{what}: seeds") if "seeds" in table else [0]
+        names = [one.text("dispatcher") for one in table["dispatchers"].each()] if "dispatchers" in table else None
+        if names is not None:
+            chosen(table["dispatchers"], {key: [] for key in self._dispatchers}, "dispatcher")
+        dispatchers = [one for key in (names or self._dispatchers) for one in self._dispatchers[key]]
+        settings = {**common, **{key: value for key, value in table.items() if key in SETTINGS}}
+        audit = "audit" in settings and _value(settings["audit"], "audit", settings["audit"].text("audit"), bool)
+        # It changes nothing of what comes out, so it has no column.
+        settings.pop("audit", None)
+        ways = [(stated, *self._settings(stated, settings)) for stated in combinations(settings, "setting")]
+        pairs = [
+            (platform, workload)
+            for platform in platforms
+            for workload in workloads
+            if workload.platform is None or workload.platform is platform
+        ]
+        if not pairs:
+            raise entry.error(f"{what}: none of its workloads is for one of its platforms")
+        if len(pairs) * len(ways) * len(dispatchers) * len(seeds) > most:
+            raise entry.error(f"{what}: with it, the campaign has more than {MAX_CELLS:,} runs")
+        for (platform, workload), (stated, values, events), dispatcher, seed in product(
+            pairs, ways, dispatchers, seeds
+        ):
+            spec = RunSpec(
+                platform="",
+                workload="",
+                dispatcher=dispatcher.dispatcher,
+                options=dict(dispatcher.options),
+                seed=seed,
+                **values,
+            )
+            yield Cell(name, platform, workload, dispatcher, stated, spec, events, audit)
+
+    @staticmethod
+    def _pick(table: Mapping[str, Entry], key: str, known: Mapping[str, list[Input]]) -> list[Input]:
+        if key in table:
+            return chosen(table[key], known, key.removesuffix("s"))
+        return [one for inputs in known.values() for one in inputs]
+
+    def _settings(self, stated: Mapping[str, str], entries: Mapping[str, Entry]) -> tuple[dict[str, Any], Path | None]:
+        """Return fields of a `RunSpec`, and the file of external events."""
+        # What compiled kernels may simulate, and what thousands of runs can keep, has no recording.
+        values: dict[str, Any] = {"record": False}
+        events = None
+        for key, text in stated.items():
+            entry = entries[key]
+            if key == "events":
+                events = self.here / text
+                if not events.is_file():
+                    raise entry.error(f"events: there is no file {events}")
+            else:
+                field = _FIELDS[key]
+                values[field.name] = _value(entry, key, text, field.type)
+        return values, events
+
+
+def _value(entry: Entry, key: str, text: str, kind: Any) -> Any:
+    """Read a setting."""
+    if key == "decision-time" and text in ("none", "measured"):
+        return 0.0 if text == "none" else None
+    try:
+        value = msgspec.convert(text, kind, strict=False)
+    except msgspec.ValidationError:
+        value = math.nan
+    if value is None or (isinstance(value, float) and not 0 <= value < math.inf):
+        expected = "none, measured or seconds" if key == "decision-time" else describe_type(kind)
+        raise entry.error(f"{key}: found {text!r}, expected {expected}")
+    return value
+
+
+def _named(entry: Entry, what: str) -> Iterator[tuple[str, Entry]]:
+    table = entry.table(what)
+    if not table:
+        raise entry.error(f"{what}: there are none")
+    for name, one in table.items():
+        # Names stand in tables, messages and paths.
+        if not name.strip() or not name.isprintable() or "/" in name or name in (".", "..") or len(name) > 100:
+            raise one.error(f"{what}: {name[:40]!r} is no name: expected 1 to 100 printable characters, and no /")
+        yield name, one
+
+
+def _dispatchers(entry: Entry) -> Iterator[tuple[str, Entry]]:
+    """Yield dispatchers by name: of a list, each text is its own name."""
+    if not isinstance(entry.value, list):
+        yield from _named(entry, "dispatchers")
+        return
+    seen = set()
+    for one in entry.value:
+        name = one.text("a dispatcher of a list")
+        if name in seen:
+            raise one.error(f"dispatchers: {name!r} stands twice")
+        seen.add(name)
+        yield name, one
+    if not seen:
+        raise entry.error("dispatchers: there are none")

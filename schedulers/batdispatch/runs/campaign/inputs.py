@@ -1,0 +1,280 @@
+"""The platforms and workloads of a campaign: which file each one is, or which command makes it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.options import did_you_mean
+from batdispatch.inputs.files import file_digest
+from batdispatch.runs.campaign.entries import Entry
+from batdispatch.runs.campaign.making import Maker, Makers
+from batdispatch.runs.keeping import environment
+
+#: Hexadecimal digits of a key: two of a million things share one with a chance of 1 in 10^12.
+DIGITS = 24
+#: The most values that ``0..9`` may stand for.
+MAX_RANGE = 100_000
+#: Called with why something is wrong by those who do not know its line.
+PLATFORM, WORKLOAD = "platform", "workload"
+_ENDINGS = {PLATFORM: ".xml", WORKLOAD: ".json"}
+_COMMANDS = {PLATFORM: ("platform", "generate"), WORKLOAD: ("generate",)}
+
+
+def key_of(**facts: Any) -> str:
+    """Return a digest of facts of types that JSON has."""
+    return hashlib.sha256(msgspec.json.encode(facts, order="sorted")).hexdigest()[:DIGITS]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A platform or a workload.
+
+    Attributes:
+        kind: ``platform`` or ``workload``.
+        name: its entry in the file.
+        stated: the options that the file states, and the seed.
+        file: that it is; None: a command makes it.
+        words: of that command, without files.
+        settings: of that command, see `making.Maker.settings`.
+        paths: option of that command -> the file or input that it names; "": what is named before the options.
+        platform: the one that a workload is for; None: any.
+    """
+
+    kind: str
+    name: str
+    stated: Mapping[str, str] = field(default_factory=dict)
+    file: Path | None = None
+    words: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    paths: Mapping[str, Path | Input] = field(default_factory=dict)
+    platform: Input | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """Digest of all that decides what is in it."""
+        if self.file is not None:
+            return key_of(file=file_digest(self.file))
+        paths = {option: one.key if isinstance(one, Input) else file_digest(one) for option, one in self.paths.items()}
+        return key_of(command=self.words[:1], settings=self.settings, paths=paths, environment=environment())
+
+    @property
+    def output(self) -> str:
+        """Name of its file in the folder of inputs."""
+        return self.key + _ENDINGS[self.kind]
+
+    @property
+    def label(self) -> str:
+        """Its name with what the file states, for people."""
+        return labelled(self.name, self.stated)
+
+
+def labelled(name: str, stated: Mapping[str, str]) -> str:
+    """Return a name with options, for people."""
+    return ",".join([name, *(f"{key}={value}" for key, value in stated.items())])
+
+
+def combinations(table: Mapping[str, Entry], what: str) -> list[dict[str, str]]:
+    """Return every combination of values of options; a list of values means each of them.
+
+    Raises:
+        InputError: a value is no text, or a list is empty or has a value twice.
+    """
+    values: list[list[tuple[str, str]]] = []
+    for key, entry in table.items():
+        texts = [one.text(f"{what} {key!r}") for one in entry.each()]
+        if not texts or len(set(texts)) < len(texts):
+            raise entry.error(f"{what} {key!r}: found {', '.join(texts) or 'nothing'}, expected different values")
+        values.append([(key, text) for text in texts])
+    return [dict(chosen) for chosen in product(*values)]
+
+
+def whole_numbers(entry: Entry, what: str) -> list[int]:
+    """Read ``3``, ``0..9`` or a list of these.
+
+    Raises:
+        InputError: it is something else, or a number stands twice.
+    """
+    found: list[int] = []
+    for one in entry.each():
+        text = one.text(what)
+        first, dots, last = text.partition("..")
+        ends = [first, last] if dots else [first]
+        if not all(end.isascii() and end.isdigit() and len(end) <= 18 for end in ends):
+            raise one.error(f"{what}: found {text!r}, expected a whole number, or 0..9 for the numbers from 0 to 9")
+        begin, end = int(ends[0]), int(ends[-1])
+        if not begin <= end < begin + MAX_RANGE:
+            raise one.error(f"{what}: {text!r} stands for no number, or for more than {MAX_RANGE:,}")
+        found.extend(range(begin, end + 1))
+    if not found or len(set(found)) < len(found):
+        raise entry.error(f"{what}: a number stands twice, or there is none")
+    return found
+
+
+class InputReader:
+    """Reads the tables ``platforms`` and ``workloads``.
+
+    Attributes:
+        here: the folder of the file, where its paths begin.
+    """
+
+    def __init__(self, here: Path, makers: Makers) -> None:
+        self.here = here
+        self._makers = makers
+
+    def platform(self, name: str, entry: Entry) -> list[Input]:
+        """Return the platforms of an entry.
+
+        Raises:
+            InputError: it is wrong.
+        """
+        what = f"platform {name!r}"
+        if isinstance(entry.value, str):
+            return [self._file(PLATFORM, name, entry, what)]
+        table = entry.table(what, ("file", "generate", "options"))
+        if "file" in table and len(table) == 1:
+            return [self._file(PLATFORM, name, table["file"], what)]
+        if "generate" not in table or "file" in table:
+            raise entry.error(f"{what}: expected a file, or a table with generate: KIND")
+        maker = self._maker(PLATFORM, table["generate"], what)
+        return self._made(PLATFORM, name, what, maker, table)
+
+    def workload(
+        self, name: str, entry: Entry, platforms: Mapping[str, list[Input]], known: Mapping[str, list[Input]]
+    ) -> list[Input]:
+        """Return the workloads of an entry.
+
+        Args:
+            name: of the entry.
+            entry: the entry.
+            platforms: by name.
+            known: the workloads above it, by name, from which it may be made.
+
+        Raises:
+            InputError: it is wrong.
+        """
+        what = f"workload {name!r}"
+        if isinstance(entry.value, str):
+            return [self._file(WORKLOAD, name, entry, what)]
+        table = entry.table(what, ("file", "generate", "convert", "platform", "seeds", "options"))
+        ways = [way for way in ("file", "generate", "convert") if way in table]
+        if len(ways) != 1:
+            raise entry.error(
+                f"{what}: found {' and '.join(ways) or 'none'} of file, generate and convert, expected one"
+            )
+        on: list[Input | None] = [None]
+        if "platform" in table:
+            on = list(chosen(table["platform"], platforms, "platform"))
+        if "file" in table:
+            if wrong := [key for key in ("seeds", "options") if key in table]:
+                raise table[wrong[0]].error(f"{what} is a file, which has no {wrong[0]}")
+            return [self._file(WORKLOAD, name, table["file"], what, platform) for platform in on]
+        log = None
+        if "generate" in table:
+            maker = self._maker(WORKLOAD, table["generate"], what)
+        else:
+            maker = self._makers.find(("convert",), "")
+            log = self._path(table["convert"], what)
+        return [
+            made
+            for platform in on
+            for made in self._made(WORKLOAD, name, what, maker, table, platform=platform, log=log, known=known)
+        ]
+
+    def _file(self, kind: str, name: str, entry: Entry, what: str, platform: Input | None = None) -> Input:
+        return Input(kind, name, file=self._path(entry, what), platform=platform)
+
+    def _path(self, entry: Entry, what: str) -> Path:
+        path = self.here / entry.text(what)
+        if not path.is_file():
+            raise entry.error(f"{what}: there is no file {path}")
+        return path
+
+    def _maker(self, kind: str, entry: Entry, what: str) -> Maker:
+        try:
+            return self._makers.find(_COMMANDS[kind], entry.text(f"{what}: generate"))
+        except InputError as problem:
+            raise entry.error(f"{what}: {problem}") from None
+
+    def _made(
+        self,
+        kind: str,
+        name: str,
+        what: str,
+        maker: Maker,
+        table: Mapping[str, Entry],
+        *,
+        platform: Input | None = None,
+        log: Path | None = None,
+        known: Mapping[str, list[Input]] = {},
+    ) -> list[Input]:
+        """Return what a command makes: one input for each combination of options, seeds and inputs."""
+        options = table["options"].table(f"{what}: options") if "options" in table else {}
+        for key, entry in options.items():
+            if key in ("seed", "platform"):
+                raise entry.error(f"{what}: {key} stands beside options, as {'seeds' if key == 'seed' else key}")
+            if key not in maker.options:
+                raise entry.error(f"{what} has no option {key!r}: {did_you_mean(key, maker.options)}")
+        base: dict[str, Path | Input] = {} if log is None else {"": log}
+        if platform is not None and "platform" in maker.files:
+            base["platform"] = platform
+        files = {key: entry for key, entry in options.items() if key in maker.files}
+        sources: list[list[tuple[str, Path | Input]]] = [
+            [(key, one) for item in entry.each() for one in self._sources(item, f"{what}: {key}", known)]
+            for key, entry in files.items()
+        ]
+        rest = {key: entry for key, entry in options.items() if key not in files}
+        seeds: list[int | None] = [None]
+        if "seed" in maker.options:
+            if "seeds" not in table:
+                raise table["generate"].error(f"{what} draws at random: expected seeds, such as seeds: 0..9")
+            seeds = list(whole_numbers(table["seeds"], f"{what}: seeds"))
+        elif "seeds" in table:
+            raise table["seeds"].error(f"{what} draws nothing at random, so it has no seeds")
+        found = []
+        for texts in combinations(rest, f"{what}: option"):
+            for read in product(*sources):
+                paths = {**base, **dict(read)}
+                for seed in seeds:
+                    given = texts if seed is None else {**texts, "seed": str(seed)}
+                    placeholders = {key: key for key in paths if key}
+                    try:
+                        settings = maker.settings({**given, **placeholders})
+                        words = maker.words(given)
+                    except InputError as problem:
+                        begin = table.get("options") or table.get("generate") or table["convert"]
+                        raise begin.error(f"{what}: {problem}") from None
+                    stated = {**texts, **_names(read), **({} if seed is None else {"seed": str(seed)})}
+                    found.append(Input(kind, name, stated, None, tuple(words), settings, paths, platform))
+        return found
+
+    def _sources(self, entry: Entry, what: str, known: Mapping[str, list[Input]]) -> list[Path] | list[Input]:
+        text = entry.text(what)
+        return known[text] if text in known else [self._path(entry, what)]
+
+
+def _names(read: tuple[tuple[str, Path | Input], ...]) -> dict[str, str]:
+    return {key: one.label if isinstance(one, Input) else one.name for key, one in read}
+
+
+def chosen(entry: Entry, known: Mapping[str, list[Input]], what: str) -> list[Input]:
+    """Return the inputs that a name or a list of names stands for.
+
+    Raises:
+        InputError: there is none of a name.
+    """
+    found = []
+    for one in entry.each():
+        name = one.text(what)
+        if name not in known:
+            raise one.error(f"no {what} is called {name!r}: {did_you_mean(name, known)}")
+        found.extend(known[name])
+    return found

@@ -1,0 +1,183 @@
+"""The results of a campaign as one tidy table, and the times that its cells took as another one.
+
+``results.parquet`` has a row for each cell of the file, in its order: names, what the file states, and what came out,
+each in a column; units stand in the schema. Nothing in it was measured by a clock, unless decisions took measured time,
+so that the same campaign gives the same bytes. ``timings.parquet`` has what was measured.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import write_whole
+from batdispatch.results.metrics.compute import describe
+from batdispatch.results.run_files import RESULT
+from batdispatch.runs.campaign.plan import Plan
+
+RESULTS, TIMINGS = "results.parquet", "timings.parquet"
+#: Columns that every table begins with.
+NAMES = ("part", "platform", "workload", "dispatcher", "seed", "cell")
+_MEASURED = "Decision time"
+#: Units of what is no metric.
+_UNITS = {"cpu_seconds": "s", "load_seconds": "s", "simulation_seconds": "s", "peak_memory_mib": "MiB"}
+
+Row = dict[str, Any]
+
+
+class CellResult(msgspec.Struct):
+    """What a table takes of a result.json."""
+
+    metrics: dict[str, Any] = {}
+    attempts: dict[str, Any] = {}
+    report: dict[str, Any] = {}
+    performance: dict[str, Any] = {}
+    rejected: list[Any] = []
+    fallbacks: int = 0
+
+
+def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
+    """Write both tables into the campaign's folder, and return the path of the results.
+
+    Args:
+        plan: of the campaign.
+        failures: key -> why a cell failed.
+
+    Raises:
+        InputError: a result.json cannot be read, or the tables cannot be written.
+    """
+    read: dict[str, CellResult] = {}
+    results: list[Row] = []
+    timings: list[Row] = []
+    for one in plan.planned:
+        cell, key = one.cell, one.task.key
+        row: Row = {
+            "part": cell.part,
+            "platform": cell.platform.name,
+            "workload": cell.workload.name,
+            "dispatcher": cell.dispatcher.name,
+            "seed": cell.spec.seed,
+            "cell": key,
+        }
+        tables = {
+            "platform": cell.platform.stated,
+            "workload": cell.workload.stated,
+            "dispatcher": cell.dispatcher.stated,
+            "setting": cell.stated,
+        }
+        row |= {f"{table}.{name}": text for table, stated in tables.items() for name, text in stated.items()}
+        timing = dict(row)
+        if key not in failures:
+            if key not in read:
+                read[key] = read_cell(plan.places.cell(key) / RESULT)
+            found = read[key]
+            measured = {name for name in found.metrics if _is_measured(name)}
+            row |= {name: value for name, value in found.metrics.items() if name not in measured}
+            row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}
+            row |= {f"report.{name}": value for name, value in _flat(found.report)}
+            row |= {"rejected": len(found.rejected), "fallbacks": found.fallbacks}
+            timing |= {name: found.metrics[name] for name in found.metrics if name in measured}
+            timing |= dict(found.performance)
+        row["failure"] = failures.get(key)
+        results.append(row)
+        timings.append(timing)
+    about = {"batdispatch:campaign": plan.campaign.name, "batdispatch:title": plan.campaign.title}
+    own = plan.places.own
+    _write(own / TIMINGS, timings, about)
+    _write(own / RESULTS, results, about)
+    return own / RESULTS
+
+
+def read_cell(path: Path) -> CellResult:
+    """Read a cell's result.json.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=CellResult)
+    except (msgspec.MsgspecError, OSError) as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+
+
+def _is_measured(name: str) -> bool:
+    known = describe(name)
+    return known is not None and known.group == _MEASURED
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]:
+    """Yield the numbers of nested tables, with dots between the keys."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name}.")
+        elif isinstance(value, int | float):
+            yield f"{before}{name}", value
+
+
+def _write(path: Path, rows: Sequence[Row], about: Mapping[str, str]) -> None:
+    names = list(dict.fromkeys([*NAMES, *(name for row in rows for name in row)]))
+    if "failure" in names:
+        names.remove("failure")
+        names.append("failure")
+    arrays, fields = [], []
+    for name in names:
+        array = column(
+            [row.get(name) for row in rows], stated="." in name and not name.startswith(("report.", "attempts."))
+        )
+        fields.append(pa.field(name, array.type, metadata=_about(name)))
+        arrays.append(array)
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=dict(about)))
+    content = io.BytesIO()
+    pq.write_table(table, content, compression="zstd", store_schema=True)
+    write_whole(path, content.getvalue())
+
+
+def column(values: Sequence[Any], *, stated: bool = False) -> pa.Array:
+    """Return a column: whole numbers, numbers, true and false, or texts, whichever all values are.
+
+    Args:
+        values: None where there is none.
+        stated: they are texts of a file, which may stand for numbers.
+    """
+    known = [value for value in values if value is not None]
+    if stated:
+        for read in (_truth, int, _number):
+            try:
+                return column([None if value is None else read(value) for value in values])
+            except ValueError:
+                continue
+    if known and all(isinstance(value, bool) for value in known):
+        return pa.array(values, pa.bool_())
+    if known and all(isinstance(value, int) for value in known):
+        return pa.array(values, pa.int64())
+    if all(isinstance(value, int | float) for value in known):
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+def _truth(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError
+    return text == "true"
+
+
+def _number(text: str) -> float:
+    found = float(text)
+    if math.isnan(found) or "_" in text:
+        raise ValueError
+    return found
+
+
+def _about(name: str) -> dict[str, str] | None:
+    known = describe(name)
+    if known is None:
+        return {"unit": _UNITS[name]} if name in _UNITS else None
+    return {"unit": known.unit, "label": known.label, "formula": known.formula}

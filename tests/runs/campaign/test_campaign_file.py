@@ -1,0 +1,207 @@
+"""A campaign's file: what it may say, and how each mistake is told."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from batdispatch.cli.main import cli
+from batdispatch.core.errors import InputError
+from campaigns import PLATFORM, SMALL, WORKLOAD, read
+
+
+def test_a_list_means_each_of_its_values(tmp_path: Path) -> None:
+    text = SMALL.replace("hosts: 8}}", "hosts: [8, 16]}}").replace("jobs: 20", "jobs: [20, 30]")
+    campaign = read(tmp_path, text)
+    found = [
+        (cell.platform.label, cell.workload.label, cell.dispatcher.name, cell.spec.options) for cell in campaign.cells
+    ]
+    assert len(found) == 2 * 4 * 2
+    assert found[0] == ("flat,hosts=8", "lublin,jobs=20,hosts=8,seed=0", "fcfs", {})
+    assert found[-1] == ("flat,hosts=16", "lublin,jobs=30,hosts=8,seed=1", "easy[ordering=sjf]", {"ordering": "sjf"})
+
+
+def test_parts_choose_and_set(tmp_path: Path) -> None:
+    text = SMALL + (
+        "settings: {audit: true, decision-time: 2.5}\n"
+        "parts:\n"
+        "  slow: {dispatchers: [fcfs], seeds: [1, 4..5], decision-time: [none, measured, 60], clock: apart}\n"
+        "  fast: {}\n"
+    )
+    cells = read(tmp_path, text).cells
+    slow = [cell for cell in cells if cell.part == "slow"]
+    fast = [cell for cell in cells if cell.part == "fast"]
+    assert {(cell.spec.decision_time, cell.spec.seed) for cell in slow} == {
+        (time, seed) for time in (0.0, None, 60.0) for seed in (1, 4, 5)
+    }
+    assert len(slow) == 2 * 9
+    assert {cell.spec.clock for cell in slow} == {"apart"}
+    assert {(cell.spec.decision_time, cell.spec.clock, cell.spec.seed) for cell in fast} == {(2.5, "together", 0)}
+    assert all(cell.audit and not cell.spec.record for cell in cells)
+
+
+def test_a_workload_of_a_platform_runs_there_alone_and_is_made_for_it(tmp_path: Path) -> None:
+    shutil.copy(PLATFORM, tmp_path / "four.xml")
+    shutil.copy(WORKLOAD, tmp_path / "delay.json")
+    text = (
+        "name: pairs\n"
+        "platforms: {four: four.xml, esp: {generate: esp}}\n"
+        "workloads:\n"
+        "  mix: {generate: esp, platform: esp, seeds: 3, options: {spread: 0, z-rule: [ordinary, alone]}}\n"
+        "  delay: {file: delay.json, platform: four}\n"
+        "  again: {generate: malleable, seeds: 0, platform: four, options: {from: delay, hosts: 4}}\n"
+        "dispatchers: {EASY: easy}\n"
+    )
+    cells = read(tmp_path, text).cells
+    assert [(cell.platform.name, cell.workload.name) for cell in cells] == [
+        ("four", "delay"),
+        ("four", "again"),
+        ("esp", "mix"),
+        ("esp", "mix"),
+    ]
+    mix, again = cells[2].workload, cells[1].workload
+    assert mix.words == ("generate", "esp", "--spread=0", "--z-rule=ordinary", "--seed=3")
+    assert mix.paths == {"platform": cells[2].platform}
+    assert again.paths == {"from": cells[0].workload}
+
+
+def test_values_are_the_texts_that_stand_there(tmp_path: Path) -> None:
+    # YAML's own reading would make these false, 750 and 0.1.
+    text = SMALL.replace('[fcfs, "easy[ordering=sjf]"]', "{no: fcfs, 12:30: easy, 1e-1: {use: easy}}")
+    assert list(dict.fromkeys(cell.dispatcher.name for cell in read(tmp_path, text).cells)) == ["no", "12:30", "1e-1"]
+
+
+MISTAKES = [
+    ("name: small", "name: small\nplatform: x", "line 3: a campaign has no key 'platform': did you mean 'platforms'?"),
+    ("name: small", "title: small", "line 2: a campaign has a key 'name', and this one has not"),
+    ("name: small", "name: cells", "line 2: name: found 'cells'"),
+    ("name: small", "name: a/../b", "line 2: name: found 'a/../b'"),
+    ("name: small", "name: small\nname: other", "line 3: the key 'name' stands twice, first in line 2"),
+    (
+        "generate: flat",
+        "generate: flatt",
+        "line 4: platform 'flat': batdispatch platform generate knows no 'flatt': did you mean 'flat'?",
+    ),
+    ("{hosts: 8}}", "{host: 8}}", "line 4: platform 'flat' has no option 'host': did you mean 'hosts'?"),
+    ("{hosts: 8}}", "{hosts: many}}", "line 4: platform 'flat': Invalid value for '--hosts': 'many' is not"),
+    ("{generate: flat, options: {hosts: 8}}", "flat.xml", "line 4: platform 'flat': there is no file"),
+    (
+        "{generate: flat, options: {hosts: 8}}",
+        "{options: {hosts: 8}}",
+        "line 4: platform 'flat': expected a file, or a table with generate",
+    ),
+    ("    seeds: 0..1\n", "", "line 7: workload 'lublin' draws at random: expected seeds"),
+    ("seeds: 0..1", "seeds: 1..0", "line 8: workload 'lublin': seeds: '1..0' stands for no number"),
+    ("seeds: 0..1", "seeds: [1, 0..2]", "line 8: workload 'lublin': seeds: a number stands twice"),
+    ("seeds: 0..1", "seeds: -1", "line 8: workload 'lublin': seeds: found '-1', expected a whole number"),
+    ("seeds: 0..1", "seeds: 0..1\n    platform: flt", "line 9: no platform is called 'flt': did you mean 'flat'?"),
+    (
+        "seeds: 0..1",
+        "seeds: 0..1\n    convert: log.swf",
+        "workload 'lublin': found generate and convert of file, generate and convert",
+    ),
+    ("{jobs: 20, hosts: 8}", "{jobs: 20, hosts: 8, seed: 1}", "seed stands beside options, as seeds"),
+    (
+        "{jobs: 20, hosts: 8}",
+        "{jobs: [20, 20], hosts: 8}",
+        "line 9: workload 'lublin': option 'jobs': found 20, 20, expected different",
+    ),
+    (
+        "{jobs: 20, hosts: 8}",
+        "{jobs: {a: 1}}",
+        "line 9: workload 'lublin': option 'jobs': found a table, expected a text",
+    ),
+    ("[fcfs, ", "[fcsf, ", "line 10: dispatcher 'fcsf': no dispatcher is called 'fcsf': did you mean 'fcfs'?"),
+    ("[fcfs, ", '["easy[orderin=sjf]", ', "did you mean 'ordering'?"),
+    ("[fcfs, ", "[fcfs, fcfs, ", "line 10: dispatchers: 'fcfs' stands twice"),
+    (
+        '[fcfs, "easy[ordering=sjf]"]',
+        "{EASY: {use: 'easy[ordering=sjf]', options: {ordering: ljf}}}",
+        "'ordering' stands in brackets and in options",
+    ),
+    (
+        '[fcfs, "easy[ordering=sjf]"]',
+        "{EASY: {options: {ordering: ljf}}}",
+        "expected a text such as easy[ordering=sjf], or a table with use",
+    ),
+    ('[fcfs, "easy[ordering=sjf]"]', "{a/b: easy}", "'a/b' is no name"),
+    (
+        'sjf]"]',
+        'sjf]"]\nsettings: {decision-tim: 3}',
+        "line 11: settings has no key 'decision-tim': did you mean 'decision-time'?",
+    ),
+    (
+        'sjf]"]',
+        'sjf]"]\nsettings: {decision-time: -3}',
+        "line 11: decision-time: found '-3', expected none, measured or seconds",
+    ),
+    (
+        'sjf]"]',
+        'sjf]"]\nsettings: {clock: together, compiled: sometimes}',
+        "line 11: compiled: found 'sometimes', expected one of",
+    ),
+    ('sjf]"]', 'sjf]"]\nsettings: {events: lost.txt}', "line 11: events: there is no file"),
+    ('sjf]"]', 'sjf]"]\nparts: {one: {dispatchers: [esay]}}', "line 11: no dispatcher is called 'esay'"),
+    (
+        'sjf]"]',
+        'sjf]"]\nparts: {one: {workloads: [lublinn]}}',
+        "no workload is called 'lublinn': did you mean 'lublin'?",
+    ),
+    (
+        'sjf]"]',
+        'sjf]"]\nparts: {one: {seeds: 0..99999, workloads: [lublin]}}',
+        "the campaign has more than 200,000 runs",
+    ),
+    ('sjf]"]', 'sjf]"]\ntitle: !!python/object/apply:os.system [id]', "line 11: found the tag"),
+    ('sjf]"]', 'sjf"]', "line 10: dispatcher 'easy[ordering=sjf': "),
+    ("dispatchers: [", "dispatchers: [[", "while parsing a flow sequence from line 10, "),
+    ("dispatchers:", "\tdispatchers:", "line 10: is no YAML: "),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
+def test_a_mistake_is_told_with_its_line_and_what_was_meant(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in SMALL
+    with pytest.raises(InputError) as told:
+        read(tmp_path, SMALL.replace(old, new))
+    assert message in str(told.value)
+    assert str(told.value).startswith(str(tmp_path / "campaign.yaml"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        b"- 1\n- 2\n",
+        b"a: &a [*a]\n",
+        b"&a a: *a\n",
+        b"x" * 100,
+        b"[" * 5000,
+        b"? [a]\n: b\n",
+        b"\0",
+    ],
+)
+def test_what_is_no_campaign_is_refused_in_words(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "campaign.yaml"
+    path.write_bytes(content)
+    done = CliRunner().invoke(cli, ["campaign", str(path), "--dry-run"], standalone_mode=False)
+    assert isinstance(done.exception, InputError), done.exception
+    assert str(done.exception).startswith(str(path))
+
+
+def test_aliases_of_aliases_are_counted(tmp_path: Path) -> None:
+    # A few lines that stand for 10^9 values.
+    lines = ["name: bomb", "a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{depth}: &a{depth} [{', '.join([f'*a{depth - 1}'] * 10)}]" for depth in range(1, 9)]
+    with pytest.raises(InputError, match="more than 100,000 values"):
+        read(tmp_path, "\n".join(lines))
+
+
+def test_without_the_extra_a_campaign_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    done = CliRunner().invoke(cli, ["campaign", str(tmp_path / "a.yaml")], standalone_mode=False)
+    assert "needs yaml and pyarrow and snakemake: pip install 'batdispatch[campaign]'" in str(done.exception)

@@ -1,0 +1,138 @@
+"""Keys of a campaign's cells, what is kept, and how cells are cut into batches."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import chain, pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core.errors import InputError
+from batdispatch.runs.campaign import authors
+from batdispatch.runs.campaign import plan as planning
+from batdispatch.runs.campaign.doing import make_input, simulate
+from batdispatch.runs.campaign.plan import MOST, Plan, batches
+from campaigns import PLATFORM, SMALL, WORKLOAD, planned
+
+FILES = """
+name: files
+platforms: {four: four.xml}
+workloads: {delay: delay.json}
+dispatchers: {EASY: easy, mine: "mine.py:Mine"}
+"""
+MINE = "from batdispatch.dispatchers.backfilling.easy import Easy\nclass Mine(Easy):\n    '''Mine.'''\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with the files that FILES names."""
+    shutil.copy(PLATFORM, tmp_path / "four.xml")
+    shutil.copy(WORKLOAD, tmp_path / "delay.json")
+    (tmp_path / "mine.py").write_text(MINE)
+    return tmp_path
+
+
+def keys(plan: Plan) -> set[str]:
+    return set(plan.tasks)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> None:
+    planning.digest.cache_clear()
+    authors._digest.cache_clear()
+
+
+def test_an_option_changes_the_cells_that_it_concerns(tmp_path: Path) -> None:
+    before = keys(planned(tmp_path, SMALL))
+    assert len(before) == 4
+    assert keys(planned(tmp_path, SMALL)) == before
+    # Another name, title, folder and order are the same cells.
+    renamed = SMALL.replace("name: small", "name: other\ntitle: Other").replace("lublin:", "l:").replace("flat:", "f:")
+    assert keys(planned(tmp_path / "b", renamed, tmp_path / "c")) == before
+    assert len(keys(planned(tmp_path, SMALL.replace("sjf", "ljf"))) & before) == 2
+    assert len(keys(planned(tmp_path, SMALL.replace("0..1", "1..2"))) & before) == 2
+    assert not keys(planned(tmp_path, SMALL.replace("jobs: 20", "jobs: 21"))) & before
+    assert not keys(planned(tmp_path, SMALL.replace("{hosts: 8}", "{hosts: 9}"))) & before
+    assert not keys(planned(tmp_path, SMALL + "settings: {decision-time: 1}\n")) & before
+    # A default that is stated is the same command.
+    assert keys(planned(tmp_path, SMALL.replace("jobs: 20", "jobs: 20, walltimes: modal"))) == before
+
+
+def test_files_count_by_their_content(folder: Path) -> None:
+    before = planned(folder, FILES).planned
+    moved = folder / "moved"
+    shutil.copytree(folder, moved)
+    assert [one.task.key for one in planned(moved, FILES).planned] == [one.task.key for one in before]
+    (moved / "delay.json").write_bytes(WORKLOAD.read_bytes() + b"\n")
+    planning.digest.cache_clear()
+    assert not keys(planned(moved, FILES)) & {one.task.key for one in before}
+
+
+def test_the_code_of_an_author_counts(folder: Path) -> None:
+    before = [one.task.key for one in planned(folder, FILES).planned]
+    (folder / "mine.py").write_text(MINE + "    reserve = 1\n")
+    authors._digest.cache_clear()
+    after = [one.task.key for one in planned(folder, FILES).planned]
+    assert (before[0] == after[0], before[1] == after[1]) == (True, False)
+
+
+def test_the_code_of_the_package_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = keys(planned(tmp_path, SMALL))
+    monkeypatch.setattr(planning, "_environment", lambda: {"code": "another"})
+    assert not keys(planned(tmp_path, SMALL)) & before
+
+
+def make(plan: Plan) -> None:
+    """Make what is pending, without Snakemake."""
+    for recipe in plan.recipes().values():
+        make_input(recipe, lambda words: pytest.fail("a file needs no command"))
+    for task in plan.pending:
+        simulate(task, plan.places)
+
+
+def test_whole_cells_are_kept_and_others_are_made(folder: Path) -> None:
+    text = FILES.replace(', mine: "mine.py:Mine"', ", FCFS: fcfs") + "settings: {audit: true}\n"
+    plan = planned(folder, text)
+    assert len(plan.pending) == 2
+    make(plan)
+    assert not planned(folder, text).pending
+    # Two campaigns of one folder share cells, and a folder may be moved.
+    (folder / "out").rename(folder / "elsewhere")
+    other = planned(folder, text.replace("name: files", "name: other"), folder / "elsewhere")
+    assert not other.pending
+    assert other.places.own.name == "other"
+    first, second = (other.places.cell(task.key) for task in other.tasks.values())
+    (first / "jobs.csv").write_text("job_id\n")
+    (second / "audited").unlink()
+    assert len(planned(folder, text, folder / "elsewhere").pending) == 2
+    assert len(planned(folder, text.replace("true", "false"), folder / "elsewhere").pending) == 1
+
+
+def test_a_file_that_changes_after_the_plan_is_refused(folder: Path) -> None:
+    plan = planned(folder, FILES)
+    platform, workload = plan.recipes().values()
+    (folder / "delay.json").write_text("{}")
+    make_input(platform, lambda words: None)
+    with pytest.raises(InputError, match="has changed since the campaign began"):
+        make_input(workload, lambda words: None)
+    assert Path(platform.output).is_file()
+    assert not Path(workload.output).exists()
+
+
+@given(st.lists(st.none() | st.floats(0, 1e4), max_size=600), st.integers(1, 64), st.none() | st.integers(1, 50))
+def test_batches_hold_every_task_once_in_order(costs: list[float | None], processes: int, most: int | None) -> None:
+    found = list(batches(costs, processes, most))
+    assert list(chain.from_iterable(found)) == list(range(len(costs)))
+    assert all(0 < len(batch) <= (most or MOST) for batch in found)
+
+
+def test_batches_share_the_work() -> None:
+    # Nothing is known: two for each process. Known: some minutes each, but no more than an eighth of a process's share.
+    assert [len(batch) for batch in batches([None] * 100, 2)] == [25] * 4
+    assert [len(batch) for batch in batches([100.0] * 100, 2)] == [6] * 16 + [4]
+    assert [len(batch) for batch in batches([0.02] * 1000, 2)] == [MOST] * 4
+    assert [len(batch) for batch in batches([4000.0, None, 1.0, 1.0], 2)] == [1, 1, 2]
+    assert all(first.stop == second.start for first, second in pairwise(batches([1.0, None, 2.0], 1)))

@@ -1,0 +1,218 @@
+"""Campaigns that Snakemake runs: what comes out, failures, and kills of everything at random moments."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from batdispatch.inputs.folders import MARK, Claim
+from campaigns import PLATFORM, SMALL, WORKLOAD, written
+
+COMMAND = [str(Path(sys.executable).parent / "batdispatch"), "campaign"]
+FAILING = '''
+"""Dispatchers that go wrong."""
+import os
+from batdispatch.dispatchers.backfilling.easy import Easy
+
+class Wrong(Easy):
+    """Wrong."""
+    def decide(self, ledger):
+        print("about to fail")
+        raise ValueError("seven is no time")
+
+class Crash(Easy):
+    """Crash."""
+    def decide(self, ledger):
+        os.abort()
+'''
+#: 200 cells.
+MANY = """
+name: many
+title: Cells that take a little while
+platforms:
+  flat: {generate: flat, options: {hosts: [32, 64]}}
+workloads:
+  lublin:
+    generate: lublin
+    seeds: 0..9
+    options: {jobs: 60, hosts: 32, load: [0.7, 0.9]}
+dispatchers:
+  plain: fcfs
+  EASY: {use: easy, options: {ordering: [fcfs, sjf, ljf]}}
+  conservative: conservative
+settings: {audit: true}
+"""
+
+
+def campaign(path: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([*COMMAND, path, *words], capture_output=True, text=True, check=False, cwd=path.parent)
+    assert not check or done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def started(path: Path, *words: str) -> subprocess.Popen[bytes]:
+    # A group of its own, so that everything that it starts can be killed at once.
+    return subprocess.Popen(
+        [*COMMAND, path, *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=path.parent,
+        start_new_session=True,
+    )
+
+
+def killed(process: subprocess.Popen[bytes]) -> None:
+    """Kill a campaign with all that it started."""
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+def wait_for(found: object, process: subprocess.Popen[bytes]) -> None:
+    assert callable(found)
+    while not found():
+        assert process.poll() is None, "the campaign ended too soon"
+        time.sleep(0.01)
+
+
+def cells(root: Path) -> int:
+    return sum(1 for _ in root.glob("campaigns/cells/*/result.json"))
+
+
+def test_a_campaign_from_the_file_to_the_table(tmp_path: Path) -> None:
+    path = written(tmp_path, SMALL)
+    before = campaign(path, "--dry-run").stdout.splitlines()
+    assert before[0] == "small: 4 runs, of which 0 are there"
+    assert before[-1] == "4 of the runs: nothing like them was run, so how long they take is unknown"
+    done = campaign(path, "--jobs", "2")
+    results = tmp_path / "campaigns" / "small" / "results.parquet"
+    assert done.stdout.splitlines()[-1] == "campaigns/small/results.parquet" or done.stdout.strip() == str(results)
+    table = pq.read_table(results)
+    rows = table.to_pylist()
+    assert [(row["workload.seed"], row["dispatcher"], row["seed"]) for row in rows] == [
+        (seed, name, 0) for seed in (0, 1) for name in ("fcfs", "easy[ordering=sjf]")
+    ]
+    assert [row["failure"] for row in rows] == [None] * 4
+    assert (rows[0]["platform.hosts"], rows[0]["workload.jobs"], rows[0]["nb_jobs_success"]) == (8, 20, 20)
+    metadata = table.schema.field("mean_waiting_time").metadata
+    assert metadata[b"unit"] == b"s"
+    assert not any("seconds" in name or "decision" in name for name in table.schema.names)
+    for row in rows:
+        folder = tmp_path / "campaigns" / "cells" / row["cell"]
+        assert json.loads((folder / "result.json").read_bytes())["metrics"]["makespan"] == row["makespan"]
+    links = sorted((tmp_path / "campaigns" / "small" / "runs").glob("*/*/*/*"))
+    assert [str(link.relative_to(tmp_path / "campaigns" / "small" / "runs")) for link in links] == [
+        f"all/flat,hosts=8/lublin,jobs=20,hosts=8,seed={seed}/{name}"
+        for seed in (0, 1)
+        for name in ("easy_ordering=sjf_", "fcfs")
+    ]
+    # Two options away: two new cells, whose time is known from the others.
+    content = results.read_bytes()
+    path.write_text(SMALL.replace("sjf", "ljf"))
+    told = json.loads(campaign(path, "--dry-run", "--json").stdout)
+    assert (told["kept"], told["pending"], told["inputs"]) == (2, 2, 0)
+    path.write_text(SMALL)
+    stamps = {link: (link / "result.json").stat().st_mtime_ns for link in links}
+    again = campaign(path)
+    assert "kept 4 runs of 4" in again.stderr
+    assert results.read_bytes() == content
+    assert {link: (link / "result.json").stat().st_mtime_ns for link in links} == stamps
+    report = subprocess.run(
+        [COMMAND[0], "report", links[0].parent, "-o", tmp_path / "report.html", "--no-explain", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [run["label"] for run in json.loads(report.stdout)["runs"]] == ["easy_ordering=sjf_", "fcfs"]
+
+
+def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
+    shutil.copy(PLATFORM, tmp_path / "four.xml")
+    shutil.copy(WORKLOAD, tmp_path / "delay.json")
+    (tmp_path / "mine.py").write_text(FAILING)
+    path = written(
+        tmp_path,
+        "name: bad\nplatforms: {four: four.xml}\n"
+        "workloads:\n  delay: delay.json\n"
+        "  lost: {generate: sessions, seeds: 0, platform: four, options: {jobs: 9, load: 1}}\n"
+        "dispatchers: {crash: 'mine.py:Crash', wrong: 'mine.py:Wrong', EASY: easy}\n",
+    )
+    done = campaign(path, "--jobs", "1", check=False)
+    assert done.returncode == 1, done.stderr
+    lines = done.stderr.splitlines()
+    failed = {line.partition(" failed: ")[0]: line.partition(" failed: ")[2] for line in lines if " failed: " in line}
+    wrong = failed["batdispatch: all / four / delay / wrong"]
+    assert wrong.endswith("dispatcher Wrong failed at 0.000000 s: ValueError: seven is no time (mine.py, line 10)")
+    assert failed["batdispatch: all / four / delay / crash"].startswith("its process died")
+    lost = failed["batdispatch: workload lost,jobs=9,load=1,seed=0"]
+    assert "capacity" in lost
+    assert "5 of 6 runs failed" in lines[-1]
+    # The end of its log: what it printed, and where from.
+    log = lines.index(next(line for line in lines if line.startswith("all / four / delay / wrong: ")))
+    assert lines[log + 1] == "  about to fail"
+    rows = pq.read_table(tmp_path / "campaigns" / "bad" / "results.parquet").to_pylist()
+    assert [row["dispatcher"] for row in rows if row["failure"] is None] == ["EASY"]
+    assert all(lost in row["failure"] for row in rows if row["workload"] == "lost")
+    assert [row["makespan"] is None for row in rows] == [row["failure"] is not None for row in rows]
+    # What failed is tried again, the rest is kept.
+    told = json.loads(campaign(path, "--dry-run", "--json").stdout)
+    assert (told["kept"], told["pending"]) == (1, 5)
+
+
+def test_two_calls_of_one_campaign_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, SMALL)
+    with Claim(tmp_path / "campaigns" / "small"):
+        done = campaign(path, check=False)
+    assert (done.returncode, "is being written by process" in done.stderr) == (2, True)
+    assert not list((tmp_path / "campaigns").glob("cells/*"))
+
+
+def test_snakemake_says_what_it_does_not_understand(tmp_path: Path) -> None:
+    done = campaign(written(tmp_path, SMALL), "--executor", "nowhere", check=False)
+    assert done.returncode == 1
+    assert "Snakemake ran no task: " in done.stderr
+    assert "nowhere" in done.stderr
+
+
+def test_killed_while_cells_are_made_it_goes_on(tmp_path: Path) -> None:
+    calm, hurt = written(tmp_path / "calm", SMALL), written(tmp_path / "hurt", SMALL)
+    campaign(calm, "--jobs", "2")
+    process = started(hurt, "--jobs", "1", "--batch", "4")
+    wait_for(lambda: cells(hurt.parent) >= 1, process)
+    killed(process)
+    whole = cells(hurt.parent)
+    assert (hurt.parent / "campaigns" / "small" / MARK).exists()
+    done = campaign(hurt)
+    assert f"kept {whole} runs of 4" in done.stderr or whole == 4
+    assert not list((hurt.parent / "campaigns" / "small").glob("work-*"))
+    name = Path("campaigns") / "small" / "results.parquet"
+    assert (hurt.parent / name).read_bytes() == (calm.parent / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_200_cells_killed_five_times_give_the_same_bytes(tmp_path: Path) -> None:
+    calm, hurt = written(tmp_path / "calm", MANY), written(tmp_path / "hurt", MANY)
+    campaign(calm, "--jobs", "2")
+    total = 200
+    assert cells(calm.parent) == total
+    chance = random.Random(20)
+    # From before the first cell to after most: at so many cells, and then a moment later.
+    for goal in sorted(chance.sample(range(0, total - 20), 5)):
+        process = started(hurt, "--jobs", "2", "--batch", "20")
+        wait_for(lambda goal=goal: cells(hurt.parent) >= goal, process)
+        time.sleep(chance.uniform(0, 1))
+        killed(process)
+    assert 0 < cells(hurt.parent) < total
+    campaign(hurt, "--jobs", "2")
+    name = Path("campaigns") / "many" / "results.parquet"
+    assert (hurt.parent / name).read_bytes() == (calm.parent / name).read_bytes()
