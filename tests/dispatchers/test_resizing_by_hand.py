@@ -106,6 +106,26 @@ def test_the_waiting_job_that_triggered_a_shrink_goes_before_all_others() -> Non
     assert found["third"][0] == found["large"][1]
 
 
+def test_a_job_is_shrunk_for_the_first_by_the_ordering_of_the_dispatcher_inside() -> None:
+    """Both need half of the machine. The second one is shorter, and goes first under sjf."""
+    waiting = [Task("long", 1.0, 4, 30.0, 90.0), Task("short", 2.0, 4, 20.0, 50.0)]
+    tasks = [malleable("a", 8, 100.0, least=4), *waiting]
+    assert rows(run(8, tasks))["long"][0] == 10.0
+    assert rows(run(8, tasks, "easy[ordering=sjf]"))["short"][0] == 10.0
+
+
+def test_no_second_job_is_shrunk_for_one_that_was_promised_nodes() -> None:
+    """At 10 s a gives way to c, which starts when the redistribution is over; b has a point at 10 s, and one at 12."""
+    waiting = Task("c", 5.0, 2, 10.0)
+    for begins in (0.0, 2.0):
+        tasks = [malleable("a", 4, 100.0, least=2), malleable("b", 4, 100.0, begins, least=2)]
+        found = rows(run(8, [*tasks, waiting], shrink_cost=5))
+        assert found["c"][0] == 15.0
+        assert found["a"][1] == 10.0
+        # Whoever expands first when c has ended, b was not stopped before.
+        assert found["b"][1] > 15.0
+
+
 def test_what_is_free_beside_the_freed_nodes_is_kept_for_the_job_that_triggered_the_shrink() -> None:
     """b needs two free nodes and four of a's; c comes while the data is redistributed, and would fit the free ones."""
     tasks = [malleable("a", 8, 100.0, least=4), Task("b", 5.0, 6, 10.0), Task("c", 10.5, 2, 10.0)]
@@ -143,6 +163,32 @@ def test_while_a_job_is_being_stopped_nothing_starts_on_what_was_promised() -> N
     assert c.decisions == []
     assert session.ledger is not None
     assert session.ledger.free == 0
+
+
+def test_without_acknowledgement_what_is_free_beside_the_freed_nodes_is_held_as_well() -> None:
+    session, tell = begun(acknowledge="false")
+    assert tell(10.000001, e.JobSubmitted(10.000001, make_job("w0!c", 2))).decisions == []
+    assert session.ledger is not None
+    assert session.ledger.free == 0
+
+
+def test_if_a_job_ends_while_it_is_stopped_who_was_promised_its_nodes_goes_first() -> None:
+    """The kill for `second` is under way when the job ends: under fcfs, the first in line would take all hosts."""
+    session = Session(checked({"dispatcher": "fcfs", **FREE}))
+
+    def tell(now: float, *events: e.Event) -> Reply:
+        return session.handle(Message(now, list(events)))
+
+    config = {"dynamic-jobs-enabled": True, "dynamic-jobs-acknowledged": True}
+    profiles = {"w0": {"": {"type": "delay", "delay": 100.0}}}
+    tell(0.0, e.SimulationBegins(0.0, Machine.flat(8), config, {}, profiles))
+    tell(0.0, e.JobSubmitted(0.0, make_job("w0!a", 8, sizes=malleable("a", 8, 1.0, least=4).extra["sizes"])))
+    tell(1.0, e.JobSubmitted(1.0, make_job("w0!first", 8)))
+    tell(2.0, e.JobSubmitted(2.0, make_job("w0!second", 4)))
+    assert [type(one) for one in tell(10.0, e.RequestedCall(10.0)).decisions] == [d.Kill]
+    ended = e.JobCompleted(10.00001, "w0!a", JobState.COMPLETED_SUCCESSFULLY)
+    reply = tell(10.00001, ended, e.JobsKilled(10.00001, ["w0!a"], {}))
+    assert [one.job_id for one in reply.decisions if isinstance(one, d.Execute)] == ["w0!second"]
 
 
 def test_until_the_rest_is_acknowledged_all_its_nodes_are_held() -> None:
@@ -239,6 +285,13 @@ def test_async_the_nodes_of_an_expansion_may_go() -> None:
     assert found["c"][0] == 37.0
 
 
+def test_async_what_checks_took_before_a_job_waited_is_charged_when_it_gets_its_nodes() -> None:
+    """A check of 0.5 s at 10 s; a waits from 20 s to 27 s, and has 80 of 100 s left, on twice the hosts."""
+    tasks = [malleable("a", 2, 100.0, most=4, steps=10), Task("b", 15.0, 2, 12.0)]
+    found = rows(run(4, tasks, mode="async", check_cost=0.5, timeout=40))
+    assert found["a~3"] == (27.0, 27.0 + 0.5 + 40.0, "0-3")
+
+
 def test_async_an_expansion_is_dropped_after_the_time_out() -> None:
     tasks = [malleable("a", 2, 100.0, most=4), Task("b", 15.0, 2, 300.0)]
     result = run(4, tasks, mode="async", timeout=7)
@@ -278,6 +331,14 @@ def test_a_segment_has_the_rest_of_the_walltime() -> None:
     for charge, expected in ((True, 490.0), (False, 493.0)):
         result = run(4, tasks, shrink_cost=3, charge=charge)
         assert f"\na~2,w0,rest of w0!a~2,10.000000,2,{expected:.6f}," in result.files["jobs.csv"].decode()
+
+
+def test_a_redistribution_is_charged_with_the_walltime_or_not() -> None:
+    """a~2 redistributes from 10 to 13 s, and expands at 53 s, when b has ended."""
+    tasks = [malleable("a", 4, 100.0)._replace(walltime=500.0), Task("b", 5.0, 2, 30.0)]
+    for charge, expected in ((True, 447.0), (False, 450.0)):
+        result = run(4, tasks, shrink_cost=3, charge=charge)
+        assert f"\na~3,w0,rest of w0!a~3,53.000000,4,{expected:.6f}," in result.files["jobs.csv"].decode()
 
 
 def test_a_job_is_not_shrunk_to_a_size_at_which_it_would_not_end_in_time() -> None:

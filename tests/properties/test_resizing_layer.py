@@ -38,7 +38,7 @@ def test_a_thousand_random_kill_times(acknowledged: bool) -> None:
         result = simulate(Machine.flat(HOSTS), tasks, layer, engine=engine)
         resizes += check(Machine.flat(HOSTS), tasks, result)
         ended_once(layer, tasks, result)
-        if resizes >= 500:
+        if resizes >= 1000:
             return
     raise AssertionError("too few resizes")
 

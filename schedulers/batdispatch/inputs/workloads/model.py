@@ -38,6 +38,26 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
         """Put the jobs in Batsim's order of submission."""
         self.jobs.sort(key=lambda job: (job.submission, job.id))
 
+    def part(self, first: int, end: int) -> Workload:
+        """Return the jobs at some positions, the first of which is submitted at 0, with the profiles that they use.
+
+        Args:
+            first: position of the first job.
+            end: position after the last one.
+        """
+        jobs = self.jobs[first:end]
+        began = jobs[0].submission if jobs else 0.0
+        # A log counts whole seconds, or fractions of microseconds at the least.
+        jobs = [msgspec.structs.replace(job, submission=round(job.submission - began, 6)) for job in jobs]
+        used = {job.profile for job in jobs}
+        queue = list(used)
+        while queue:
+            named = self.profiles[queue.pop()].get("seq", [])
+            queue += [name for name in named if name not in used]
+            used.update(named)
+        profiles = {name: profile for name, profile in self.profiles.items() if name in used}
+        return msgspec.structs.replace(self, jobs=jobs, profiles=profiles, digest="")
+
     def offered_load(self) -> float | None:
         """Return sum(units * run time) / (nb_res * (last - first submission)), where a unit is a whole host.
 
