@@ -32,7 +32,9 @@ from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import read_workload
+from batdispatch.inputs.workloads import read_workload, write_workload
+from batdispatch.inputs.workloads.importing import read_log
+from batdispatch.inputs.workloads.logs import LogOptions
 from batdispatch.links.replay import check_wire, read_recording, replay
 from batdispatch.links.retrace import Retraced, retrace
 from mutating import changed_value, damaged, dumped
@@ -385,3 +387,109 @@ def test_recordings(version: str, tmp_path: Path) -> None:
             raise
 
     run(f"recordings of Batsim {version}", target, 150, tmp_path)
+
+
+#: Fields of a log that is wrong or means harm.
+FIELDS = ["", "-1", "0", "9" * 15, "9" * 400, "1e308", "-1e-308", "nan", "inf", "1_0", "\0", "٣", "é", " ", "a" * 5000]
+FIELDS += [
+    "Unknown",
+    "None",
+    "2026-11-22T13:59:04",
+    "9999-12-31T23:59:60",
+    "0001-01-01",
+    "2026-02-30",
+    "99-99:99:99",
+    "%s",
+]
+FIELDS += [
+    "n[1-999999999999999]",
+    "n[" + "1-9," * 900 + "]",
+    "[[[[",
+    "]" * 50,
+    "n[3-1]",
+    "cpu=" + "9" * 15,
+    "mem=9E",
+    "cpu=1,,",
+]
+FIELDS += [
+    "gres/gpu=3,node=2",
+    "1_[" + "1," * 900 + "]",
+    "7+9",
+    "7_7",
+    "7.batch",
+    "REQUEUED",
+    "CANCELLED by 1",
+    "|",
+    "||",
+    '"',
+]
+FIELDS += [
+    "sbatch -d afterok:" + ":".join(["7"] * 900),
+    "sbatch -d afterok:7 --exclusive",
+    "1e",
+    "0x10",
+    "4Gc",
+    "0n",
+    "+5",
+]
+MAPPING = (
+    "id=job,submit=when,runtime=took:min,walltime=limit,cores=cpus,nodes=n,gpus=gpu:/node,memory=mem:GiB/core,user=who"
+)
+MAPPING += ",dependencies=after"
+TABLE = b"job,when,took,limit,cpus,n,gpu,mem,who,after\n" + b"".join(
+    b"%d,2026-01-0%dT10:00:00,%d,02:00:00,%d,2,1,4G,u%d,%s\n" % (i, i, 5 * i, 2 * i, i % 3, b"1 2" if i > 3 else b"")
+    for i in range(1, 8)
+)
+SWF = b"; MaxProcs: 64\n; MaxNodes: 8\n" + b"".join(
+    b"%d %d 3 %d 4 -1 -1 4 %d 1024 1 %d 1 1 1 1 -1 -1\n" % (i, 9 * i, 7 * i, 90 - i, i % 3) for i in range(1, 9)
+)
+KIT = b"".join(b"%d;4;4;100;%d;1;%d;%d;%d\n" % (i, i, 9 * i, 9 * i + 1, 10 * i) for i in range(1, 9))
+EURORA = b"".join(
+    b"%d;x;u%d;q;2014-03-31 11:0%d:04" % (i, i, i)
+    + b"__1;4;1;0;1024#2;4;1;0;1024#__"
+    + b"2014-03-31 12:00:00;2014-03-31 13:00:00;2;8;0;02:00;NA;NA;0;b\n"
+    for i in range(1, 9)
+)
+
+
+def test_logs(tmp_path: Path) -> None:
+    """A log of any format is made a workload that can be read, or refused; its account adds up."""
+    sacct = RECORDINGS.parent / "sacct"
+    logs = [("sacct", (sacct / f"{name}.txt").read_bytes()) for name in ("jobs", "all", "parsable")]
+    logs += [("table", TABLE), ("swf", SWF), ("kit", KIT), ("eurora", EURORA)]
+    delimiters = {"sacct": b"|", "table": b",", "swf": b" ", "kit": b";", "eurora": b";"}
+    out = tmp_path / "w.json"
+
+    def target(rng: random.Random) -> None:
+        kind, content = rng.choice(logs)
+        lines, delimiter = content.split(b"\n"), delimiters[kind]
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            # The header decides what is read at all.
+            index = rng.randrange(len(lines)) if rng.random() < 0.9 else 0
+            fields = lines[index].split(delimiter)
+            what = rng.random()
+            if what < 0.7:
+                fields[rng.randrange(len(fields))] = rng.choice(FIELDS).encode()
+            elif what < 0.8:
+                del fields[rng.randrange(len(fields))]
+            elif what < 0.9:
+                rng.shuffle(fields)
+            else:
+                fields.insert(0, rng.choice(lines))
+            lines[index] = delimiter.join(fields)
+        content = b"\n".join(lines)
+        path = tmp_path / f"log.{kind}"
+        path.write_bytes(damaged(rng, content) if rng.random() < 0.1 else content)
+        options = LogOptions(
+            units=rng.choice([None, "hosts", "cores"]),
+            size=rng.choice(["requested", "allocated"]),
+            columns=MAPPING if kind == "table" else "",
+            time_zone=rng.choice(["", "Europe/Berlin"]) if kind in ("sacct", "table") else "",
+            submission=rng.choice(["submit", "eligible"]),
+        )
+        read = read_log(path, kind=kind, options=options)
+        assert read.report.records == read.report.kept + sum(tally.count for tally in read.report.dropped.values())
+        write_workload(read.workload, out)
+        assert len(read_workload(out).jobs) == read.report.kept
+
+    run("logs", target, 1500, tmp_path)

@@ -50,8 +50,9 @@ def read_eurora(
     """
     if options.processors_per_host != 1:
         raise InputError("this format counts nodes already", source="option --processors-per-host")
-    if options.memory != "none":
+    if options.memory not in (None, "none"):
         raise InputError("memory is always read from this format", source="option --memory")
+    info.dated = True
     seen: dict[bytes, bytes] = {}
     repeats = 0
     masked = False
@@ -159,6 +160,7 @@ def _job(line: bytes, options: LogOptions, report: ImportReport, source: str, pl
         id=str(int(name)),
         submission=_moment(submit, error),
         runtime=finish - begin,
+        start=begin,
         walltime=_duration(asked, error),
         units=int(nodes),
         demand=None

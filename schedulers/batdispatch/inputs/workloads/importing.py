@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
@@ -12,14 +13,29 @@ from batdispatch.inputs.files import Source
 from batdispatch.inputs.workloads.logs import Importer, LogInfo, LogOptions, Selection, assemble
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch.inputs.workloads.sacct_lines import is_header
 
 #: Format -> (module, function). A new format is one file and one line.
 FORMATS = {
     "swf": ("batdispatch.inputs.workloads.swf", "read_swf"),
     "kit": ("batdispatch.inputs.workloads.kit", "read_kit"),
     "eurora": ("batdispatch.inputs.workloads.eurora", "read_eurora"),
+    "sacct": ("batdispatch.inputs.workloads.sacct", "read_sacct"),
+    "table": ("batdispatch.inputs.workloads.tables", "read_table"),
 }
-_KNOWN = "expected an SWF log (18 fields a line), a KIT .rst log (9 fields and ';') or Eurora's (fields, ';' and '__')"
+_ENDINGS = {
+    ".swf": "swf",
+    ".rst": "kit",
+    ".log_crypt": "eurora",
+    ".tar": "eurora",
+    ".sacct": "sacct",
+    ".csv": "table",
+    ".tsv": "table",
+}
+_KNOWN = (
+    "expected an SWF log (18 fields a line), what sacct --parsable2 prints (columns by header), a KIT .rst log (9 "
+    "fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns --columns names"
+)
 
 
 def guess_format(path: Path) -> str:
@@ -31,7 +47,7 @@ def guess_format(path: Path) -> str:
     if path.is_dir():
         return "eurora"
     name = path.name.lower().removesuffix(".xz").removesuffix(".gz")
-    for ending, kind in ((".swf", "swf"), (".rst", "kit"), (".log_crypt", "eurora"), (".tar", "eurora")):
+    for ending, kind in _ENDINGS.items():
         if name.endswith(ending):
             return kind
     with Source(path) as log:
@@ -44,6 +60,8 @@ def guess_format(path: Path) -> str:
                     f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
                     source=str(path),
                 )
+            if is_header(text):
+                return "sacct"
             if b"__" in text and b";" in text:
                 return "eurora"
             if text.startswith(b";") or len(text.split()) >= 18:
@@ -67,7 +85,16 @@ def is_workload(path: Path) -> bool:
     return False
 
 
-def import_log(
+class Imported(NamedTuple):
+    """What was made of a log."""
+
+    workload: Workload
+    report: ImportReport
+    #: What the log tells of itself and of its machine.
+    info: LogInfo
+
+
+def read_log(
     path: str | Path,
     *,
     kind: str | None = None,
@@ -75,8 +102,8 @@ def import_log(
     selection: Selection | None = None,
     machine: Machine | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[Workload, ImportReport]:
-    """Read a log and return the workload it makes and the account of what was dropped or altered, and why.
+) -> Imported:
+    """Read a log: the workload it makes, the account of what was dropped or altered, and what it tells of itself.
 
     Args:
         path: the log; plain or compressed.
@@ -90,14 +117,14 @@ def import_log(
         InputError: the log or an option is wrong, or no job is left.
     """
     source = Path(path)
-    kind = kind or guess_format(source)
+    options = options or LogOptions()
+    kind = kind or ("table" if options.columns else guess_format(source))
     if kind not in FORMATS:
         raise InputError(f"{kind!r} is no log format, expected one of {', '.join(FORMATS)}", source="option --format")
     module, function = FORMATS[kind]
     read: Importer = getattr(importlib.import_module(module), function)
     report = ImportReport(source=str(path), format=kind)
     info = LogInfo()
-    options = options or LogOptions()
     workload = assemble(
         read(source, options, report, info, progress),
         source=source,
@@ -107,4 +134,18 @@ def import_log(
         selection=selection or Selection(),
         machine=machine,
     )
-    return workload, report
+    return Imported(workload, report, info)
+
+
+def import_log(
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    options: LogOptions | None = None,
+    selection: Selection | None = None,
+    machine: Machine | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Workload, ImportReport]:
+    """Return the first two of what `read_log` returns, to which it passes its arguments on."""
+    read = read_log(path, kind=kind, options=options, selection=selection, machine=machine, progress=progress)
+    return read.workload, read.report

@@ -34,7 +34,7 @@ def read_kit(
     """
     units = options.units or "cores"
     check_processors_per_host(options, units)
-    if options.memory != "none":
+    if options.memory not in (None, "none"):
         raise InputError("this format has no memory figures", source="option --memory")
     with Source(path, progress=progress) as log:
         for line_number, line in log.lines():
@@ -63,7 +63,7 @@ def _job(line: bytes, options: LogOptions, units: str, report: ImportReport, sou
                 f"{name} is {field.decode('latin-1')[:40]!r}, expected a number", source=source, place=place
             )
         values.append(value)
-    number, asked, given, walltime, runtime, _, submit, _, _ = values
+    number, asked, given, walltime, runtime, _, submit, start, _ = values
     if number != int(number) or number < 0:
         raise InputError(f"id is {number:g}, expected a whole number from 0", source=source, place=place)
     job = str(int(number))
@@ -78,6 +78,7 @@ def _job(line: bytes, options: LogOptions, units: str, report: ImportReport, sou
         id=job,
         submission=submit,
         runtime=runtime,
+        start=start if start >= submit else math.nan,
         walltime=walltime if walltime > 0 else math.inf,
         units=-(-size // options.processors_per_host),
         demand={"core": 1} if units == "cores" else None,

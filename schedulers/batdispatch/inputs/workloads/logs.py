@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+import numpy as np
 
 from batdispatch.core import hostset
 from batdispatch.core.capacity import space_of
@@ -19,8 +20,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.jobfields import read_request
 from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request, amounts
+from batdispatch.core.request import Request
 from batdispatch.inputs.workloads.model import Workload, stem
+from batdispatch.inputs.workloads.overruns import Overruns
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.writer import number
 
@@ -38,12 +40,18 @@ class LogJob(msgspec.Struct, kw_only=True, gc=False):
     submission: float
     #: Seconds from 0.
     runtime: float
+    #: When it started, seconds on the log's own clock; nan: unknown.
+    start: float = math.nan
     #: Seconds; infinite when no time was asked for.
     walltime: float = math.inf
     units: int
     demand: Mapping[str, int] | None = None
-    #: The job's fields beyond Batsim's; `user` is read from here.
+    #: The job's fields beyond Batsim's; `user` and what it asks for beyond `demand` are read from here.
     extra: dict[str, Any] = {}
+    #: Whether the log says that its time limit ended it.
+    killed: bool = False
+    #: Ids of jobs of the log that had to succeed before this one.
+    dependencies: tuple[str, ...] = ()
 
 
 class LogInfo(msgspec.Struct):
@@ -52,6 +60,15 @@ class LogInfo(msgspec.Struct):
     digest: str = ""
     #: Hosts of the machine, in the units chosen; None when the log does not say.
     hosts: int | None = None
+    #: What a host offers at least of each resource, where the log tells; empty: it does not.
+    capacity: dict[str, int] = {}
+    #: Most units that ran at a time; None: the log does not tell when jobs started.
+    peak: int | None = None
+    overruns: Overruns = msgspec.field(default_factory=Overruns)
+    #: How `hosts` is known, in words.
+    why: str = ""
+    #: Whether times are seconds since 1970.
+    dated: bool = False
     about: dict[str, Any] = {}
 
 
@@ -69,8 +86,14 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     overrun: Literal["kill", "extend"] = "kill"
     #: ``keep``: a job that ran for 0 s runs for 1 s; ``drop``: it is left out.
     zero_runtime: Literal["keep", "drop"] = "keep"
-    #: Which memory figure becomes a demand (SWF).
-    memory: Literal["none", "requested", "used"] = "none"
+    #: Which memory figure becomes a demand; None: the format's default.
+    memory: Literal["none", "requested", "used"] | None = None
+    #: Whether a job comes when it was submitted, or when nothing but the scheduler held it any more (sacct).
+    submission: Literal["submit", "eligible"] = "submit"
+    #: Time zone of times that name none; empty: read as they stand.
+    time_zone: str = ""
+    #: Which column of a table means what, see `batdispatch.inputs.workloads.mapping`; empty: the log is no table.
+    columns: str = ""
     #: Keep the log's clock; otherwise the first job kept is submitted at 0.
     keep_clock: bool = False
 
@@ -86,6 +109,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     end: float = math.inf
     #: Only these users; empty: all.
     users: frozenset[str] = frozenset()
+    #: Whether a time was given as a date, so that the log has to have dates.
+    dated: bool = False
 
 
 #: An importer: path, options, report and info to fill, progress -> the jobs that ran.
@@ -150,6 +175,8 @@ def assemble(
             raise InputError(f"{job.units} units", source=str(source), place=f"job {job.id}")
         elif (runtime := _runtime(job, options, report)) is not None and fits.check(job, report):
             taken.append((job, runtime))
+    if selection.dated and not info.dated:
+        raise InputError("this log's clock has no dates, expected seconds or 30d, 2w, ...", source="option --select")
     taken.sort(key=lambda pair: (pair[0].submission, pair[0].id))
     if selection.first is not None:
         for job, _ in taken[selection.first :]:
@@ -157,10 +184,11 @@ def assemble(
         del taken[selection.first :]
     if not taken:
         raise InputError(f"no job is left of {report.records:,} records:\n{report.as_text()}", source=str(source))
+    info.peak = _peak(taken)
     origin = 0.0 if options.keep_clock else taken[0][0].submission
     if origin < 0 or taken[0][0].submission < 0:
         raise InputError("a job is submitted before time 0", source=str(source), place=f"job {taken[0][0].id}")
-    workload = _build(taken, origin, options, report)
+    workload = _build(taken, origin, options, report, info.overruns)
     workload.path, workload.name = source, stem(source)
     workload.nb_res = machine.size if machine is not None else info.hosts
     if workload.nb_res is None:
@@ -179,6 +207,18 @@ def assemble(
     return workload
 
 
+def _peak(taken: list[tuple[LogJob, float]]) -> int | None:
+    """Return the most units that ran at a time, by the log's own starts; who ends makes room for who starts."""
+    starts = np.array([job.start for job, _ in taken])
+    if np.isnan(starts).any():
+        return None
+    units = np.array([job.units for job, _ in taken], dtype=np.int64)
+    moments = np.concatenate([starts + [runtime for _, runtime in taken], starts])
+    # A stable sort keeps ends before starts.
+    order = np.argsort(moments, kind="stable")
+    return int(np.cumsum(np.concatenate([-units, units])[order]).max())
+
+
 def _runtime(job: LogJob, options: LogOptions, report: ImportReport) -> float | None:
     if job.runtime > 0:
         return job.runtime
@@ -190,45 +230,62 @@ def _runtime(job: LogJob, options: LogOptions, report: ImportReport) -> float | 
 
 
 class _Fits:
-    """Whether a job could ever run on a machine; jobs alike are looked at once."""
+    """Whether a job could ever run on a machine; jobs that ask alike are looked at once."""
 
     def __init__(self, machine: Machine | None) -> None:
         self._machine = machine
-        self._known: dict[tuple[tuple[str, int], ...] | None, int] = {}
+        self._space = None if machine is None else space_of(machine)
+        self._known: dict[Request, str] = {}
 
-    def _room(self, demand: Mapping[str, int] | None) -> int:
-        assert self._machine is not None
-        unit = Job(id="", request=Request(per_unit=None if demand is None else amounts(demand)))
-        space = space_of(self._machine)
+    def _refusal(self, request: Request) -> str:
+        """Return why the idle machine cannot run such a job, or nothing."""
+        assert self._space is not None
+        whole = self._space.whole()
         try:
-            return int(space.room(space.whole(), unit).sum())
+            if self._space.fits(whole, Job(id="", request=request)):
+                return ""
+            one = msgspec.structs.replace(request, units=1, nodes=None)
+            if int(self._space.room(whole, Job(id="", request=one)).sum()):
+                return "larger than the platform"
         except InputError:
             # It needs a resource that the machine does not have.
-            return 0
+            pass
+        amounts_of = (*(request.per_unit or ()), *request.per_node)
+        needs = " ".join(f"{name}={amount}" for name, amount in amounts_of)
+        return f"need a unit of {needs}, which no host of the platform offers"
 
     def check(self, job: LogJob, report: ImportReport) -> bool:
         """Return whether it fits; one that does not is dropped."""
-        if self._machine is None:
+        if self._space is None:
             return True
-        key = None if job.demand is None else tuple(sorted(job.demand.items()))
-        if key not in self._known:
-            self._known[key] = self._room(job.demand)
-        if job.units <= self._known[key]:
-            return True
-        if self._known[key] == 0:
-            needs = " ".join(f"{name}={amount}" for name, amount in key or ())
-            report.drop(f"need a unit of {needs}, which no host of the platform offers", job.id)
-        else:
-            report.drop("larger than the platform", job.id)
-        return False
+        request = read_request(job.units, _fields(job))
+        if request not in self._known:
+            self._known[request] = self._refusal(request)
+        if self._known[request]:
+            report.drop(self._known[request], job.id)
+        return not self._known[request]
 
 
-def _build(taken: list[tuple[LogJob, float]], origin: float, options: LogOptions, report: ImportReport) -> Workload:
+def _fields(job: LogJob) -> dict[str, Any]:
+    return job.extra if job.demand is None else {**job.extra, "demand": job.demand}
+
+
+def _succeeding(taken: list[tuple[LogJob, float]], options: LogOptions) -> set[str]:
+    """Return the ids of the jobs taken that nothing kills, as far as anybody waits for one."""
+    if not any(job.dependencies for job, _ in taken):
+        return set()
+    return {job.id for job, runtime in taken if options.overrun == "extend" or runtime <= job.walltime}
+
+
+def _build(
+    taken: list[tuple[LogJob, float]], origin: float, options: LogOptions, report: ImportReport, overruns: Overruns
+) -> Workload:
     profiles: dict[str, dict[str, Any]] = {}
     demands: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}
     users: dict[str, str] = {}
     names: dict[float, str] = {}
     jobs: list[Job] = []
+    succeed = _succeeding(taken, options)
     for job, runtime in taken:
         name = names.get(runtime)
         if name is None:
@@ -241,10 +298,18 @@ def _build(taken: list[tuple[LogJob, float]], origin: float, options: LogOptions
                 walltime = math.floor(runtime) + 1.0
             else:
                 report.change("ran longer than their walltime: they will be killed at it", job.id)
+                if not job.killed:
+                    overruns.seconds.append(runtime - walltime)
         extra = job.extra
         user = str(extra.get("user", ""))
         if job.demand is not None:
             extra["demand"] = demands.setdefault(tuple(job.demand.items()), job.demand)
+        if job.dependencies:
+            awaited = [other for other in job.dependencies if other in succeed]
+            if len(awaited) < len(job.dependencies):
+                report.change("depend on a job that is left out or killed at its walltime: without it", job.id)
+            if awaited:
+                extra["dependencies"] = awaited
         jobs.append(
             Job(
                 id=job.id,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import did_you_mean
 from batdispatch.inputs.workloads.logs import Selection
+from batdispatch.inputs.workloads.moments import Clock, time_zone
 
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 _FIELDS = {"first": "first", "from": "start", "to": "end", "users": "users"}
 _OPTION = "option --select"
+_DATE = re.compile(r"\d{4}-")
 
 
 def parse_time(text: str, option: str) -> float:
@@ -31,8 +34,21 @@ def parse_time(text: str, option: str) -> float:
     return value
 
 
-def parse_selection(texts: Iterable[str]) -> Selection:
+def _parse_date(text: str, zone: str, option: str) -> float:
+    try:
+        return Clock(time_zone(zone) if zone else None).read(text)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{text!r} is no date, expected for instance 2026-03-01 or 2026-03-01T12:00", source=option
+        ) from None
+
+
+def parse_selection(texts: Iterable[str], *, zone: str = "") -> Selection:
     """Read selections, each given at most once.
+
+    Args:
+        texts: ``KEY=VALUE``.
+        zone: time zone of dates; empty: read as they stand, as those of a log without one are.
 
     Raises:
         InputError: a key is unknown or repeated, or its value has no meaning.
@@ -53,6 +69,9 @@ def parse_selection(texts: Iterable[str]) -> Selection:
             if not names:
                 raise InputError("users= names no user, expected for instance users=3,17", source=_OPTION)
             found["users"] = names
+        elif _DATE.match(value):
+            found["dated"] = True
+            found[_FIELDS[key]] = _parse_date(value, zone, f"{_OPTION} {key}")
         else:
             found[_FIELDS[key]] = parse_time(value, f"{_OPTION} {key}")
     selection = Selection(**found)

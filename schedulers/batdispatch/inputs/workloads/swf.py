@@ -61,7 +61,7 @@ def read_swf(
     """
     units = options.units or "hosts"
     check_processors_per_host(options, units)
-    if options.memory != "none" and units != "cores":
+    if options.memory not in (None, "none") and units != "cores":
         raise InputError("needs --units cores: whole hosts come with all their memory", source="option --memory")
     headers: dict[str, Any] = {}
     with Source(path, progress=progress) as log:
@@ -173,6 +173,7 @@ def _job(
         id=name,
         submission=submit,
         runtime=runtime,
+        start=submit + values[2] if values[2] >= 0 else math.nan,
         walltime=limit if limit > 0 else math.inf,
         units=-(-size // per_host),
         demand=demand,
@@ -197,7 +198,7 @@ def _size(allocated: float, asked: float, options: LogOptions, report: ImportRep
 
 def _memory(values: list[float], options: LogOptions, report: ImportReport, name: str) -> int:
     """Return MiB a processor; the log counts KB."""
-    if options.memory == "none":
+    if options.memory in (None, "none"):
         return 0
     used, asked = values[6], values[9]
     first, second = (asked, used) if options.memory == "requested" else (used, asked)

@@ -1,0 +1,158 @@
+"""Command-line options that say how a log is read, shared by the commands that read one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from batdispatch.cli.inputs import warn
+
+if TYPE_CHECKING:
+    from batdispatch.core.machine import Machine
+    from batdispatch.inputs.workloads.importing import Imported
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Names of the options as parameters.
+NAMES = (
+    "kind",
+    "columns",
+    "time_zone",
+    "units",
+    "processors_per_host",
+    "size",
+    "overrun",
+    "zero_runtime",
+    "memory",
+    "submission",
+    "keep_clock",
+    "select",
+)
+_OPTIONS = (
+    click.option(
+        "--format",
+        "kind",
+        metavar="NAME",
+        help="swf, sacct, table, kit or eurora. Default: told by the name or content.",
+    ),
+    click.option(
+        "--columns",
+        metavar="FIELD=COLUMN[:UNIT],...",
+        default="",
+        help="The log is a table (CSV): which column means what, such as submit=SUBMITTED,runtime=ELAPSED:min,"
+        "cores=NCPUS; or the name of a .toml file that says so.",
+    ),
+    click.option(
+        "--time-zone",
+        metavar="NAME",
+        default="",
+        help="sacct and tables: time zone of times that name none, such as Europe/Berlin. Default: read as they stand.",
+    ),
+    click.option(
+        "--units",
+        type=click.Choice(["hosts", "cores"]),
+        help="What a job is counted in: whole hosts, or cores (and what else the log says) on hosts that jobs share. "
+        "Default: hosts for SWF and tables without cores, cores for the others.",
+    ),
+    click.option(
+        "--processors-per-host",
+        metavar="N",
+        type=int,
+        default=1,
+        show_default=True,
+        help="Make whole hosts of N processors each, rounding up.",
+    ),
+    click.option(
+        "--size",
+        type=click.Choice(["requested", "allocated"]),
+        default="requested",
+        show_default=True,
+        help="Which processor count is a job's size; the other is taken where it is unknown.",
+    ),
+    click.option(
+        "--overrun",
+        type=click.Choice(["kill", "extend"]),
+        default="kill",
+        show_default=True,
+        help="Jobs that ran longer than their walltime: killed at it, or walltime raised above the run time.",
+    ),
+    click.option(
+        "--zero-runtime",
+        type=click.Choice(["keep", "drop"]),
+        default="keep",
+        show_default=True,
+        help="Jobs that ran for 0 s: keep them with 1 s, or drop them.",
+    ),
+    click.option(
+        "--memory",
+        type=click.Choice(["none", "requested", "used"]),
+        help="Make the log's memory a demand in MiB (SWF: of each core, needs --units cores). Default: none for SWF, "
+        "requested for the others.",
+    ),
+    click.option(
+        "--submission",
+        type=click.Choice(["submit", "eligible"]),
+        default="submit",
+        show_default=True,
+        help="sacct and tables: when a job comes. eligible: once no --begin, hold or dependency kept it back.",
+    ),
+    click.option("--keep-clock", is_flag=True, help="Keep the log's clock instead of starting at 0."),
+    click.option(
+        "--select",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="first=N jobs; from=T, to=T: submitted in [from, to) of the log's clock (s, or 12h, 30d, 2w, or a date "
+        "such as 2026-03-01 if the log has dates); users=3,17.",
+    ),
+)
+
+
+def log_options(command: F) -> F:
+    """Add the options in `NAMES` to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def import_with(
+    log: str, given: dict[str, Any], *, machine: Machine | None = None, follow: Callable[..., None] | None = None
+) -> Imported:
+    """Read a log as the options say.
+
+    Args:
+        log: its path.
+        given: values of the options in `NAMES`.
+        machine: what it is to run on; jobs that cannot are dropped and counted.
+        follow: told of the progress: what is done, how far it is, how far it goes.
+
+    Raises:
+        InputError: the log or an option is wrong.
+    """
+    from batdispatch.core.errors import InputError
+    from batdispatch.inputs.workloads.importing import read_log
+    from batdispatch.inputs.workloads.logs import LogOptions
+    from batdispatch.inputs.workloads.selecting import parse_selection
+
+    processors = given["processors_per_host"]
+    if not 1 <= processors <= 1_000_000:
+        raise InputError(f"{processors}, expected 1 to 1,000,000 processors", source="option --processors-per-host")
+    settings = {name: given[name] for name in NAMES if name not in ("kind", "select")}
+    return read_log(
+        log,
+        kind=given["kind"],
+        options=LogOptions(**settings),
+        selection=parse_selection(given["select"], zone=given["time_zone"]),
+        machine=machine,
+        progress=None if follow is None else functools.partial(follow, f"reading {Path(log).name}"),
+    )
+
+
+def warn_of_overruns(imported: Imported) -> None:
+    """Propose ``--overrun extend`` where many jobs would be killed for some seconds."""
+    proposal = imported.info.overruns.proposal(len(imported.workload.jobs))
+    if proposal:
+        warn(proposal)

@@ -1,0 +1,160 @@
+"""Which column of a table means what: ``--columns`` as text or as a small TOML file.
+
+``submit=SUBMITTED,runtime=ELAPSED:min,cores=NCPUS,memory=MEM:GiB/node`` names a column for each field, and behind a
+colon its unit or the form of its times. A file says the same, also for names that hold commas and colons::
+
+    delimiter = ";"
+
+    [columns]
+    submit = { column = "submitted at", unit = "%d.%m.%Y %H:%M" }
+    runtime = { column = "elapsed", unit = "min" }
+    cores = "cpus"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.options import did_you_mean
+from batdispatch.inputs.files import read_all
+
+_OPTION = "option --columns"
+#: Seconds of each unit of time.
+SECONDS = {
+    "": 1.0,
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "ns": 1e-9,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+}
+#: MiB of each unit of memory.
+MEBIBYTES = {
+    "": 1.0,
+    **{unit: 2.0**power for unit, power in (("KiB", -10), ("MiB", 0), ("GiB", 10), ("TiB", 20), ("B", -20))},
+    **{unit: 1000.0**power / 2**20 for unit, power in (("KB", 1), ("MB", 2), ("GB", 3), ("TB", 4))},
+}
+MOMENTS = ("submit", "eligible", "start", "end")
+DURATIONS = ("runtime", "wait", "walltime")
+AMOUNTS = ("cores", "gpus", "memory")
+TEXTS = ("user", "group", "account", "partition", "queue", "qos", "name")
+FIELDS = (*MOMENTS, *DURATIONS, "nodes", *AMOUNTS, "id", "dependencies", *TEXTS)
+
+
+class Column(NamedTuple):
+    """Where a field stands, and in what form."""
+
+    name: str
+    #: Unit, or a pattern of strptime.
+    unit: str = ""
+    #: What the amount is of: ``node``, ``core``, or the whole job (empty).
+    of: str = ""
+
+
+class Table(NamedTuple):
+    """How to read a table."""
+
+    #: Field -> column.
+    columns: Mapping[str, Column]
+    #: What stands between fields; empty: told by the header.
+    delimiter: str = ""
+
+
+def parse_columns(text: str) -> Table:
+    """Read the value of ``--columns``: the name of a TOML file, or fields and columns.
+
+    Raises:
+        InputError: a field is unknown or given twice, a unit is none, or the file is wrong.
+    """
+    if text.endswith(".toml"):
+        return _read_file(Path(text))
+    columns: dict[str, Column] = {}
+    for part in text.split(","):
+        field, equals, rest = part.partition("=")
+        if not equals or not rest:
+            raise InputError(
+                f"{part[:60]!r}, expected FIELD=COLUMN[:UNIT],... such as submit=SUBMITTED,runtime=ELAPSED:min, or the "
+                "name of a .toml file",
+                source=_OPTION,
+            )
+        name, _, unit = rest.partition(":")
+        if field in columns:
+            raise InputError(f"{field!r} is given twice", source=_OPTION)
+        columns[field] = _column(field, name, unit, _OPTION)
+    return _checked(Table(columns), _OPTION)
+
+
+def _read_file(path: Path) -> Table:
+    content, _ = read_all(path, limit=1 << 20)
+    source = str(path)
+    try:
+        document = tomllib.loads(content.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise InputError(f"is no TOML: {problem}", source=source) from None
+    unknown = next((key for key in document if key not in ("columns", "delimiter")), None)
+    if unknown is not None:
+        raise InputError(did_you_mean(unknown, ("columns", "delimiter")), source=source, place=unknown[:60])
+    delimiter = document.get("delimiter", "")
+    if not isinstance(delimiter, str) or len(delimiter) > 1 or delimiter in ('"', "\n", "\r", "\0"):
+        raise InputError(f"{str(delimiter)[:20]!r}, expected one character", source=source, place="delimiter")
+    table = document.get("columns")
+    if not isinstance(table, dict):
+        raise InputError("is missing, expected a table [columns]", source=source, place="columns")
+    return _checked(
+        Table({str(key): _entry(str(key), value, source) for key, value in table.items()}, delimiter), source
+    )
+
+
+def _entry(field: str, value: Any, source: str) -> Column:
+    entry = {"column": value} if isinstance(value, str) else value
+    wrong = not isinstance(entry, dict) or not entry.keys() <= {"column", "unit"} or "column" not in entry
+    if wrong or not all(isinstance(text, str) for text in entry.values()):
+        raise InputError(
+            'expected a name, or { column = "NAME", unit = "UNIT" }', source=source, place=f"columns.{field[:60]}"
+        )
+    return _column(field, entry["column"], entry.get("unit", ""), source)
+
+
+def _column(field: str, name: str, unit: str, source: str) -> Column:
+    def refuse(message: str) -> InputError:
+        return InputError(message, source=source, place=field[:60])
+
+    if field not in FIELDS:
+        raise refuse(did_you_mean(field, FIELDS))
+    of = ""
+    if field in AMOUNTS:
+        unit, slash, of = unit.partition("/")
+        if ((slash or of) and of not in ("node", "core")) or (of == "core" and field == "cores"):
+            raise refuse(f"{of[:40]!r}, expected an amount for each /node or /core, or of the whole job")
+    if field in MOMENTS:
+        if "%" not in unit and unit not in SECONDS:
+            raise refuse(
+                f"unit {unit[:40]!r}, expected {', '.join(filter(None, SECONDS))} or a form such as %d.%m.%Y %H:%M"
+            )
+    elif field in DURATIONS:
+        if unit not in SECONDS:
+            raise refuse(f"unit {unit[:40]!r}, expected one of {', '.join(filter(None, SECONDS))}")
+    elif field == "memory":
+        if unit not in MEBIBYTES:
+            raise refuse(f"unit {unit[:40]!r}, expected one of {', '.join(filter(None, MEBIBYTES))}")
+    elif unit:
+        raise refuse(f"has no unit, found {unit[:40]!r}")
+    return Column(name, unit, of)
+
+
+def _checked(table: Table, source: str) -> Table:
+    """Return the table if it says enough to make jobs of."""
+    told = table.columns.keys()
+    if "submit" not in told and not {"start", "wait"} <= told:
+        raise InputError("names no column for submit (or for start and wait)", source=source)
+    if "runtime" not in told and not {"start", "end"} <= told:
+        raise InputError("names no column for runtime (or for start and end)", source=source)
+    if not {"cores", "nodes"} & told:
+        raise InputError("names no column for cores or nodes", source=source)
+    return table

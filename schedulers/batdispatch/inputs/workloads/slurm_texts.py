@@ -1,0 +1,254 @@
+"""How Slurm writes amounts, lists of hosts, time limits and dependencies."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from batdispatch.inputs.workloads.moments import read_duration
+
+#: MiB of each unit; without one Slurm counts MiB.
+_MIB = {"": 1.0, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20, "P": 2.0**30, "E": 2.0**40}
+_MEMORY = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([KMGTPE]?)i?B?([cn]?)", re.ASCII | re.IGNORECASE)
+_COUNT = re.compile(r"(\d{1,15})(?:\.0*)?([KMGTP]?)", re.ASCII)
+_SCALE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
+#: Largest amount that is believed: Batsim's JSON keeps it exact with room for sums.
+_MOST = 2**45
+#: ``gpu``, ``gpu:2``, ``gpu:a100``, ``gpu:a100:2``, ``gres:gpu:2``, with what stands in brackets behind.
+_GRES = re.compile(
+    r"(?:gres[:/])?([A-Za-z_]\w{0,40})(?::(?!\d{1,9}(?:\(|$))[^:,=()]{1,60})?(?:[:=](\d{1,9}))?(?:\(.{0,200}\))?",
+    re.ASCII,
+)
+
+
+def read_memory(text: str) -> tuple[float, str]:
+    """Return MiB, and whether they are of each core (``c``), each node (``n``) or the job (empty).
+
+    Raises:
+        ValueError: the text is no amount of memory.
+    """
+    match = _MEMORY.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    amount, unit, of = match.groups()
+    mib = float(amount) * _MIB[unit.upper()]
+    if mib > _MOST:
+        raise ValueError(text)
+    return mib, of.lower()
+
+
+def read_count(text: str) -> int:
+    """Return a whole number, which Slurm may shorten (``1.50K`` is not whole and refused).
+
+    Raises:
+        ValueError: the text is no whole number.
+    """
+    match = _COUNT.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    count = int(match[1]) * _SCALE[match[2]]
+    if count > _MOST:
+        raise ValueError(text)
+    return count
+
+
+class Tres(NamedTuple):
+    """Trackable resources, as ``AllocTRES`` and ``ReqTRES`` have them: sums over the job; 0: not said."""
+
+    cores: int
+    nodes: int
+    #: MiB, rounded up.
+    memory: int
+    #: ``gpu`` and other generic resources.
+    gres: dict[str, int]
+    licences: bool
+
+
+NO_TRES = Tres(0, 0, 0, {}, False)
+
+
+def read_tres(text: str) -> Tres:
+    """Read ``billing=2,cpu=2,gres/gpu=1,gres/gpu:a100=1,mem=200M,node=1``.
+
+    A typed resource (``gres/gpu:a100``) counts where the untyped sum is missing. What no node offers (``billing``,
+    ``energy``, file systems) is left alone.
+
+    Raises:
+        ValueError: an amount is no number.
+    """
+    if not text:
+        return NO_TRES
+    cores = nodes = memory = 0
+    gres: dict[str, int] = {}
+    typed: dict[str, int] = {}
+    licences = False
+    for part in text.split(","):
+        name, equals, amount = part.partition("=")
+        if not equals:
+            raise ValueError(text)
+        if name == "cpu":
+            cores = read_count(amount)
+        elif name == "node":
+            nodes = read_count(amount)
+        elif name == "mem":
+            memory = math.ceil(read_memory(amount)[0])
+        elif name.startswith("gres/"):
+            kind, colon, _ = name[5:].partition(":")
+            into = typed if colon else gres
+            into[kind] = into.get(kind, 0) + read_count(amount)
+        elif name.startswith("license/"):
+            licences = True
+    found = {name: amount for name, amount in sorted((typed | gres).items()) if amount and name.isidentifier()}
+    return Tres(cores, nodes, memory, found, licences)
+
+
+def read_gres(text: str) -> dict[str, int]:
+    """Read ``gpu:2,mic:1``, ``gpu:a100:2``, as ``ReqGRES`` and ``AllocGRES`` of old versions have them.
+
+    Raises:
+        ValueError: a part is none of these.
+    """
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        match = _GRES.fullmatch(part.strip())
+        if match is None:
+            raise ValueError(text)
+        found[match[1]] = found.get(match[1], 0) + int(match[2] or 1)
+    return {name: amount for name, amount in sorted(found.items()) if amount}
+
+
+def read_limit(text: str, *, minutes: bool) -> float | None:
+    """Return a time limit, s: infinite for none, None where it is the partition's, which is not told.
+
+    Args:
+        text: of ``Timelimit``, or of ``TimelimitRaw``.
+        minutes: whether a bare number is minutes.
+
+    Raises:
+        ValueError: the text is no time limit.
+    """
+    if text in ("UNLIMITED", "INFINITE"):
+        return math.inf
+    if text in ("", "Partition_Limit", "INVALID", "NOT_SET"):
+        return None
+    if minutes and text.isascii() and text.isdigit() and len(text) < 12:
+        return int(text) * 60.0
+    return read_duration(text)
+
+
+_HOSTS = re.compile(r"([^\[\],]*)\[([\d,\-]+)\]([^\[\],]*)|([^\[\],]+)", re.ASCII)
+_NUMBERED = re.compile(r"(.*?)(\d{1,15})", re.ASCII | re.DOTALL)
+
+
+class Hosts:
+    """The distinct hosts of many lists such as ``n[1-4,7],login1``, counted without being written out."""
+
+    def __init__(self) -> None:
+        self._lists: set[str] = set()
+        #: (what stands before the number, its width where it is padded, what stands behind) -> ranges.
+        self._ranges: dict[tuple[str, int, str], set[tuple[int, int]]] = {}
+        #: Whether a list could not be read, so that there are more hosts than are counted.
+        self.unread = False
+
+    def add(self, text: str) -> None:
+        """Add the hosts of a list."""
+        if text in self._lists:
+            return
+        self._lists.add(text)
+        for piece in _pieces(text):
+            match = _HOSTS.fullmatch(piece)
+            if match is None:
+                self.unread = True
+                return
+            before, numbers, behind, name = match.groups()
+            for part in numbers.split(",") if name is None else [""]:
+                if name is None:
+                    first, dash, last = part.partition("-")
+                    last = last if dash else first
+                else:
+                    single = _NUMBERED.fullmatch(name)
+                    before, first = (single[1], single[2]) if single else (name, "0")
+                    behind, last = "", first
+                if not (first.isdigit() and last.isdigit()) or max(len(first), len(last)) > 15:
+                    self.unread = True
+                    return
+                width = len(first) if first.startswith("0") and len(first) > 1 else 0
+                self._ranges.setdefault((before, width, behind), set()).add((int(first), int(last)))
+
+    def count(self) -> int:
+        """Return the number of distinct hosts."""
+        total = 0
+        for ranges in self._ranges.values():
+            beyond = -1
+            for first, last in sorted(ranges):
+                total += max(last - max(first, beyond) + 1, 0)
+                beyond = max(beyond, last + 1)
+        return total
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the parts of a list between commas that stand in no brackets."""
+    depth, begin = 0, 0
+    for position, letter in enumerate(text):
+        if letter == "[":
+            depth += 1
+        elif letter == "]":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            yield text[begin:position]
+            begin = position + 1
+    yield text[begin:]
+
+
+_DEPENDENCY = re.compile(r"(?:^|\s)(?:--dependency(?:=|\s+)|-d\s*=?)((?:after|singleton|expand)[^\s]*)", re.ASCII)
+_AFTER = re.compile(
+    r"(afterok|aftercorr):(\d{1,12}(?:_\d{1,12})?(?:\+\d{1,9})?(?::\d{1,12}(?:_\d{1,12})?(?:\+\d{1,9})?)*)"
+)
+
+
+_EXCLUSIVE = re.compile(r"\s--exclusive(?=\s|$)")
+
+
+def asks_for_whole_nodes(submit_line: str) -> bool:
+    """Return whether a submit line has ``--exclusive``; what stands in ``--wrap`` is no option."""
+    return _EXCLUSIVE.search(submit_line.partition(" --wrap")[0]) is not None
+
+
+class Awaited(NamedTuple):
+    """What a job waits for, by the numbers of its submit line."""
+
+    #: Jobs that must have succeeded, as Slurm names them: ``12``, ``12_4``.
+    jobs: tuple[str, ...]
+    #: Arrays of which the task with the same number must have succeeded.
+    arrays: tuple[str, ...]
+    #: Whether there was a condition of another kind.
+    others: bool
+
+
+NOTHING_AWAITED = Awaited((), (), False)
+
+
+def read_dependency(submit_line: str) -> Awaited:
+    """Return what the last ``--dependency`` of a submit line asks for; what stands in ``--wrap`` is no option."""
+    found = _DEPENDENCY.findall(submit_line.partition(" --wrap")[0])
+    if not found:
+        return NOTHING_AWAITED
+    if "?" in found[-1]:
+        return Awaited((), (), True)
+    jobs: list[str] = []
+    arrays: list[str] = []
+    others = False
+    for part in found[-1].split(","):
+        match = _AFTER.fullmatch(part)
+        if match is None:
+            others = True
+            continue
+        names = [name.partition("+")[0] for name in match[2].split(":")]
+        (jobs if match[1] == "afterok" else arrays).extend(names)
+    return Awaited(_distinct(jobs), _distinct(arrays), others)
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

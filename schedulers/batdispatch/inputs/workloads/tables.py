@@ -1,0 +1,258 @@
+"""Any table of jobs (CSV and the like), with a mapping that says which column means what."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.options import did_you_mean
+from batdispatch.inputs.files import Source
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions, check_processors_per_host
+from batdispatch.inputs.workloads.mapping import MEBIBYTES, MOMENTS, SECONDS, TEXTS, Column, Table, parse_columns
+from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
+from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch.inputs.workloads.slurm_texts import read_memory
+from batdispatch.inputs.workloads.totals import Totals, asked
+
+_DELIMITERS = (",", ";", "\t", "|")
+_NOTHING = frozenset({"", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "none", "Unknown"})
+#: Largest count and amount that is believed.
+_MOST = 2**45
+
+
+def read_table(
+    path: Path,
+    options: LogOptions,
+    report: ImportReport,
+    info: LogInfo,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[LogJob]:
+    """Yield the jobs of a table that ran: one row a job, the first row names the columns.
+
+    Dropped and counted: rows without a submission time or a run time.
+
+    Raises:
+        InputError: there is no mapping, it names a column that is not there, or a field cannot be read.
+    """
+    if not options.columns:
+        raise InputError(
+            "a table needs to be told which column means what: submit=SUBMITTED,runtime=ELAPSED:min,cores=NCPUS",
+            source="option --columns",
+        )
+    table = parse_columns(options.columns)
+    with Source(path, progress=progress) as log:
+        lines = (line.decode("utf-8-sig" if number == 1 else "utf-8", "replace") for number, line in log.lines())
+        header = next(lines, "")
+        delimiter = table.delimiter or _delimiter(header, table)
+        rows = csv.reader((f"{line}\n" for line in chain([header], lines)), delimiter=delimiter)
+        try:
+            reader = _RowReader(log.name, next(rows, []), table, options, report)
+            for row in rows:
+                if row:
+                    job = reader.job(row, rows.line_num)
+                    if job is not None:
+                        yield job
+        except csv.Error as problem:
+            raise InputError(f"is no table: {problem}", source=log.name, place=f"line {rows.line_num}") from None
+        info.digest = log.digest()
+    info.dated = reader.dated
+    report.notes.extend(reader.remarks())
+
+
+def _delimiter(header: str, table: Table) -> str:
+    """Return what stands between the names, by which way of reading the header finds most of the columns."""
+    wanted = {column.name.strip().casefold() for column in table.columns.values()}
+
+    def found(delimiter: str) -> int:
+        names = next(csv.reader([header], delimiter=delimiter), [])
+        return len(wanted & {name.strip().casefold() for name in names})
+
+    try:
+        return max(_DELIMITERS, key=found)
+    except csv.Error:
+        return ","
+
+
+class _RowReader:
+    def __init__(
+        self, source: str, names: Sequence[str], table: Table, options: LogOptions, report: ImportReport
+    ) -> None:
+        self._source, self._options, self._report = source, options, report
+        self._units: Literal["hosts", "cores"] = options.units or ("cores" if "cores" in table.columns else "hosts")
+        check_processors_per_host(options, self._units)
+        if options.memory == "used":
+            raise InputError("--columns names the memory, expected none or requested", source="option --memory")
+        self._names = names
+        self._columns = table.columns
+        exact = {name: index for index, name in reversed(list(enumerate(names)))}
+        alike = {name.strip().casefold(): index for name, index in exact.items()}
+        self._at: dict[str, int] = {}
+        for field, column in table.columns.items():
+            index = exact.get(column.name, alike.get(column.name.strip().casefold()))
+            if index is None:
+                shown = [name[:40] for name in names[:40]]
+                raise InputError(
+                    f"there is no column {column.name[:60]!r} for {field}: {did_you_mean(column.name[:60], shown)}",
+                    source=source,
+                    place="line 1",
+                )
+            self._at[field] = index
+        zone = time_zone(options.time_zone) if options.time_zone else None
+        self._clocks = {
+            field: Clock(zone, pattern=column.unit if "%" in column.unit else "")
+            for field, column in table.columns.items()
+            if field in MOMENTS
+        }
+        self.dated = False
+        self._line = 0
+
+    def remarks(self) -> list[str]:
+        """Return sentences about the times, each once."""
+        return list(dict.fromkeys(remark for clock in self._clocks.values() for remark in clock.remarks()))
+
+    def job(self, row: list[str], line: int) -> LogJob | None:
+        """Return the job of a row, None if it never ran."""
+        self._line = line
+        self._report.records += 1
+        if len(row) != len(self._names):
+            raise InputError(
+                f"found {len(row)} fields, expected the {len(self._names)} of the header",
+                source=self._source,
+                place=f"line {line}",
+            )
+        name = self._text(row, "id") or str(self._report.records)
+        submit, start, end = (self._moment(row, field) for field in ("submit", "start", "end"))
+        runtime, wait = self._duration(row, "runtime"), self._duration(row, "wait")
+        if math.isnan(runtime):
+            runtime = end - start
+        if math.isnan(submit):
+            submit = start - wait
+        if math.isnan(submit):
+            self._report.drop("without a submission time", name)
+            return None
+        if not runtime >= 0:
+            self._report.drop("without a run time" if math.isnan(runtime) else "end before they start", name)
+            return None
+        if math.isnan(start):
+            start = submit + wait
+        if self._options.submission == "eligible":
+            eligible = self._moment(row, "eligible")
+            submit = submit if math.isnan(eligible) else max(submit, eligible)
+        walltime = self._duration(row, "walltime")
+        extra: dict[str, Any] = {field: text for field in TEXTS if (text := self._text(row, field))}
+        units, demand, fields = asked(
+            self._totals(row), self._units, self._options.processors_per_host, self._report, name
+        )
+        return LogJob(
+            id=name,
+            submission=submit,
+            runtime=runtime,
+            start=start,
+            walltime=walltime if walltime > 0 else math.inf,
+            units=units,
+            demand=demand,
+            extra=extra | fields,
+            dependencies=tuple(dict.fromkeys(self._text(row, "dependencies").replace(",", " ").split())),
+        )
+
+    def _totals(self, row: list[str]) -> Totals:
+        nodes, cores = self._count(row, "nodes"), self._count(row, "cores")
+        if cores and self._column("cores").of == "node":
+            cores *= max(nodes, 1)
+        gpus = self._count(row, "gpus") * self._parts("gpus", nodes, cores)
+        memory = 0
+        if self._options.memory != "none":
+            memory = math.ceil(self._memory(row) * self._parts("memory", nodes, cores))
+        if max(cores, gpus, memory) > _MOST:
+            self._refuse("cores", row, "a job of a size that some machine has")
+        return Totals(cores, nodes, nodes, memory, {"gpu": gpus} if gpus else {})
+
+    def _parts(self, field: str, nodes: int, cores: int) -> int:
+        """Return of how many nodes or cores an amount is told."""
+        of = self._column(field).of
+        return max(nodes, 1) if of == "node" else max(cores, 1) if of == "core" else 1
+
+    # ------------------------------------------------------------------ fields
+
+    def _column(self, field: str) -> Column:
+        return self._columns.get(field, Column(""))
+
+    def _text(self, row: list[str], field: str) -> str:
+        index = self._at.get(field)
+        if index is None:
+            return ""
+        text = row[index].strip()
+        return "" if text in _NOTHING else text
+
+    def _refuse(self, field: str, row: list[str], expected: str) -> NoReturn:
+        found = row[self._at[field]][:60] if field in self._at else ""
+        raise InputError(
+            f"{found!r}, expected {expected}",
+            source=self._source,
+            place=f"line {self._line}, column {self._column(field).name[:60]!r}",
+        )
+
+    def _moment(self, row: list[str], field: str) -> float:
+        text = self._text(row, field)
+        if not text:
+            return math.nan
+        unit = self._column(field).unit
+        if unit in SECONDS:
+            number = _number(text)
+            if not math.isnan(number):
+                return number * SECONDS[unit]
+        try:
+            moment = self._clocks[field].read(text)
+        except (ValueError, OverflowError):
+            form = unit if "%" in unit else "2026-11-22T13:26:06, or seconds"
+            self._refuse(field, row, f"a time such as {form}")
+        self.dated = True
+        return moment
+
+    def _duration(self, row: list[str], field: str) -> float:
+        text = self._text(row, field)
+        if not text:
+            return math.nan
+        number = _number(text)
+        if not math.isnan(number):
+            return number * SECONDS[self._column(field).unit]
+        try:
+            return read_duration(text)
+        except ValueError:
+            self._refuse(field, row, "a number, or [D-]HH:MM:SS")
+
+    def _count(self, row: list[str], field: str) -> int:
+        text = self._text(row, field)
+        if not text:
+            return 0
+        number = _number(text)
+        if not (0 <= number <= _MOST and number == int(number)):
+            self._refuse(field, row, "a whole number from 0")
+        return int(number)
+
+    def _memory(self, row: list[str]) -> float:
+        """Return MiB."""
+        text = self._text(row, "memory")
+        if not text:
+            return 0.0
+        number = _number(text)
+        if 0 <= number <= _MOST:
+            return number * MEBIBYTES[self._column("memory").unit]
+        try:
+            return read_memory(text)[0]
+        except ValueError:
+            self._refuse("memory", row, "an amount of memory such as 4096 or 4G")
+
+
+def _number(text: str) -> float:
+    """Return a number, nan for what is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) and "_" not in text else math.nan

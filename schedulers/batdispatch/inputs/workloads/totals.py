@@ -1,0 +1,89 @@
+"""What a log says of a job as a whole (so many cores, nodes, GPUs, so much memory), as what the job asks for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from batdispatch.inputs.workloads.report import ImportReport
+
+
+class Totals(msgspec.Struct, gc=False):
+    """Sums over all nodes of a job; 0: unknown."""
+
+    cores: int = 0
+    #: Nodes used, or asked for where that is unknown.
+    nodes: int = 0
+    #: Least nodes asked for.
+    least: int = 0
+    #: MiB.
+    memory: int = 0
+    #: Further countable resources such as ``gpu``, by name.
+    others: dict[str, int] = {}
+
+    def add(self, other: Totals) -> None:
+        """Add what another part of the same job takes. **This changes the sums.**"""
+        self.cores += other.cores
+        self.nodes += other.nodes
+        self.least += other.least
+        self.memory += other.memory
+        if other.others:
+            names = {*self.others, *other.others}
+            self.others = {name: self.others.get(name, 0) + other.others.get(name, 0) for name in sorted(names)}
+
+
+class Asked(NamedTuple):
+    """What a job asks for, in the terms of `LogJob`."""
+
+    units: int
+    demand: dict[str, int] | None
+    #: Fields of the request beyond these.
+    fields: dict[str, Any]
+
+
+def asked(totals: Totals, units: Literal["hosts", "cores"], per_host: int, report: ImportReport, name: str) -> Asked:
+    """Return what a job asks for.
+
+    In whole hosts: its nodes, or its cores over `per_host`. In cores: a unit is a core with its share of the memory,
+    rounded up; other resources are asked for on each of its nodes, if they divide evenly over them. Otherwise a unit is
+    one of these resources with its share of the cores.
+
+    Args:
+        totals: of the job.
+        units: what is counted.
+        per_host: cores of a host, where the nodes are unknown.
+        report: what is remarkable is counted here.
+        name: the job's id.
+    """
+    if units == "hosts":
+        if totals.nodes:
+            return Asked(totals.nodes, None, {})
+        if not totals.cores:
+            report.change("ran on an unknown number of processors: taken as 1", name)
+        return Asked(-(-max(totals.cores, 1) // per_host), None, {})
+    count = totals.cores or totals.nodes
+    if not count:
+        report.change("ran on an unknown number of processors: taken as 1", name)
+        count = 1
+    each = {"core": 1}
+    fields: dict[str, Any] = {}
+    # A job has at least a core on each node.
+    nodes, least = min(totals.nodes, count), min(totals.least, count)
+    if totals.others:
+        nodes = nodes or least
+        if nodes and all(amount % nodes == 0 for amount in totals.others.values()):
+            fields["per_node"] = {resource: amount // nodes for resource, amount in totals.others.items()}
+            fields["nodes"] = nodes
+        else:
+            parts = min(count, math.gcd(*totals.others.values()))
+            each = {"core": -(-count // parts)}
+            each |= {resource: -(-amount // parts) for resource, amount in totals.others.items()}
+            report.change("with GPUs (or the like) that do not divide evenly over its nodes: placed anywhere", name)
+            count = parts
+    elif least > 1:
+        fields["nodes"] = least if nodes <= least else [least, nodes]
+    if totals.memory:
+        each["memory"] = -(-totals.memory // count)
+    return Asked(count, each, fields)
