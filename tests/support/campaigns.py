@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from batdispatch.cli.campaign_inputs import CommandMakers
@@ -42,3 +48,54 @@ def read(folder: Path, text: str) -> Campaign:
 def planned(folder: Path, text: str, out: Path | None = None) -> Plan:
     """Plan a campaign."""
     return Plan(read(folder, text), out or folder / "out")
+
+
+class Calls:
+    """Calls of ``batdispatch campaign`` as a user makes them, each in the folder of its file."""
+
+    command = (str(Path(sys.executable).parent / "batdispatch"), "campaign")
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = dict(os.environ if environment is None else environment)
+
+    def run(self, path: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run a campaign to its end."""
+        done = subprocess.run(
+            [*self.command, path, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=path.parent,
+            env=self._environment,
+        )
+        assert not check or done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    def start(self, path: Path, *words: str) -> subprocess.Popen[bytes]:
+        """Start a campaign, in a group of its own, so that all that it starts can be killed at once."""
+        return subprocess.Popen(
+            [*self.command, path, *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=path.parent,
+            env=self._environment,
+            start_new_session=True,
+        )
+
+    @staticmethod
+    def cells(path: Path) -> int:
+        """Return how many cells are whole."""
+        return sum(1 for _ in path.parent.glob("campaigns/cells/*/result.json"))
+
+    def wait_for_cells(self, path: Path, count: int, process: subprocess.Popen[bytes]) -> None:
+        """Wait until so many cells are whole."""
+        while self.cells(path) < count:
+            assert process.poll() is None, "the campaign ended too soon"
+            time.sleep(0.01)
+
+    @staticmethod
+    def kill(process: subprocess.Popen[bytes]) -> None:
+        """Kill a campaign with all that it started here."""
+        os.killpg(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL

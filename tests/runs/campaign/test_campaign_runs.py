@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,9 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from batdispatch.inputs.folders import MARK, Claim
-from campaigns import PLATFORM, SMALL, WORKLOAD, written
+from campaigns import PLATFORM, SMALL, WORKLOAD, Calls, written
 
-COMMAND = [str(Path(sys.executable).parent / "batdispatch"), "campaign"]
 FAILING = '''
 """Dispatchers that go wrong."""
 import os
@@ -54,47 +50,15 @@ settings: {audit: true}
 """
 
 
-def campaign(path: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*COMMAND, path, *words], capture_output=True, text=True, check=False, cwd=path.parent)
-    assert not check or done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
-
-
-def started(path: Path, *words: str) -> subprocess.Popen[bytes]:
-    # A group of its own, so that everything that it starts can be killed at once.
-    return subprocess.Popen(
-        [*COMMAND, path, *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=path.parent,
-        start_new_session=True,
-    )
-
-
-def killed(process: subprocess.Popen[bytes]) -> None:
-    """Kill a campaign with all that it started."""
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-
-
-def wait_for(found: object, process: subprocess.Popen[bytes]) -> None:
-    assert callable(found)
-    while not found():
-        assert process.poll() is None, "the campaign ended too soon"
-        time.sleep(0.01)
-
-
-def cells(root: Path) -> int:
-    return sum(1 for _ in root.glob("campaigns/cells/*/result.json"))
+CALLS = Calls()
 
 
 def test_a_campaign_from_the_file_to_the_table(tmp_path: Path) -> None:
     path = written(tmp_path, SMALL)
-    before = campaign(path, "--dry-run").stdout.splitlines()
+    before = CALLS.run(path, "--dry-run").stdout.splitlines()
     assert before[0] == "small: 4 runs, of which 0 are there"
     assert before[-1] == "4 of the runs: nothing like them was run, so how long they take is unknown"
-    done = campaign(path, "--jobs", "2")
+    done = CALLS.run(path, "--jobs", "2")
     results = tmp_path / "campaigns" / "small" / "results.parquet"
     assert done.stdout.splitlines()[-1] == "campaigns/small/results.parquet" or done.stdout.strip() == str(results)
     table = pq.read_table(results)
@@ -119,16 +83,16 @@ def test_a_campaign_from_the_file_to_the_table(tmp_path: Path) -> None:
     # Two options away: two new cells, whose time is known from the others.
     content = results.read_bytes()
     path.write_text(SMALL.replace("sjf", "ljf"))
-    told = json.loads(campaign(path, "--dry-run", "--json").stdout)
+    told = json.loads(CALLS.run(path, "--dry-run", "--json").stdout)
     assert (told["kept"], told["pending"], told["inputs"]) == (2, 2, 0)
     path.write_text(SMALL)
     stamps = {link: (link / "result.json").stat().st_mtime_ns for link in links}
-    again = campaign(path)
+    again = CALLS.run(path)
     assert "kept 4 runs of 4" in again.stderr
     assert results.read_bytes() == content
     assert {link: (link / "result.json").stat().st_mtime_ns for link in links} == stamps
     report = subprocess.run(
-        [COMMAND[0], "report", links[0].parent, "-o", tmp_path / "report.html", "--no-explain", "--json"],
+        [CALLS.command[0], "report", links[0].parent, "-o", tmp_path / "report.html", "--no-explain", "--json"],
         capture_output=True,
         text=True,
         check=True,
@@ -147,7 +111,7 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
         "  lost: {generate: sessions, seeds: 0, platform: four, options: {jobs: 9, load: 1}}\n"
         "dispatchers: {crash: 'mine.py:Crash', wrong: 'mine.py:Wrong', EASY: easy}\n",
     )
-    done = campaign(path, "--jobs", "1", check=False)
+    done = CALLS.run(path, "--jobs", "1", check=False)
     assert done.returncode == 1, done.stderr
     lines = done.stderr.splitlines()
     failed = {line.partition(" failed: ")[0]: line.partition(" failed: ")[2] for line in lines if " failed: " in line}
@@ -165,20 +129,20 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
     assert all(lost in row["failure"] for row in rows if row["workload"] == "lost")
     assert [row["makespan"] is None for row in rows] == [row["failure"] is not None for row in rows]
     # What failed is tried again, the rest is kept.
-    told = json.loads(campaign(path, "--dry-run", "--json").stdout)
+    told = json.loads(CALLS.run(path, "--dry-run", "--json").stdout)
     assert (told["kept"], told["pending"]) == (1, 5)
 
 
 def test_two_calls_of_one_campaign_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, SMALL)
     with Claim(tmp_path / "campaigns" / "small"):
-        done = campaign(path, check=False)
+        done = CALLS.run(path, check=False)
     assert (done.returncode, "is being written by process" in done.stderr) == (2, True)
     assert not list((tmp_path / "campaigns").glob("cells/*"))
 
 
 def test_snakemake_says_what_it_does_not_understand(tmp_path: Path) -> None:
-    done = campaign(written(tmp_path, SMALL), "--executor", "nowhere", check=False)
+    done = CALLS.run(written(tmp_path, SMALL), "--executor", "nowhere", check=False)
     assert done.returncode == 1
     assert "Snakemake ran no task: " in done.stderr
     assert "nowhere" in done.stderr
@@ -186,13 +150,13 @@ def test_snakemake_says_what_it_does_not_understand(tmp_path: Path) -> None:
 
 def test_killed_while_cells_are_made_it_goes_on(tmp_path: Path) -> None:
     calm, hurt = written(tmp_path / "calm", SMALL), written(tmp_path / "hurt", SMALL)
-    campaign(calm, "--jobs", "2")
-    process = started(hurt, "--jobs", "1", "--batch", "4")
-    wait_for(lambda: cells(hurt.parent) >= 1, process)
-    killed(process)
-    whole = cells(hurt.parent)
+    CALLS.run(calm, "--jobs", "2")
+    process = CALLS.start(hurt, "--jobs", "1", "--batch", "4")
+    CALLS.wait_for_cells(hurt, 1, process)
+    CALLS.kill(process)
+    whole = CALLS.cells(hurt)
     assert (hurt.parent / "campaigns" / "small" / MARK).exists()
-    done = campaign(hurt)
+    done = CALLS.run(hurt)
     assert f"kept {whole} runs of 4" in done.stderr or whole == 4
     assert not list((hurt.parent / "campaigns" / "small").glob("work-*"))
     name = Path("campaigns") / "small" / "results.parquet"
@@ -202,17 +166,17 @@ def test_killed_while_cells_are_made_it_goes_on(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_200_cells_killed_five_times_give_the_same_bytes(tmp_path: Path) -> None:
     calm, hurt = written(tmp_path / "calm", MANY), written(tmp_path / "hurt", MANY)
-    campaign(calm, "--jobs", "2")
+    CALLS.run(calm, "--jobs", "2")
     total = 200
-    assert cells(calm.parent) == total
+    assert CALLS.cells(calm) == total
     chance = random.Random(20)
     # From before the first cell to after most: at so many cells, and then a moment later.
     for goal in sorted(chance.sample(range(0, total - 20), 5)):
-        process = started(hurt, "--jobs", "2", "--batch", "20")
-        wait_for(lambda goal=goal: cells(hurt.parent) >= goal, process)
+        process = CALLS.start(hurt, "--jobs", "2", "--batch", "20")
+        CALLS.wait_for_cells(hurt, goal, process)
         time.sleep(chance.uniform(0, 1))
-        killed(process)
-    assert 0 < cells(hurt.parent) < total
-    campaign(hurt, "--jobs", "2")
+        CALLS.kill(process)
+    assert 0 < CALLS.cells(hurt) < total
+    CALLS.run(hurt, "--jobs", "2")
     name = Path("campaigns") / "many" / "results.parquet"
     assert (hurt.parent / name).read_bytes() == (calm.parent / name).read_bytes()

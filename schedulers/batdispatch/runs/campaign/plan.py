@@ -162,6 +162,14 @@ class Plan:
                 found[recipe.output] = recipe
         return {output: recipe for output, recipe in found.items() if not Path(output).is_file()}
 
+    def knows(self, name: str) -> bool:
+        """Return whether a name is the key of a cell or the name of an input's file."""
+        return name in self.tasks or name in self._outputs
+
+    @cached_property
+    def _outputs(self) -> set[str]:
+        return {made.output for one in self.planned for made in (one.cell.platform, one.cell.workload)}
+
     def label(self, key: str) -> str:
         """Return what people call a cell, given its key, or an input, given its file."""
         if key in self.tasks:

@@ -9,6 +9,7 @@ it had made stays, because it is in the folders of cells and inputs, each whole 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -33,6 +34,9 @@ SNAKEFILE = Path(__file__).with_name("Snakefile")
 _INPUTS = 25
 #: Seconds between two looks at what tasks tell.
 _PAUSE = 0.2
+#: Seconds in which Snakemake may end after an interrupt.
+_FAREWELL = 60.0
+_WRONG = re.compile(r"error|fail|cannot|invalid|denied|no such", re.IGNORECASE)
 #: Called with the outcome of a cell.
 OnOutcome = Callable[[Outcome], None]
 
@@ -82,12 +86,16 @@ def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: 
     """
     own = plan.places.own
     logs = own / "logs"
-    for old in (*own.glob("work-*"), logs):
+    for old in own.glob("work-*"):
         shutil.rmtree(old, ignore_errors=True)
     work = own / f"work-{secrets.token_hex(4)}"
     for name in ("tasks", "progress", "answers"):
         (work / name).mkdir(parents=True)
-    logs.mkdir()
+    # Tasks of an earlier call may go on in a cluster, and write there too.
+    logs.mkdir(exist_ok=True)
+    for log in logs.glob("*.txt"):
+        if not plan.knows(log.stem):
+            log.unlink(missing_ok=True)
     ran = Ran(logs)
     if not plan.pending:
         return ran
@@ -207,9 +215,13 @@ def _snakemake(work: Path, orders: Orders, follower: _Follower) -> str:
                 follower.look()
                 time.sleep(_PAUSE)
         except BaseException:
-            # It takes back what it has submitted to a cluster.
+            # It takes back what it has submitted to a cluster, if the cluster answers.
             process.send_signal(signal.SIGINT)
-            process.wait()
+            try:
+                process.wait(_FAREWELL)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
             raise
     follower.look()
     if process.returncode == 0:
@@ -219,9 +231,10 @@ def _snakemake(work: Path, orders: Orders, follower: _Follower) -> str:
 
 
 def telling_lines(lines: Sequence[str]) -> list[str]:
-    """Return the last lines that say something, without Snakemake's frame."""
-    told = [line.strip() for line in lines if line.strip() and not line.startswith(("Complete log", "At least"))]
-    return told[-3:]
+    """Return the last lines of Snakemake that say what went wrong."""
+    frame = ("Exiting because", "Complete log", "Elapsed time", "WorkflowError:", "At least one job", "Error in rule")
+    told = [line.strip() for line in lines if line.strip() and not line.strip().startswith(frame)]
+    return [line for line in told if _WRONG.search(line)][-3:] or told[-3:]
 
 
 def take_away(plan: Plan) -> None:
