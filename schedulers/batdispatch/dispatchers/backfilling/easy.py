@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 from batdispatch.core.allocation import Place
@@ -15,6 +16,8 @@ from batdispatch.core.scene import Scene
 from batdispatch.core.space import HostSpace, PoolSpace, Space
 from batdispatch.dispatchers.backfilling.lanes import Longest
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
+from batdispatch.parts.ordering import make_ordering
+from batdispatch.parts.ordering.window import in_order
 
 #: What nothing is reserved on.
 _NEVER = ((-1, 0), "")
@@ -29,9 +32,12 @@ class EasyOptions(PlanOptions, frozen=True, kw_only=True):
     reservation: what the head of the queue reserves at its shadow time. `count`: a number of hosts (on shared nodes:
         the possibility to be placed), as in the literature. `hosts`: particular hosts, as Batsim's easy_bf does;
         backfilled jobs that outlive the shadow time stay off them.
+    backfill: which of the jobs that may run ahead of the head goes first (`batdispatch list orderings`); unless given,
+        as `ordering` says. `sjf` is the literature's EASY-SJBF.
     """
 
     reservation: Literal["count", "hosts"] = "count"
+    backfill: str = ""
 
 
 class Easy(PlanningQueue):
@@ -50,7 +56,8 @@ class Easy(PlanningQueue):
     Deviations: on shared nodes the reservation is per node and resource, where the literature counts processors.
     References: [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995. [2] Mu'alem, Feitelson: "Utilization,
         predictability, workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling", TPDS 2001,
-        section 2.1.
+        section 2.1. [3] Tsafrir, Etsion, Feitelson: "Backfilling using system-generated predictions rather than user
+        runtime estimates", TPDS 2007 (`backfill=sjf`).
     """
 
     options_type: ClassVar[type[Options]] = EasyOptions
@@ -60,6 +67,9 @@ class Easy(PlanningQueue):
         super().begin(ledger)
         self.ends = Ends()
         self._counts = self.options.reservation == "count"
+        self._ahead = make_ordering(self.options.backfill) if self.options.backfill else None
+        if self._ahead is not None:
+            self._ahead.begin(ledger)
         #: Whether the reservation sees a mere number of hosts, and the space that says so.
         self._pooled = self._counts and self.placement.complete and isinstance(ledger.space, HostSpace)
         self._space: Space[Any] = PoolSpace(ledger.machine) if self._pooled else ledger.space
@@ -83,6 +93,8 @@ class Easy(PlanningQueue):
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
+        if self._ahead is not None:
+            self._ahead.ended(stay, ledger.now)
         self.ends.remove(stay.job.id)
 
     def decide(self, ledger: Ledger) -> None:
@@ -109,7 +121,9 @@ class Easy(PlanningQueue):
                 self.forget_started([])
                 return
         head = self.waiting[0]
-        candidates = self.candidates(ledger, self._longest(ledger, head), fresh=fresh)
+        candidates: Iterable[Job] = self.candidates(ledger, self._longest(ledger, head), fresh=fresh)
+        if self._ahead is not None:
+            candidates = in_order(ledger, self._ahead, list(candidates), self.expected)
         self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
 
     def _longest(self, ledger: Ledger, head: Job) -> Longest:

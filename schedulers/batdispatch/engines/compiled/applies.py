@@ -54,6 +54,8 @@ def _of_dispatcher(dispatcher: Dispatcher) -> str | None:
         return f"ordering {options.ordering} is not one of this package"
     if type(dispatcher.placement) is not FirstFit:
         return f"placement {options.placement} has no kernel, first-fit has"
+    if getattr(options, "backfill", ""):
+        return f"backfill {options.backfill} has no kernel"
     if not dispatcher.predictions.exact_requests:
         return f"prediction {options.prediction} has no kernel, requested has"
     return None

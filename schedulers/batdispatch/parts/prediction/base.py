@@ -26,14 +26,20 @@ class Prediction(Part, ABC):
     def predict(self, job: Job) -> float | None:
         """Return how long a job just submitted will run, in seconds, or None where nothing is known."""
 
-    def learn(self, job: Job, runtime: float, predicted: float) -> None:
+    def learn(self, job: Job, runtime: float, predicted: float, ended: float) -> None:
         """Take note of a job that ended.
+
+        Jobs are told in order of their ends; those that end at one moment, in order of their arrival.
 
         Args:
             job: the job.
             runtime: seconds that it ran.
             predicted: seconds that it was expected to run.
+            ended: simulated time of its end, s.
         """
+
+    def forget(self, job: Job) -> None:
+        """Take note that there is nothing to learn from a job: it was killed."""
 
 
 def make_prediction(text: str) -> Prediction:

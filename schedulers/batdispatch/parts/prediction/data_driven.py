@@ -50,7 +50,7 @@ class DataDriven(Prediction):
                     return best
         return None
 
-    def learn(self, job: Job, runtime: float, predicted: float) -> None:
+    def learn(self, job: Job, runtime: float, predicted: float, ended: float) -> None:
         name = name_of(job)
         if not job.user or not name:
             return

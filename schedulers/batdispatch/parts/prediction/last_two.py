@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 from batdispatch.core.job import Job
@@ -23,7 +24,7 @@ class LastTwo(Prediction):
         last = self._last.get(job.user)
         return None if last is None else sum(last) / len(last)
 
-    def learn(self, job: Job, runtime: float, predicted: float) -> None:
+    def learn(self, job: Job, runtime: float, predicted: float, ended: float) -> None:
         if job.user:
             self._last.setdefault(job.user, deque(maxlen=2)).append(runtime)
 
@@ -37,7 +38,7 @@ class LastTwoAsPublishedCode(LastTwo):
 
     def predict(self, job: Job) -> float | None:
         mean = super().predict(job)
-        return None if mean is None else float(int(mean))
+        return mean if mean is None or math.isinf(mean) else float(int(mean))
 
-    def learn(self, job: Job, runtime: float, predicted: float) -> None:
-        super().learn(job, predicted, predicted)
+    def learn(self, job: Job, runtime: float, predicted: float, ended: float) -> None:
+        super().learn(job, predicted, predicted, ended)

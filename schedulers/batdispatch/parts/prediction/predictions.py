@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from batdispatch.core.job import Job, JobState, Stay
@@ -22,6 +23,8 @@ class Predictions:
     What is expected is at most the walltime and at least a second; where nothing is known it is the walltime, or
     `default_walltime` where there is none.
 
+    Jobs that end at one moment are learned from in order of their arrival, whatever the order in which they are told.
+
     Attributes:
         exact_requests: True when the walltimes are taken as they stand.
     """
@@ -38,6 +41,8 @@ class Predictions:
         self._learns = type(self.prediction).learn is not Prediction.learn
         self._default = default_walltime
         self._of: dict[str, float] = {}
+        #: (time of the end, rank, job, run time, expected run time) of the jobs not yet learned from.
+        self._fresh: list[tuple[float, int, Job, float, float]] = []
         self._ended = self._under = self._unknown = 0
         self._error = 0.0
 
@@ -56,6 +61,8 @@ class Predictions:
             return walltime if walltime < math.inf else self._default
         known = self._of.get(job.id)
         if known is None:
+            if self._fresh:
+                self._learn()
             predicted = self.prediction.predict(job)
             self._unknown += predicted is None
             known = self.requested(job) if predicted is None else predicted
@@ -70,11 +77,18 @@ class Predictions:
         if not self.exact_requests:
             self._of.pop(job.id, None)
         if stay.state is JobState.COMPLETED_KILLED:
+            self.prediction.forget(job)
             return
         runtime = now - stay.start
         self._note(predicted, runtime)
         if self._learns:
-            self.prediction.learn(job, runtime, predicted)
+            self._fresh.append((now, stay.rank, job, runtime, predicted))
+
+    def _learn(self) -> None:
+        """Tell the prediction of the jobs that ended since it was last asked."""
+        for ended, _, job, runtime, predicted in sorted(self._fresh, key=itemgetter(0, 1)):
+            self.prediction.learn(job, runtime, predicted, ended)
+        self._fresh.clear()
 
     def ended_at(self, predicted: Sequence[float], runtimes: Sequence[float]) -> None:
         """Note how long jobs ran that nobody killed, where the requests are taken as they stand.
