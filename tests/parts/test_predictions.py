@@ -51,7 +51,15 @@ def end(found: Predictions, done: Job, runtime: float, state: JobState = JobStat
 
 
 def test_all_published_predictions_are_registered() -> None:
-    assert registry.names(GROUP) == ["data-driven", "last-two", "last-two-as-published-code", "oracle", "requested"]
+    assert registry.names(GROUP) == [
+        "data-driven",
+        "last-two",
+        "last-two-as-published-code",
+        "online-regression",
+        "oracle",
+        "quantile",
+        "requested",
+    ]
 
 
 def test_unknown_name_is_refused_with_a_suggestion() -> None:
