@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -18,7 +17,6 @@ from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.moments import milliseconds
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
-from batdispatch.core.sizes import Sizes
 from batdispatch.layers.actions import Actions
 from batdispatch.layers.base import Layer, chain, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
@@ -30,67 +28,12 @@ from batdispatch.layers.reshaping import (
     kept_by,
     of_size,
     scene_if,
-    units_free,
     units_of_machine,
     without,
 )
+from batdispatch.layers.resizing_options import MEASURED, ResizingOptions
+from batdispatch.layers.situations import situation_of
 from batdispatch.parts.policy import Action, Situation, make_policy
-
-#: When a check is answered, and when its answer is carried out.
-Mode = Literal["sync", "async"]
-#: What becomes of a job's walltime when it is resized.
-Walltime = Literal["left", "scaled"]
-#: How the data of a resized job is redistributed.
-Redistribution = Literal["delay", "network"]
-#: At which size a job starts that has several.
-Moldable = Literal["asked", "fitting"]
-#: An option in seconds.
-Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
-#: An option in bytes per second.
-Bandwidth = Annotated[float, msgspec.Meta(gt=0)]
-
-#: Means of Iserte et al. (2018), table 1, in seconds, by mode: a check without action, an expansion without a time-out,
-#: a shrink.
-MEASURED: dict[str, tuple[float, float, float]] = {"sync": (0.0094, 0.423, 0.425), "async": (0.0137, 0.423, 0.422)}
-
-
-class ResizingOptions(Options, frozen=True, kw_only=True):
-    """Options of the resizing of malleable jobs.
-
-    dispatcher: the dispatcher that starts the jobs, with its options in brackets: `easy[ordering=sjf]`.
-    policy: whether a job is resized at a reconfiguring point, and to what size (`batdispatch list policies`).
-    mode: `sync`: what a check decides is done at once. `async`: it is done at the next reconfiguring point, when the
-        nodes may have gone to another job.
-    timeout: if the nodes of an expansion have gone, the job waits for others for so many seconds. Then it goes on with
-        what it has.
-    redistribution: `delay`: redistributing a job's data takes the time that `bandwidth` says. `network`: it is a
-        communication on the simulated network, which needs SimGrid or a Batsim, and whole hosts.
-    bandwidth: bytes per second that a unit sends or receives when a job's data is redistributed.
-    check_cost: seconds that a check without action takes; none: 0.0094 if `sync`, 0.0137 if `async`. They are added to
-        the job when it is resized next.
-    expand_cost: seconds that an expansion takes beside the redistribution; none: 0.423.
-    shrink_cost: seconds that a shrink takes beside the redistribution; none: 0.425 if `sync`, 0.422 if `async`.
-    acknowledge: the nodes that a shrink frees are given to others only when the redistribution is over.
-    walltime: `left`: a job that was resized has the rest of its walltime, and is not shrunk to a size at which it
-        could not end in time. `scaled`: the rest is as much longer as the job takes longer on its new size.
-    charge: redistribution counts against the walltime.
-    moldable: `asked`: a job that could start on several numbers of units starts on what it asks for. `fitting`: if the
-        first waiting job does not fit, it starts on the largest of its sizes that fits and lets it end in time.
-    """
-
-    dispatcher: str = "easy"
-    policy: str = "dmr"
-    mode: Mode = "sync"
-    timeout: Seconds = 40.0
-    redistribution: Redistribution = "delay"
-    bandwidth: Bandwidth = 5e9
-    check_cost: Seconds | None = None
-    expand_cost: Seconds | None = None
-    shrink_cost: Seconds | None = None
-    acknowledge: bool = True
-    walltime: Walltime = "left"
-    charge: bool = True
-    moldable: Moldable = "asked"
 
 
 class _Resize:
@@ -489,66 +432,21 @@ class Resizing(Layer):
 
     def _situation(self, ledger: Ledger, flexible: Flexible, stay: Stay, waiting: list[Job]) -> Situation:
         """Return what the policy sees of a job at a reconfiguring point."""
-        elapsed, units = ledger.now - stay.start, stay.job.units
-        left = 1.0 - flexible.share_after(elapsed, units)
-
-        def gain(size: int) -> float:
-            if flexible.total is None:
-                faster = flexible.sizes.scalability.time(size) < flexible.sizes.scalability.time(units)
-                return math.inf if faster else -math.inf
-            saved = left * (flexible.seconds(units) - flexible.seconds(size))
-            return saved - self._cost(flexible, stay, size)
-
-        return Situation(
-            units=units,
-            sizes=self._sizes_in_time(flexible, stay, elapsed),
-            free=units_free(ledger, stay),
-            waiting=len(waiting),
-            starts=self._who_starts(ledger, stay, waiting),
-            gain=gain,
-            share=self._units_of_machine(ledger, flexible.job) / (len(ledger.running) + len(waiting)),
-            since=None if flexible.checked is None else round(ledger.now - flexible.checked, 6),
-            ask=flexible.sizes.asked(flexible.step_after(elapsed, units)),
+        request = flexible.job.request
+        if request not in self._whole:
+            self._whole[request] = units_of_machine(ledger, flexible.job)
+        return situation_of(
+            ledger,
+            flexible,
+            stay,
+            waiting,
+            choose=self.choose,
+            anywhere=self.chooses_whenever_it_fits,
+            cost=lambda size: self._cost(flexible, stay, size),
+            machine=self._whole[request],
+            # A walltime that is scaled is no reason against a size.
+            in_time=self.options.walltime == "left",
         )
-
-    def _units_of_machine(self, ledger: Ledger, job: Job) -> int:
-        known = self._whole.get(job.request)
-        if known is None:
-            known = self._whole[job.request] = units_of_machine(ledger, job)
-        return known
-
-    def _sizes_in_time(self, flexible: Flexible, stay: Stay, elapsed: float) -> Sizes:
-        """Return a job's sizes without those at which it would not end before its walltime."""
-        sizes, units = flexible.sizes, stay.job.units
-        if stay.job.walltime == math.inf or self.options.walltime == "scaled" or flexible.total is None:
-            return sizes
-        left, share = stay.job.walltime - elapsed, 1.0 - flexible.share_after(elapsed, units)
-        least = units
-        for size in sizes.below(units):
-            if share * flexible.seconds(size) + self._cost(flexible, stay, size) >= left:
-                return msgspec.structs.replace(sizes, least=least)
-            least = size
-        return sizes
-
-    def _who_starts(self, ledger: Ledger, stay: Stay, waiting: list[Job]) -> Callable[[int, int], bool]:
-        """Return which waiting jobs could start if a running job had some units of its own."""
-        units, space = stay.job.units, ledger.space
-        anywhere = self.chooses_whenever_it_fits
-        if anywhere and ledger.machine.exclusive and ledger.plain:
-            free = ledger.free_hosts
-            return lambda index, size: waiting[index].units <= free + units - size
-        scenes: dict[int, Scene | None] = {units: scene_if(ledger, stay, ledger.free, stay.allocation)}
-
-        def starts(index: int, size: int) -> bool:
-            if size not in scenes:
-                kept = kept_by(ledger, self.choose, stay, size)
-                scenes[size] = None if kept is None else scene_if(ledger, stay, free_if(ledger, stay, kept), kept)
-            scene, job = scenes[size], waiting[index]
-            if scene is None or not space.fits(scene.free, job):
-                return False
-            return anywhere or self.choose(scene, job) is not None
-
-        return starts
 
     # ------------------------------------------------------------------ resizes
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.backfilling.slurm import SlurmBackfill, SlurmOptions
-from batdispatch.layers.resizing import Bandwidth, Mode, Moldable, Redistribution, Resizing, Seconds, Walltime
+from batdispatch.layers.resizing import Resizing
+from batdispatch.layers.resizing_options import Bandwidth, Mode, Moldable, Redistribution, Seconds, Walltime
 
 
 class DmrOptions(SlurmOptions, frozen=True, kw_only=True):

@@ -1,0 +1,65 @@
+"""Options of the resizing layer, and what a resize costs where they do not say it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from batdispatch.core.options import Options
+
+#: When a check is answered, and when its answer is carried out.
+Mode = Literal["sync", "async"]
+#: What becomes of a job's walltime when it is resized.
+Walltime = Literal["left", "scaled"]
+#: How the data of a resized job is redistributed.
+Redistribution = Literal["delay", "network"]
+#: At which size a job starts that has several.
+Moldable = Literal["asked", "fitting"]
+#: An option in seconds.
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+#: An option in bytes per second.
+Bandwidth = Annotated[float, msgspec.Meta(gt=0)]
+
+#: Means of Iserte et al. (2018), table 1, in seconds, by mode: a check without action, an expansion without a time-out,
+#: a shrink.
+MEASURED: dict[str, tuple[float, float, float]] = {"sync": (0.0094, 0.423, 0.425), "async": (0.0137, 0.423, 0.422)}
+
+
+class ResizingOptions(Options, frozen=True, kw_only=True):
+    """Options of the resizing of malleable jobs.
+
+    dispatcher: the dispatcher that starts the jobs, with its options in brackets: `easy[ordering=sjf]`.
+    policy: whether a job is resized at a reconfiguring point, and to what size (`batdispatch list policies`).
+    mode: `sync`: what a check decides is done at once. `async`: it is done at the next reconfiguring point, when the
+        nodes may have gone to another job.
+    timeout: if the nodes of an expansion have gone, the job waits for others for so many seconds. Then it goes on with
+        what it has.
+    redistribution: `delay`: redistributing a job's data takes the time that `bandwidth` says. `network`: it is a
+        communication on the simulated network, which needs SimGrid or a Batsim, and whole hosts.
+    bandwidth: bytes per second that a unit sends or receives when a job's data is redistributed.
+    check_cost: seconds that a check without action takes; none: 0.0094 if `sync`, 0.0137 if `async`. They are added to
+        the job when it is resized next.
+    expand_cost: seconds that an expansion takes beside the redistribution; none: 0.423.
+    shrink_cost: seconds that a shrink takes beside the redistribution; none: 0.425 if `sync`, 0.422 if `async`.
+    acknowledge: the nodes that a shrink frees are given to others only when the redistribution is over.
+    walltime: `left`: a job that was resized has the rest of its walltime, and is not shrunk to a size at which it
+        could not end in time. `scaled`: the rest is as much longer as the job takes longer on its new size.
+    charge: redistribution counts against the walltime.
+    moldable: `asked`: a job that could start on several numbers of units starts on what it asks for. `fitting`: if the
+        first waiting job does not fit, it starts on the largest of its sizes that fits and lets it end in time.
+    """
+
+    dispatcher: str = "easy"
+    policy: str = "dmr"
+    mode: Mode = "sync"
+    timeout: Seconds = 40.0
+    redistribution: Redistribution = "delay"
+    bandwidth: Bandwidth = 5e9
+    check_cost: Seconds | None = None
+    expand_cost: Seconds | None = None
+    shrink_cost: Seconds | None = None
+    acknowledge: bool = True
+    walltime: Walltime = "left"
+    charge: bool = True
+    moldable: Moldable = "asked"

@@ -1,0 +1,108 @@
+"""What a policy is shown of a running job: its sizes, what is free for it, who could start if it shrank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import msgspec
+
+from batdispatch.core.job import Job, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.scene import Choose, Scene
+from batdispatch.core.sizes import Sizes
+from batdispatch.layers.flexible import Flexible
+from batdispatch.layers.reshaping import free_if, kept_by, scene_if, units_free
+from batdispatch.parts.policy import Situation
+
+#: ``cost(units)``: seconds that a resize to some units takes.
+Cost = Callable[[int], float]
+
+
+def situation_of(
+    ledger: Ledger,
+    flexible: Flexible,
+    stay: Stay,
+    waiting: list[Job],
+    *,
+    choose: Choose,
+    anywhere: bool,
+    cost: Cost,
+    machine: int,
+    in_time: bool,
+) -> Situation:
+    """Return what a policy sees of a job at a reconfiguring point.
+
+    Args:
+        ledger: the cluster.
+        flexible: the job, over all its segments.
+        stay: its running segment.
+        waiting: jobs, in order of priority.
+        choose: says where a job goes, as a placement's `place`.
+        anywhere: it finds a place for each job that fits.
+        cost: of a resize of the job.
+        machine: units of the job that the idle machine could take.
+        in_time: leave out sizes at which it would not end before its walltime.
+    """
+    elapsed, units = ledger.now - stay.start, stay.job.units
+    return Situation(
+        units=units,
+        sizes=_sizes_in_time(flexible, stay, elapsed, cost) if in_time else flexible.sizes,
+        free=units_free(ledger, stay),
+        waiting=len(waiting),
+        starts=_who_starts(ledger, stay, waiting, choose, anywhere=anywhere),
+        gain=_gain(flexible, stay, elapsed, cost),
+        share=machine / (len(ledger.running) + len(waiting)),
+        since=None if flexible.checked is None else round(ledger.now - flexible.checked, 6),
+        ask=flexible.sizes.asked(flexible.step_after(elapsed, units)),
+    )
+
+
+def _gain(flexible: Flexible, stay: Stay, elapsed: float, cost: Cost) -> Callable[[int], float]:
+    """Return by how many seconds the job would end earlier on some units; infinity if only the platform knows."""
+    units = stay.job.units
+    left = 1.0 - flexible.share_after(elapsed, units)
+
+    def gain(size: int) -> float:
+        if flexible.total is None:
+            faster = flexible.sizes.scalability.time(size) < flexible.sizes.scalability.time(units)
+            return math.inf if faster else -math.inf
+        return left * (flexible.seconds(units) - flexible.seconds(size)) - cost(size)
+
+    return gain
+
+
+def _sizes_in_time(flexible: Flexible, stay: Stay, elapsed: float, cost: Cost) -> Sizes:
+    """Return a job's sizes without those at which it would not end before its walltime."""
+    sizes, units = flexible.sizes, stay.job.units
+    if stay.job.walltime == math.inf or flexible.total is None:
+        return sizes
+    left, share = stay.job.walltime - elapsed, 1.0 - flexible.share_after(elapsed, units)
+    least = units
+    for size in sizes.below(units):
+        if share * flexible.seconds(size) + cost(size) >= left:
+            return msgspec.structs.replace(sizes, least=least)
+        least = size
+    return sizes
+
+
+def _who_starts(
+    ledger: Ledger, stay: Stay, waiting: list[Job], choose: Choose, *, anywhere: bool
+) -> Callable[[int, int], bool]:
+    """Return which waiting jobs could start if a running job had some units of its own."""
+    units, space = stay.job.units, ledger.space
+    if anywhere and ledger.machine.exclusive and ledger.plain:
+        free = ledger.free_hosts
+        return lambda index, size: waiting[index].units <= free + units - size
+    scenes: dict[int, Scene | None] = {units: scene_if(ledger, stay, ledger.free, stay.allocation)}
+
+    def starts(index: int, size: int) -> bool:
+        if size not in scenes:
+            kept = kept_by(ledger, choose, stay, size)
+            scenes[size] = None if kept is None else scene_if(ledger, stay, free_if(ledger, stay, kept), kept)
+        scene, job = scenes[size], waiting[index]
+        if scene is None or not space.fits(scene.free, job):
+            return False
+        return anywhere or choose(scene, job) is not None
+
+    return starts
