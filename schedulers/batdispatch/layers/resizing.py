@@ -20,6 +20,7 @@ from batdispatch.core.scene import Scene
 from batdispatch.layers.actions import Actions
 from batdispatch.layers.base import Layer, chain, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
+from batdispatch.layers.leaving import told_of
 from batdispatch.layers.redistribution import transfer_profile, transfer_seconds
 from batdispatch.layers.reshaping import (
     free_if,
@@ -250,7 +251,7 @@ class Resizing(Layer):
             profile=profile,
             user=first.user,
             parent=before.id,
-            extra={**first.extra, "parent": before.id},
+            extra={**first.extra, "parent": before.id, **_leaving_of(flexible, resize)},
         )
         self.flexible[name] = flexible
         self._coming[name] = resize
@@ -514,3 +515,12 @@ class Resizing(Layer):
 
     def report(self) -> dict[str, Any]:
         return {**super().report(), "resizing": self.actions.report()}
+
+
+def _leaving_of(flexible: Flexible, resize: _Resize) -> dict[str, Any]:
+    """Return the fields by which a segment says which hosts are kept free beside it while data is redistributed."""
+    if resize.then is not None:
+        to = "" if resize.then.boosted is None else resize.then.boosted[0]
+        return told_of(resize.then.beside, None, to)
+    to = "" if resize.boosted is None else resize.boosted[0]
+    return told_of(resize.frees if flexible.overhead > 0 else None, flexible.overhead, to)

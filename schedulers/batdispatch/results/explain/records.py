@@ -46,6 +46,9 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     expected_end: float | None
     #: When it ended; None: not before the recording did.
     end: float | None
+    #: None: it ran on these hosts. Else it was leaving them, a resized job whose data is redistributed: the id of the
+    #: job for which they are kept meanwhile, or empty for whoever comes first. `start` to `end` is that time.
+    leaving: str | None = None
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):

@@ -154,7 +154,7 @@ def _explanation(
                 submission=visit.job.submission,
                 start=visit.start,
                 end=visit.end,
-                expected_end=_finite(visit.start + visit.job.walltime),
+                expected_end=_finite(visit.due),
                 asked=asked(space, visit.job),
                 preferred=preferred,
             )
@@ -229,8 +229,9 @@ def _phase(
                 hosts=visit.hosts.bit_count(),
                 seconds=seconds,
                 start=visit.start,
-                expected_end=_finite(visit.start + visit.job.walltime),
+                expected_end=_finite(visit.due),
                 end=visit.end,
+                leaving=visit.leaving,
             )
             for visit, seconds in largest
         ],

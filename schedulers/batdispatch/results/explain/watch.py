@@ -11,13 +11,15 @@ import msgspec
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import ImpossibleDecision, InputError
 from batdispatch.core.hindsight import Reason
 from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.ledger import TICK, Ledger
 from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Message
+from batdispatch.core.moments import milliseconds
 from batdispatch.core.scene import Choose
+from batdispatch.layers.leaving import read_leaving
 from batdispatch.parts.placement import Placement
 from batdispatch.results.explain.records import Kind, Line, Verdict
 from batdispatch.results.explain.view import Sight, State, line, see
@@ -27,7 +29,7 @@ from batdispatch.results.explain.witness import Attended, Witness
 class Visit:
     """A started job, what it held [pooled resource], and when: ``[since, until)`` as the dispatcher knew."""
 
-    __slots__ = ("amounts", "end", "hosts", "job", "rank", "since", "start", "until")
+    __slots__ = ("amounts", "due", "end", "hosts", "job", "leaving", "rank", "since", "start", "until")
 
     def __init__(self, stay: Stay, rank: int, amounts: list[int], since: float) -> None:
         self.job = stay.job
@@ -39,8 +41,12 @@ class Visit:
         self.since = since
         self.until = math.inf
         self.start = stay.start
+        #: When it is expected to end; infinity: nothing says.
+        self.due = stay.start + stay.job.walltime
         #: None while it runs.
         self.end: float | None = None
+        #: Of hosts that it leaves, the id of the job that gets them, empty for whoever comes first; else None.
+        self.leaving: str | None = None
 
 
 class Episode:
@@ -162,6 +168,8 @@ class Watcher(Attended):
         self._wanted = frozenset(wanted)
         self._waiting: list[Wait] = []
         self._running: dict[str, Visit] = {}
+        #: Hosts that nobody uses while the data of a resized job is redistributed, by the job's id.
+        self._leaving: dict[str, Visit] = {}
         #: Jobs that ended in the current message.
         self._ended: list[Visit] = []
         #: Job -> time, of the current message.
@@ -243,14 +251,18 @@ class Watcher(Attended):
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
         visit = self._running.pop(stay.job.id)
-        visit.until = ledger.now
-        visit.end = self._completed.get(stay.job.id, ledger.now)
+        self._over(visit, ledger.now, self._completed.get(stay.job.id, ledger.now))
+        self._release(ledger, stay.job.id, ledger.now)
+        if stay.job.id in self.waits:
+            self.waits[stay.job.id].end = visit.end
+
+    def _over(self, visit: Visit, now: float, end: float) -> None:
+        """Note that a job has left hosts at `end`, which the dispatcher knows since `now`."""
+        visit.until, visit.end = now, end
         self._held = [held - amount for held, amount in zip(self._held, visit.amounts, strict=True)]
         for wait in self._waiting:
             wait.visits.append(visit)
         self._ended.append(visit)
-        if stay.job.id in self.waits:
-            self.waits[stay.job.id].end = visit.end
 
     # ------------------------------------------------------------------ what was decided
 
@@ -258,6 +270,7 @@ class Watcher(Attended):
         now, recorded = ledger.now, self.recorded
         at = now
         starts: Sequence[str] = ()
+        self._let_go(ledger)
         if recorded:
             at = max(now, recorded[-1].time)
             starts = [decision.job_id for decision in recorded if isinstance(decision, d.Execute)]
@@ -337,7 +350,7 @@ class Watcher(Attended):
         for wait in self._waiting:
             wait.until = self._now
             wait.turn(None, self._now)
-            wait.visits.extend(self._running.values())
+            wait.visits.extend([*self._running.values(), *self._leaving.values()])
         self._waiting.clear()
         if self.waits:
             reasons = dict(self.ledger.rejections)
@@ -367,7 +380,43 @@ class Watcher(Attended):
         wait = self.waits.get(job_id)
         if wait is not None:
             wait.stay = stay
+        self._hold_leaving(ledger, stay, at)
         return visit
+
+    # ------------------------------------------------------------------ hosts that leave a resized job
+
+    def _hold_leaving(self, ledger: Ledger, stay: Stay, at: float) -> None:
+        """Keep the hosts that a segment of a resized job has said to leave when its data is redistributed."""
+        told = read_leaving(stay.job.extra)
+        # What is said may be nonsense: a recording is a file like others.
+        if told is None or told[1].mask & stay.allocation.mask:
+            return
+        leaving, hosts = told
+        with suppress(ImpossibleDecision):
+            ledger.hold(stay.job, hosts)
+            amounts = ledger.space.pooled_use(stay.job, hosts).tolist()
+            visit = self._leaving[stay.job.id] = Visit(stay, ledger.rank(stay.job), amounts, at)
+            visit.hosts, visit.leaving = hosts.mask, leaving.to
+            visit.due = math.inf if leaving.seconds is None else milliseconds(stay.start + leaving.seconds)
+            self._held = [held + amount for held, amount in zip(self._held, amounts, strict=True)]
+
+    def _let_go(self, ledger: Ledger) -> None:
+        """Free the hosts whose time has come, and those on which the dispatcher has started somebody."""
+        if not self._leaving:
+            return
+        taken = 0
+        for decision in self.recorded or ():
+            if isinstance(decision, d.Execute):
+                taken |= decision.allocation.mask
+        for job_id, visit in list(self._leaving.items()):
+            if visit.due <= ledger.now + TICK / 2 or visit.hosts & taken:
+                self._release(ledger, job_id, ledger.now)
+
+    def _release(self, ledger: Ledger, job_id: str, now: float) -> None:
+        visit = self._leaving.pop(job_id, None)
+        if visit is not None:
+            ledger.release(job_id)
+            self._over(visit, now, now)
 
     def _close(self, ledger: Ledger, wait: Wait, now: float, at: float) -> None:
         wait.until = at if wait.stay is None else wait.stay.start
@@ -377,7 +426,7 @@ class Watcher(Attended):
             room = 0 if wait.sight is None else wait.sight.room
             wait.turn(Sight("deciding", (), (), room, state), wait.submission if wait.sight is None else now)
         wait.turn(None, wait.until)
-        wait.visits.extend(self._running.values())
+        wait.visits.extend([*self._running.values(), *self._leaving.values()])
 
 
 def _keep(wait: Wait, said: Reason, now: float) -> None:

@@ -132,7 +132,10 @@ def held_by(holder: Holder, only: Iterable[str]) -> tuple[str, str, str]:
     """Return a holder as (job, amounts, times)."""
     times = f"from {plain(holder.start)}"
     times += " on" if holder.end is None else f" to {plain(holder.end)}"
-    if holder.expected_end is not None:
+    if holder.leaving is not None:
+        # Till when it leaves is no estimate.
+        times = f"leaving {times}" + (f", kept for {holder.leaving}" if holder.leaving else "")
+    elif holder.expected_end is not None:
         times += f", expected until {plain(holder.expected_end)}"
     return holder.job, amounts(holder.amounts, only), times
 
