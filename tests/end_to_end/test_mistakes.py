@@ -134,7 +134,7 @@ WRONG = [
     (["convert", "text", "-o", "o.json", "--select", "first=0"], "expected a whole number from 1"),
     (["generate", "lubin"], "No such command 'lubin': did you mean 'lublin'?"),
     (
-        ["compare", "--platform", "p.xml", "--workload", "log.swf", "--dispatchers", "easy"],
+        ["run", "--platform", "p.xml", "--workload", "log.swf", "--dispatcher", "easy"],
         "batdispatch convert log.swf",
     ),
     (["run", "--platform", "p.xml", "--workload", "unnamed", "--dispatcher", "easy"], "looks like a log (swf)"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import msgspec
@@ -19,6 +19,7 @@ from batdispatch.cli.dispatching import (
     setup_options,
 )
 from batdispatch.cli.inputs import checked_folder, clock_option, explain_option, input_options, warn
+from batdispatch.cli.logs import LogInputs, log_options, refuse_log_options
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@input_options
+@click.argument("log", metavar="[LOG]", required=False, type=click.Path())
+@input_options(made=True)
 @clock_option
 @click.option(
     "--dispatchers",
@@ -60,10 +62,12 @@ if TYPE_CHECKING:
     "--fresh", is_flag=True, help="Make every run anew. Default: keep whole runs of the same command and inputs."
 )
 @explain_option
+@log_options
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of a table.")
 def command(
-    platform: str,
-    workload: str,
+    log: str | None,
+    platform: str | None,
+    workload: str | None,
     master_host: str | None,
     events: str | None,
     clock: Clock,
@@ -80,8 +84,12 @@ def command(
     fresh: bool,
     explain: bool,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Simulate a workload under each dispatcher and write a report that compares them.
+
+    LOG is a workload or a log, as --workload is: a log that `batdispatch convert` reads is converted first, as the
+    options of that command say. Without --platform one of the right size is made. Both are kept in DIR/input.
 
     One folder a run, and DIR/report/index.html. The last line printed is the path of the report. If DIR holds whole
     runs of the same command and inputs, as after an interruption, these are kept and the others are made.
@@ -90,20 +98,33 @@ def command(
     Examples:
       batdispatch compare --platform P.xml --workload W.json --dispatchers fcfs,easy,conservative
       batdispatch compare --platform P.xml --workload W.json --dispatchers 'easy,easy[ordering=sjf]' --out results
+      batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers fcfs,easy,conservative --out kth
     """
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import Following
+    from batdispatch.core.errors import InputError
+    from batdispatch.inputs.workloads.importing import is_workload
     from batdispatch.results.report.page import write_report
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.compare import compare
+    from batdispatch.runs.from_log import inputs_in
     from batdispatch.runs.run import RunSpec, parse_dispatchers, with_common
     from batdispatch.runs.workers import workers_beside
 
     common = parse_settings(settings)
+    given = workload if log is None else log
+    if given is None or (log is not None and workload is not None):
+        raise InputError("expected one workload or log, as LOG or as --workload", source="option --workload")
+    is_log = reading["kind"] is not None or bool(reading["columns"]) or not is_workload(Path(given))
+    if not is_log:
+        refuse_log_options()
+    platform = None if platform == "auto" else platform
+    folder = checked_folder(out)
+    inputs = inputs_in(folder, platform, given, is_log=is_log)
     specs = [
         RunSpec(
-            platform=platform,
-            workload=workload,
+            platform=str(inputs.platform),
+            workload=str(inputs.workload),
             dispatcher=name,
             options=options,
             decision_time=parse_decision_time(decision_time),
@@ -118,7 +139,6 @@ def command(
         )
         for name, options in with_common(parse_dispatchers(dispatchers), common)
     ]
-    folder = checked_folder(out)
     report = folder / "report" / "index.html"
 
     def conclude(folders: list[Path], failures: dict[str, str]) -> None:
@@ -128,6 +148,11 @@ def command(
                 write_report(folders, report, explain=explain, workers=workers)
 
     with Following() as progress:
+
+        def prepare() -> None:
+            making = LogInputs(given if is_log else None, reading, master_host, progress.tell)
+            making.prepare(inputs, platform)
+
         folders, failures = compare(
             specs,
             folder,
@@ -136,6 +161,7 @@ def command(
             fresh=fresh,
             on_kept=_tell_kept,
             conclude=conclude,
+            prepare=prepare if is_log or platform is None else None,
         )
     told = {path.name: msgspec.json.decode((path / "result.json").read_bytes()) for path in folders}
     results = {label: result["metrics"] for label, result in told.items()}

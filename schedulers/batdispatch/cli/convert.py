@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from batdispatch.cli.inputs import warn
-from batdispatch.cli.logs import import_with, log_options, warn_of_overruns
+from batdispatch.cli.logs import import_with, log_options, refuse_log_options, warn_of_overruns
 from batdispatch.cli.progress import Following
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 @click.option("--master-host", metavar="NAME", help="The platform's host that carries Batsim and is no resource.")
 @log_options
 @click.option("--json", "as_json", is_flag=True, help="Print the account as JSON.")
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     log: str,
     output: Path,
     target: str | None,
@@ -64,7 +61,7 @@ def command(
 
     version: Literal[4, 5] = 5 if target == "batsim5" else 4
     if target is not None and reading["kind"] is None and is_workload(Path(log)):
-        _translate(context, log, output, version, as_json)
+        _translate(log, output, version, as_json)
         return
     if platform is None and master_host is not None:
         raise InputError("needs --platform", source="option --master-host")
@@ -87,17 +84,11 @@ def command(
         click.echo(str(output))
 
 
-def _translate(context: click.Context, path: str, output: Path, version: Literal[4, 5], as_json: bool) -> None:
+def _translate(path: str, output: Path, version: Literal[4, 5], as_json: bool) -> None:
     """Write a workload of one Batsim as one of the other."""
-    from click.core import ParameterSource
-
-    from batdispatch.core.errors import InputError
     from batdispatch.inputs.workloads import read_workload, write_workload
 
-    for name in context.params:
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in ("log", "output", "target", "as_json"):
-            raise InputError("is for logs, and this is a Batsim workload", source=f"option --{name.replace('_', '-')}")
+    refuse_log_options("platform", "master_host")
     workload = read_workload(path)
     digest = write_workload(workload, output, batsim=version)
     _warn(workload, version)

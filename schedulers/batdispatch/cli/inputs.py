@@ -14,33 +14,47 @@ from batdispatch.batsim import PROTOCOLS
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def input_options(command: F) -> F:
-    """Add ``--platform --workload --master-host --events --simgrid`` to a command."""
-    for option in reversed(
-        (
-            click.option("--platform", metavar="P.xml", required=True, type=click.Path(), help="SimGrid platform."),
-            click.option("--workload", metavar="W.json", required=True, type=click.Path(), help="Batsim workload."),
-            click.option(
-                "--master-host",
-                metavar="NAME",
-                help="The host that carries Batsim itself and is no resource, as Batsim's -m. "
-                "Default: master_host, if the platform has one.",
-            ),
-            click.option(
-                "--events", metavar="FILE", type=click.Path(), help="External events, one JSON object a line."
-            ),
-            click.option(
-                "--simgrid",
-                type=click.Choice(["auto", "always"]),
-                default="auto",
-                show_default=True,
-                help="SimGrid times what depends on speeds and links. auto: where a job's profile needs it; always: "
-                "also for what a dispatcher adds, such as I/O jobs.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+def input_options(*, made: bool = False) -> Callable[[F], F]:
+    """Add ``--platform --workload --master-host --events --simgrid`` to a command.
+
+    Args:
+        made: whether the command makes a platform, and a workload of a log, if it is not given them.
+    """
+
+    def add(command: F) -> F:
+        for option in reversed((*_files(made=made), *_SIMULATION)):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _files(*, made: bool) -> tuple[Callable[[F], F], ...]:
+    platform = "SimGrid platform. Default, or auto: one of the right size is made." if made else "SimGrid platform."
+    workload = "Batsim workload, or a log." if made else "Batsim workload."
+    return (
+        click.option("--platform", metavar="P.xml", required=not made, type=click.Path(), help=platform),
+        click.option("--workload", metavar="W.json", required=not made, type=click.Path(), help=workload),
+    )
+
+
+_SIMULATION = (
+    click.option(
+        "--master-host",
+        metavar="NAME",
+        help="The host that carries Batsim itself and is no resource, as Batsim's -m. "
+        "Default: master_host, if the platform has one.",
+    ),
+    click.option("--events", metavar="FILE", type=click.Path(), help="External events, one JSON object a line."),
+    click.option(
+        "--simgrid",
+        type=click.Choice(["auto", "always"]),
+        default="auto",
+        show_default=True,
+        help="SimGrid times what depends on speeds and links. auto: where a job's profile needs it; always: "
+        "also for what a dispatcher adds, such as I/O jobs.",
+    ),
+)
 
 
 clock_option = click.option(

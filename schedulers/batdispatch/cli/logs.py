@@ -14,6 +14,7 @@ from batdispatch.cli.inputs import warn
 if TYPE_CHECKING:
     from batdispatch.core.machine import Machine
     from batdispatch.inputs.workloads.importing import Imported
+    from batdispatch.runs.from_log import Inputs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -156,3 +157,63 @@ def warn_of_overruns(imported: Imported) -> None:
     proposal = imported.info.overruns.proposal(len(imported.workload.jobs))
     if proposal:
         warn(proposal)
+
+
+def refuse_log_options(*more: str) -> None:
+    """Refuse options of a log that were given with a Batsim workload.
+
+    Args:
+        more: names of further parameters that are only for logs.
+
+    Raises:
+        InputError: one of `NAMES` was given on the command line.
+    """
+    from click.core import ParameterSource
+
+    from batdispatch.core.errors import InputError
+
+    context = click.get_current_context()
+    for name in (*NAMES, *more):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = "format" if name == "kind" else name.replace("_", "-")
+            raise InputError("is for logs, and this is a Batsim workload", source=f"option --{option}")
+
+
+class LogInputs:
+    """Makes the inputs of a comparison that were not given, and says so."""
+
+    def __init__(self, log: str | None, given: dict[str, Any], master: str | None, follow: Callable[..., None]) -> None:
+        """Set up.
+
+        Args:
+            log: its path; None: the workload was given.
+            given: values of the options in `NAMES`.
+            master: the platform's host that carries Batsim.
+            follow: told of the progress, as `import_with` does.
+        """
+        self._log, self._given, self._master, self._follow = log, given, master, follow
+
+    def prepare(self, inputs: Inputs, platform: str | None) -> None:
+        """Write what is missing; None as `platform` stands for one of the right size.
+
+        Raises:
+            InputError: something is wrong with the log, an option or the platform.
+        """
+        from batdispatch.runs.from_log import prepare
+
+        read = None if self._log is None else self._read
+        imported = prepare(inputs, platform=platform, read=read, master=self._master, tell=_say)
+        if imported is not None:
+            _say(f"workload {inputs.workload}: {imported.report.as_text()}")
+            warn_of_overruns(imported)
+
+    def _read(self, platform: Path | None) -> Imported:
+        from batdispatch.inputs.platforms import read_platform
+
+        machine = None if platform is None else read_platform(platform, master=self._master).machine
+        assert self._log is not None
+        return import_with(self._log, self._given, machine=machine, follow=self._follow)
+
+
+def _say(text: str) -> None:
+    click.echo(f"batdispatch: {text}", err=True)

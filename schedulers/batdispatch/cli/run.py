@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@input_options
+@input_options()
 @clock_option
 @click.option(
     "--engine",

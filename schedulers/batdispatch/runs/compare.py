@@ -28,6 +28,7 @@ def compare(
     fresh: bool = False,
     on_kept: Callable[[list[str]], None] | None = None,
     conclude: Conclude | None = None,
+    prepare: Callable[[], None] | None = None,
 ) -> tuple[list[Path], dict[str, str]]:
     """Execute runs, each into ``out/LABEL``, and return the folders of the whole runs and the failures by label.
 
@@ -45,6 +46,7 @@ def compare(
         fresh: keep no run.
         on_kept: told, before others are made, the labels of the runs kept, if there are any.
         conclude: called at the end, while `out` still counts as unfinished.
+        prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name.
 
     Raises:
         InputError: a run's input is wrong, or another process is writing into a folder: then none can be compared.
@@ -55,6 +57,8 @@ def compare(
         raise InputError(f"two runs would have the same folder: {', '.join(sorted(labels))}")
     failures: dict[str, str] = {}
     with Claim(out) as claim:
+        if prepare is not None:
+            prepare()
         kept = [] if fresh else [spec.label for spec in specs if is_made(spec, out / spec.label)]
         if kept and on_kept is not None:
             on_kept(kept)

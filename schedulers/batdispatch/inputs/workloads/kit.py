@@ -46,6 +46,7 @@ def read_kit(
                 yield job
         info.digest = log.digest()
     info.hosts = _machine_size(path, units, options)
+    info.why = "the file of the machine beside the log"
 
 
 def _job(line: bytes, options: LogOptions, units: str, report: ImportReport, source: str, place: str) -> LogJob | None:

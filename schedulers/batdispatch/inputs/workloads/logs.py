@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from batdispatch.core import hostset
 from batdispatch.core.capacity import space_of
@@ -62,8 +63,8 @@ class LogInfo(msgspec.Struct):
     hosts: int | None = None
     #: What a host offers at least of each resource, where the log tells; empty: it does not.
     capacity: dict[str, int] = {}
-    #: Most units that ran at a time; None: the log does not tell when jobs started.
-    peak: int | None = None
+    #: Most units, and most of each resource, that jobs held at a time; empty: the log does not tell when jobs started.
+    peak: dict[str, int] = {}
     overruns: Overruns = msgspec.field(default_factory=Overruns)
     #: How `hosts` is known, in words.
     why: str = ""
@@ -207,16 +208,33 @@ def assemble(
     return workload
 
 
-def _peak(taken: list[tuple[LogJob, float]]) -> int | None:
-    """Return the most units that ran at a time, by the log's own starts; who ends makes room for who starts."""
+#: Name of the number of units among the amounts that jobs held at a time.
+UNITS = "units"
+
+
+def _peak(taken: list[tuple[LogJob, float]]) -> dict[str, int]:
+    """Return the most that jobs held at a time, by the log's own starts; who ends makes room for who starts."""
     starts = np.array([job.start for job, _ in taken])
     if np.isnan(starts).any():
-        return None
-    units = np.array([job.units for job, _ in taken], dtype=np.int64)
-    moments = np.concatenate([starts + [runtime for _, runtime in taken], starts])
+        return {}
+    held: dict[str, NDArray[np.float64]] = {UNITS: np.zeros(len(taken))}
+    for row, (job, _) in enumerate(taken):
+        for name, amount in _holds(job).items():
+            held.setdefault(name, np.zeros(len(taken)))[row] = amount
     # A stable sort keeps ends before starts.
-    order = np.argsort(moments, kind="stable")
-    return int(np.cumsum(np.concatenate([-units, units])[order]).max())
+    order = np.argsort(np.concatenate([starts + [runtime for _, runtime in taken], starts]), kind="stable")
+    return {name: int(np.cumsum(np.concatenate([-each, each])[order]).max()) for name, each in held.items()}
+
+
+def _holds(job: LogJob) -> dict[str, int]:
+    """Return what a job holds of each resource, on all its hosts together."""
+    amounts = {UNITS: job.units}
+    for name, amount in (job.demand or {}).items():
+        amounts[name] = amount * job.units
+    nodes = job.extra.get("nodes", 1)
+    for name, amount in job.extra.get("per_node", {}).items():
+        amounts[name] = amounts.get(name, 0) + amount * (nodes if isinstance(nodes, int) else nodes[0])
+    return amounts
 
 
 def _runtime(job: LogJob, options: LogOptions, report: ImportReport) -> float | None:

@@ -79,6 +79,6 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
 def stem(path: str | Path) -> str:
     """Return a file's name without its endings (``a.json.xz`` -> ``a``)."""
     name = Path(path).name
-    for ending in (".xz", ".gz", ".tar", ".json", ".swf", ".rst"):
+    for ending in (".xz", ".gz", ".tar", ".json", ".swf", ".rst", ".sacct", ".csv", ".tsv", ".txt"):
         name = name.removesuffix(ending)
     return name or "workload"

@@ -79,6 +79,9 @@ def read_swf(
                 yield job
         info.digest = log.digest()
     info.hosts = _hosts(headers, units, options)
+    info.why = _why(headers, units, options)
+    if units == "cores" and headers.get("MaxProcs") and headers.get("MaxNodes"):
+        info.capacity["core"] = -(-headers["MaxProcs"] // headers["MaxNodes"])
     info.about = headers
 
 
@@ -101,6 +104,13 @@ def _hosts(headers: dict[str, Any], units: str, options: LogOptions) -> int | No
     if units == "cores":
         return int(headers.get("MaxNodes") or processors)
     return math.ceil(int(processors) / options.processors_per_host)
+
+
+def _why(headers: dict[str, Any], units: str, options: LogOptions) -> str:
+    """Return in words how the number of hosts is known."""
+    name = "MaxProcs" if headers.get("MaxProcs") and not (units == "cores" and headers.get("MaxNodes")) else "MaxNodes"
+    each = f", {options.processors_per_host} to a host" if options.processors_per_host > 1 else ""
+    return f"{name} {headers.get(name, 0):,} in the log's header{each}"
 
 
 def _numbers(line: bytes, source: str, number: int, report: ImportReport) -> list[float]:

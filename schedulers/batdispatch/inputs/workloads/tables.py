@@ -51,7 +51,7 @@ def read_table(
         delimiter = table.delimiter or _delimiter(header, table)
         rows = csv.reader((f"{line}\n" for line in chain([header], lines)), delimiter=delimiter)
         try:
-            reader = _RowReader(log.name, next(rows, []), table, options, report)
+            reader = _RowReader(log.name, next(rows, []), table, options, report, info)
             for row in rows:
                 if row:
                     job = reader.job(row, rows.line_num)
@@ -80,9 +80,15 @@ def _delimiter(header: str, table: Table) -> str:
 
 class _RowReader:
     def __init__(
-        self, source: str, names: Sequence[str], table: Table, options: LogOptions, report: ImportReport
+        self,
+        source: str,
+        names: Sequence[str],
+        table: Table,
+        options: LogOptions,
+        report: ImportReport,
+        info: LogInfo,
     ) -> None:
-        self._source, self._options, self._report = source, options, report
+        self._source, self._options, self._report, self._info = source, options, report, info
         self._units: Literal["hosts", "cores"] = options.units or ("cores" if "cores" in table.columns else "hosts")
         check_processors_per_host(options, self._units)
         if options.memory == "used":
@@ -145,9 +151,11 @@ class _RowReader:
             submit = submit if math.isnan(eligible) else max(submit, eligible)
         walltime = self._duration(row, "walltime")
         extra: dict[str, Any] = {field: text for field in TEXTS if (text := self._text(row, field))}
-        units, demand, fields = asked(
-            self._totals(row), self._units, self._options.processors_per_host, self._report, name
-        )
+        totals = self._totals(row)
+        if self._units == "cores" and totals.nodes and totals.cores:
+            each = self._info.capacity.get("core", 0)
+            self._info.capacity["core"] = max(each, -(-totals.cores // totals.nodes))
+        units, demand, fields = asked(totals, self._units, self._options.processors_per_host, self._report, name)
         return LogJob(
             id=name,
             submission=submit,
