@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from batdispatch.core.decisions import CallMeLater
 from batdispatch.core.events import SimulationBegins
+from batdispatch.core.lateness import overdue
 from batdispatch.core.ledger import SOONEST, Ledger
 from batdispatch.core.machine import Machine
-from batdispatch.core.pace import Pace
+from batdispatch.core.pace import Alarm, Pace
 
 
 @pytest.fixture
@@ -54,3 +57,27 @@ def test_without_a_period_it_is_always_due_and_a_call_comes_as_soon_as_there_can
         pace.call(ledger)
     (at,) = calls(ledger)
     assert at == SOONEST
+
+
+def test_an_alarm_asks_for_a_call_when_an_end_is_overdue(ledger: Ledger) -> None:
+    alarm = Alarm()
+    ledger.now = 5.0
+    alarm.missed(ledger, 7.0003)
+    (time,) = calls(ledger)
+    assert time == 7.012, "whole milliseconds, as Batsim 5 counts"
+    assert overdue(7.0003, time)
+    alarm.missed(ledger, math.inf)
+    assert calls(ledger) == [], "what is expected for ever is never overdue"
+    alarm.missed(ledger, 1.0)
+    assert calls(ledger) == [5.011], "what was to have ended already is given the tolerance from now on"
+
+
+def test_an_alarm_asks_only_for_calls_sooner_than_the_one_to_come(ledger: Ledger) -> None:
+    alarm = Alarm()
+    asked = []
+    for now, time in ((1.0, 9.0), (2.0, 9.0), (2.0, 12.0), (3.0, 6.0), (4.0, 9.0), (5.999999, 9.0), (8.0, 10.0)):
+        ledger.now = now
+        alarm.call(ledger, time)
+        asked.append(calls(ledger))
+    # The call for 9 s that was asked for first comes besides, and is not remembered.
+    assert asked == [[9.0], [], [], [6.0], [], [9.0], []]

@@ -173,9 +173,9 @@ def test_conservative_keeps_order_when_every_job_is_late() -> None:
 
 
 def test_conservative_does_not_wait_for_a_late_job_while_another_host_is_free() -> None:
-    # A was expected to end at 5 and runs until 60. C was planned on its host, but B's is free at 20.
-    tasks = [Task("A", 0, 1, 60), exact("B", 0, 1, 20), exact("C", 1, 1, 3)]
-    assert starts(Machine.flat(2), tasks, "conservative", default_walltime="5") == {"A": 0, "B": 0, "C": 20}
+    # A was expected to end at 5, then at 10, 20 and 40, and runs until 60. C was planned on its host; B's is free at 21
+    tasks = [Task("A", 0, 1, 60), exact("B", 0, 1, 21), exact("C", 1, 1, 3)]
+    assert starts(Machine.flat(2), tasks, "conservative", default_walltime="5") == {"A": 0, "B": 0, "C": 21}
 
 
 @pytest.mark.parametrize("dispatcher", ALL)

@@ -84,6 +84,7 @@ def job(number: int, **fields: Any) -> dict[str, Any]:
         ("easy", [job(1)], {"type": "delay", "delay": 1e13}, "add up to more than"),
         ("easy", [job(1, walltime=1e13)], {}, "a walltime is longer than"),
         ("conservative[default_walltime=5]", [job(1, walltime=-1)], {}, "job '1' has no walltime"),
+        ("easy[default_walltime=5]", [job(1, walltime=-1)], {}, "job '1' has no walltime"),
     ],
 )
 def test_what_a_workload_must_not_have(

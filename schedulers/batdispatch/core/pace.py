@@ -1,9 +1,12 @@
-"""How often a dispatcher decides that does not decide at every event."""
+"""When a dispatcher decides apart from events: not too often, and at moments at which something was to happen."""
 
 from __future__ import annotations
 
+import math
+
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.ledger import SOONEST, Ledger
+from batdispatch.core.moments import end_of, milliseconds
 
 
 class Pace:
@@ -33,3 +36,27 @@ class Pace:
         if self._called != self.next:
             self._called = self.next
             ledger.wake_at(max(self.next, ledger.now + SOONEST))
+
+
+class Alarm:
+    """Asks to be called when something that a plan expects has not happened, if no call comes sooner.
+
+    A running job that outlives its expected end causes no event. Without a call nothing would be planned anew for as
+    long as it runs, whoever waits for it.
+    """
+
+    def __init__(self) -> None:
+        #: Time of the call that comes next, s.
+        self._next = -math.inf
+
+    def missed(self, ledger: Ledger, time: float) -> None:
+        """Ask for a call as soon as an end that was expected at `time`, in seconds, is overdue."""
+        if time < math.inf:
+            self.call(ledger, end_of(milliseconds(max(time, ledger.now) + TOLERANCE), SOONEST))
+
+    def call(self, ledger: Ledger, time: float) -> None:
+        """Ask for a call at `time`, in seconds and later than now; not if one comes by then."""
+        # A call may come microseconds before its time.
+        if not ledger.now + TOLERANCE < self._next <= time:
+            self._next = time
+            ledger.wake_at(time)

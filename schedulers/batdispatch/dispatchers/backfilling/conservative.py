@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from batdispatch.core.allocation import Place
@@ -30,8 +31,8 @@ class Conservative(PlanningQueue):
         walltime are planned to run for ever unless `default_walltime` says otherwise; a job that could only start after
         the end of such a job waits without a reservation. When a job outlives its expected end (by more than
         `core.lateness.TOLERANCE`, since ends are told a moment late), or hosts come or go, the plan is made anew in
-        order; the late job is expected to take as long again as it is late, at least 1 s and not beyond its walltime
-        (compare the correction of predictions in [2]). A place may be too short by that tolerance, see `Reservations`.
+        order; `correction` says when the late job is expected to end from then on (compare [2]). A place may be too
+        short by that tolerance, see `Reservations`.
     References: [1] Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in
         scheduling the IBM SP2 with backfilling", TPDS 2001, section 2.2. [2] Tsafrir, Etsion, Feitelson: "Backfilling
         using system-generated predictions rather than user runtime estimates", TPDS 2007.
@@ -88,6 +89,8 @@ class Conservative(PlanningQueue):
             candidates = self.in_order(ledger)
         self._freed = self._void = False
         self.forget_started([job for job in candidates if self._put(ledger, job)])
+        if not self.predictions.sure:
+            self.call_if_missed(min((kept.start for kept in self.plan.planned.values()), default=math.inf))
 
     def _put(self, ledger: Ledger, job: Job) -> bool:
         """Reserve a waiting job's earliest start, and start it if that is now and its hosts are free."""
@@ -102,17 +105,8 @@ class Conservative(PlanningQueue):
 
     def _extend_overdue(self, ledger: Ledger) -> None:
         """Give running jobs that outlived their expected end a later one, which makes the plan void."""
-        for stay in self._ends.overdue(ledger.now):
-            job = stay.job
-            start = self.plan.held[job.id].start
-            late = ledger.now - start - self.booked(job)
-            end = end_of(ledger.now, max(late, 1.0))
-            limit = end_of(start, self.lateness.booked(job.walltime))
-            if not overdue(limit, ledger.now):
-                end = min(end, limit)
-            self._ends.remove(job.id)
-            self._ends.add(stay, end)
-            self.plan.extend(job.id, end)
+        for end, stay in self.correct(self._ends):
+            self.plan.extend(stay.job.id, end)
             self._void = True
 
     # ------------------------------------------------------------------ gaps for layers

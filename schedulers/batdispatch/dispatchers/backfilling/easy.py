@@ -53,7 +53,8 @@ class Easy(PlanningQueue):
         starve.
     Time: O(r) for r running jobs and that of `Lanes` when capacity was freed (with an ordering that changes over time,
         O(q + r) for q waiting jobs); otherwise only new jobs are considered.
-    Deviations: on shared nodes the reservation is per node and resource, where the literature counts processors.
+    Deviations: on shared nodes the reservation is per node and resource, where the literature counts processors. When a
+        job outlives its expected end, `correction` says when it is expected to end from then on.
     References: [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995. [2] Mu'alem, Feitelson: "Utilization,
         predictability, workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling", TPDS 2001,
         section 2.1. [3] Tsafrir, Etsion, Feitelson: "Backfilling using system-generated predictions rather than user
@@ -100,8 +101,9 @@ class Easy(PlanningQueue):
     def decide(self, ledger: Ledger) -> None:
         if not self.waiting:
             return
-        late = self._shadow <= ledger.now and not self.predictions.exact_requests
-        fresh = not (late or self.ordering.dynamic or (self.epoch(ledger), self.waiting[0].id) != self._basis)
+        fresh = not (
+            self.correct(self.ends) or self.ordering.dynamic or (self.epoch(ledger), self.waiting[0].id) != self._basis
+        )
         if not fresh:
             self.start_from_head(ledger)
             if len(self.waiting) < 2:
@@ -120,6 +122,7 @@ class Easy(PlanningQueue):
             if not self._free:
                 self.forget_started([])
                 return
+        self.call_if_missed(self._shadow)
         head = self.waiting[0]
         candidates: Iterable[Job] = self.candidates(ledger, self._longest(ledger, head), fresh=fresh)
         if self._ahead is not None:
@@ -169,7 +172,7 @@ class Easy(PlanningQueue):
         """Find the head's shadow time and how many hosts are free then."""
         free, needed, away = ledger.free_hosts, head.units, ledger.unavailable
         shadow = math.inf
-        for end, _, stay in self.soonest_first(self.ends):
+        for end, _, stay in self.ends:
             # The loop goes on through the jobs that end at the very same time.
             if end > shadow:
                 break
@@ -181,7 +184,7 @@ class Easy(PlanningQueue):
 
     def _reserve(self, ledger: Ledger, head: Job) -> None:
         """Find the head's shadow time and what is free then."""
-        ends = [(end, stay) for end, _, stay in self.soonest_first(self.ends)]
+        ends = [(end, stay) for end, _, stay in self.ends]
         space, free = self._space, ledger.free
         count, shadow = 0, math.inf
         for end, stay in ends:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice, takewhile
-from operator import itemgetter
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from batdispatch.core.allocation import Place
+from batdispatch.core.correction import DEFAULT, Growing
 from batdispatch.core.dispatcher import Dispatcher, Gap
 from batdispatch.core.events import Event
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import Lateness, overdue
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.moments import end_of
 from batdispatch.core.options import Options
+from batdispatch.core.pace import Alarm
 from batdispatch.core.reservations import Reservations
 from batdispatch.core.scene import Scene
 from batdispatch.core.space import Space
@@ -28,7 +28,6 @@ from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.placement.prospects import Prospects
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.prediction.predictions import LEAST
 
 
 class QueueOptions(Options, frozen=True, kw_only=True):
@@ -50,10 +49,15 @@ class QueueOptions(Options, frozen=True, kw_only=True):
 class PlanOptions(QueueOptions, frozen=True, kw_only=True):
     """Options of every queue dispatcher that plans ahead.
 
+    correction: once a running job has outlived its prediction, expect it to run for so long in all, but never longer
+        than its walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and
+        30 minutes, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times, and
+        so on.
     rjms_delay: in the plan, add so many seconds to how long each job is expected to run, for the time that the resource
         manager may take to end a job. Batsim's reference schedulers add 5.
     """
 
+    correction: Growing = DEFAULT
     rjms_delay: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
 
 
@@ -239,7 +243,9 @@ class PlanningQueue(QueueDispatcher):
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
+        self.predictions.correction = self.options.correction
         self.lateness = Lateness(self.options.rjms_delay)
+        self._alarm = Alarm()
 
     def booked(self, job: Job) -> float:
         """Return for how many seconds the plan keeps a job's hosts."""
@@ -257,20 +263,19 @@ class PlanningQueue(QueueDispatcher):
             return False
         return self.placement.complete or self.placement.holds(Scene(ledger), job, place)
 
-    def soonest_first(self, ends: Ends) -> Iterable[tuple[float, int, Stay]]:
-        """Return (expected end as things stand in s, rank, stay) of the running jobs, in order of the ends."""
-        if self.predictions.exact_requests:
-            return ends
+    def correct(self, ends: Ends) -> list[tuple[float, Stay]]:
+        """Let running jobs that have outlived their expected ends have later ones, and return these, in seconds."""
         now = self.ledger.now
-        soonest = now + LEAST
-        found = []
-        for end, rank, stay in ends:
-            if end < soonest:
-                # Predictions may be too short: who outlives one is expected to end a little later. Requests are limits.
-                limit = end_of(stay.start, self.lateness.booked(stay.job.walltime))
-                end = soonest if overdue(limit, now) else min(soonest, limit)
-            found.append((end, rank, stay))
-        return sorted(found, key=itemgetter(0))
+        late = [(self.predictions.end(stay, now, self.lateness), stay) for stay in ends.overdue(now)]
+        for end, stay in late:
+            ends.remove(stay.job.id)
+            ends.add(stay, end)
+        return late
+
+    def call_if_missed(self, time: float) -> None:
+        """Ask for a call if what the plan expects to end at `time`, in seconds, has not ended by then."""
+        if not self.predictions.sure:
+            self._alarm.missed(self.ledger, time)
 
 
 class Ends:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated, Any, ClassVar
@@ -95,6 +96,7 @@ class SlurmBackfill(PlanningQueue):
         self._changed |= isinstance(event, MachinesAvailable | MachinesUnavailable) or self.prospects.turns > turns
 
     def decide(self, ledger: Ledger) -> None:
+        self._changed |= bool(self.correct(self.ends))
         self.start_from_head(ledger, self.options.queue_depth)
         self.fresh = []
         if self.waiting and self._changed and self._pace.due(ledger):
@@ -133,6 +135,7 @@ class SlurmBackfill(PlanningQueue):
             elif len(self.reserved) < most:
                 plan.keep(job, place, start, whole=True)
                 self.reserved[job.id] = start
+        self.call_if_missed(min(self.reserved.values(), default=math.inf))
         return started
 
     def report(self) -> dict[str, Any]:
@@ -145,7 +148,7 @@ class _Plan:
     def __init__(self, queue: SlurmBackfill, ledger: Ledger) -> None:
         self._queue = queue
         self._ledger = ledger
-        self._running = [(max(end, ledger.now), stay) for end, _, stay in queue.soonest_first(queue.ends)]
+        self._running = [(max(end, ledger.now), stay) for end, _, stay in queue.ends]
         self._timeline: Timeline[Any] = Timeline.rising(
             ledger.space, ledger.now, ledger.free, ((end, stay.job, stay.allocation) for end, stay in self._running)
         )

@@ -11,12 +11,14 @@ import msgspec
 import numpy as np
 
 from batdispatch.core.allocation import Place
+from batdispatch.core.correction import DEFAULT, Correction
 from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.events import Event
+from batdispatch.core.events import Event, RequestedCall
 from batdispatch.core.job import Job, Stay
-from batdispatch.core.lateness import Lateness
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.lateness import Lateness, overdue
+from batdispatch.core.ledger import SOONEST, Ledger
 from batdispatch.core.options import Options
+from batdispatch.core.pace import Alarm
 from batdispatch.core.pooled import SOMEWHERE, PooledSpace
 from batdispatch.core.scene import Scene
 from batdispatch.core.space import present
@@ -45,6 +47,12 @@ class PlanningOptions(Options, frozen=True, kw_only=True):
     prediction: expect jobs to run as long as this method says (`batdispatch list predictions`), and never longer than
         their walltimes.
     default_walltime: expect a job without a walltime to run for so many seconds; infinite unless given.
+    correction: once a running job has outlived its prediction, expect it to run for so long in all, but never longer
+        than its walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and
+        30 minutes, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times, and
+        so on. `second`: a second longer than it has run.
+    wake: decide again when a start was planned that did not come, or at once if more jobs could start than the window
+        held. Without it, decide only when something happens.
     rjms_delay: in the plan, add so many seconds to how long each job is expected to run, for the time that the resource
         manager may take to end a job. Batsim's reference schedulers add 5.
     window: decide about at most so many of the jobs that would fit now together.
@@ -58,6 +66,8 @@ class PlanningOptions(Options, frozen=True, kw_only=True):
     placement: str = "best-fit"
     prediction: str = "requested"
     default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
+    correction: Correction = DEFAULT
+    wake: bool = True
     rjms_delay: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
     window: Positive = 100
     ahead: NotNegative = 0
@@ -76,6 +86,7 @@ class PlanningDispatcher(Dispatcher):
         self.ordering = make_ordering(self.options.ordering)
         self.placement = make_placement(self.options.placement)
         self.predictions = Predictions(self.options.prediction, self.options.default_walltime)
+        self.predictions.correction = self.options.correction
         self.lateness = Lateness(self.options.rjms_delay)
         self.account = Account(SCALE)
 
@@ -90,6 +101,9 @@ class PlanningDispatcher(Dispatcher):
         #: The jobs that fitted when the last plan was made, and the ledger's count of capacity changes at that moment.
         self._left: set[str] = set()
         self._epoch = -1
+        #: When the first of those that it made wait was to start, s: if it has not, a new plan is due.
+        self._expires = math.inf
+        self._alarm = Alarm()
         #: Whether more jobs fitted than that plan's window held.
         self._beyond = False
 
@@ -112,7 +126,8 @@ class PlanningDispatcher(Dispatcher):
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
         self.prospects.hear(ledger)
-        self._left = set()
+        if not isinstance(event, RequestedCall):
+            self._left = set()
 
     # ------------------------------------------------------------------ deciding
 
@@ -123,7 +138,15 @@ class PlanningDispatcher(Dispatcher):
         if not jobs:
             return
         one = self.takes_nodes_for_one(ledger)
-        instance = Instance(ledger, jobs, self.predictions.of, self.pool, pooled=one, lateness=self.lateness)
+        instance = Instance(
+            ledger,
+            jobs,
+            self.predictions.of,
+            self.pool,
+            pooled=one,
+            lateness=self.lateness,
+            end=lambda stay: self.predictions.end(stay, ledger.now, self.lateness),
+        )
         counters: dict[str, int] = {}
         size = self.window.size
         found = self.plan(instance, counters)
@@ -143,6 +166,23 @@ class PlanningDispatcher(Dispatcher):
         if (started and self._beyond) or self.window.size != size:
             # The next window holds other jobs than this one.
             self._left = set()
+        self._expires = math.inf
+        if self.options.wake:
+            self._wake(ledger, found.solution)
+
+    def _wake(self, ledger: Ledger, plan: Plan) -> None:
+        """Ask for a call if jobs wait that fit: when the plan is to go on, or at once if it knows not all of them."""
+        if self._left and self.predictions.sure:
+            # What is to go on later goes on when a job ends.
+            return
+        if not ledger.space.fitting(ledger.free, list(ledger.queue.values())):
+            return
+        if not self._left:
+            self._alarm.call(ledger, ledger.now + SOONEST)
+        later = plan.starts[plan.starts > 0]
+        if len(later):
+            self._expires = ledger.now + float(later.min())
+            self._alarm.missed(ledger, self._expires)
 
     def takes_nodes_for_one(self, ledger: Ledger) -> bool:
         """Return whether an instance needs to know no nodes: whole hosts of which only the number matters."""
@@ -156,7 +196,8 @@ class PlanningDispatcher(Dispatcher):
         fitting = self._allowed(ledger, fitting)
         names = {job.id for job in fitting}
         # If capacity has not changed and no further job fits, the jobs that the last plan let wait go on waiting.
-        if not fitting or (ledger.epoch == self._epoch and names <= self._left):
+        due = overdue(self._expires, ledger.now)
+        if not fitting or (ledger.epoch == self._epoch and names <= self._left and not due):
             self.account.skipped += 1
             return []
         self._left, self._epoch = names, ledger.epoch
@@ -238,12 +279,16 @@ class SolverOptions(PlanningOptions, frozen=True, kw_only=True):
     """Options of the dispatchers that call a solver.
 
     work: stop CP-SAT after so many of its deterministic seconds at each decision. 0: do not call it.
+    correction: see `batdispatch explain best-list`; `second`, as published.
+    wake: see `batdispatch explain best-list`; off, as published.
     wall: stop CP-SAT after so many seconds of wall-clock time at each decision. This safety net makes a run depend on
         the machine, so that each such stop is counted as a fallback.
     """
 
     work: Seconds = 1.0
     wall: Annotated[float, msgspec.Meta(gt=0)] = 16.0
+    correction: Correction = "second"
+    wake: bool = False
 
 
 class SolverDispatcher(PlanningDispatcher):

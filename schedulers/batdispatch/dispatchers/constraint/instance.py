@@ -68,6 +68,7 @@ class Instance:
         *,
         pooled: bool = False,
         lateness: Lateness = ON_TIME,
+        end: Callable[[Stay], float] | None = None,
     ) -> None:
         """Look at the ledger's cluster as it is now.
 
@@ -78,6 +79,8 @@ class Instance:
             pool: of the ledger's space, where it is known already.
             pooled: whether all nodes are taken for one.
             lateness: how late ends may come.
+            end: when a running job is expected to end, s; unless given, when it has run as long as expected. What is to
+                have ended already is given a second, as published.
         """
         self.ledger = ledger
         self.pool = PooledSpace(ledger.space) if pool is None else pool
@@ -89,13 +92,13 @@ class Instance:
         self.runtimes = _on_grid(runtimes)
         self.durations = _on_grid([lateness.booked(runtime) for runtime in runtimes])
         self.waits: NDArray[np.float64] = np.array([ledger.now - job.submission for job in jobs], dtype=np.float64)
-        self.running = self._running(lambda job: lateness.booked(expected(job)))
+        self.running = self._running(end or (lambda stay: stay.start + lateness.booked(expected(stay.job))))
 
-    def _running(self, booked: Callable[[Job], float]) -> tuple[Remaining, ...]:
+    def _running(self, end: Callable[[Stay], float]) -> tuple[Remaining, ...]:
         now, away = self.ledger.now, self.ledger.unavailable
         running = [
             # What started a moment too late must not take a second more of the grid.
-            Remaining(stay, whole_seconds(stay.start + booked(stay.job) - now - TOLERANCE), stay.allocation)
+            Remaining(stay, whole_seconds(end(stay) - now - TOLERANCE), stay.allocation)
             for stay in self.ledger.running.values()
         ]
         if away:

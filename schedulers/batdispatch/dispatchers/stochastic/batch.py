@@ -26,7 +26,6 @@ from batdispatch.dispatchers.stochastic.movable import Movable, Planned
 from batdispatch.dispatchers.stochastic.repacking import Hole, Repacking, gains
 from batdispatch.dispatchers.stochastic.unplaced import Unplaced
 from batdispatch.layers.attempts import Attempts, Rate
-from batdispatch.parts.prediction.predictions import LEAST
 
 #: So many holes are looked at one by one; with more of them, gaps are measured anew.
 _FEW = 8
@@ -122,7 +121,6 @@ class BatchPlanner(PlanningQueue):
         self._loose = False
         #: Whether the plan no longer holds.
         self._void = False
-        self._next_call = -1.0
 
     def expected(self, job: Job) -> float:
         # An attempt is stopped at its walltime: the plan reserves all of it.
@@ -191,7 +189,7 @@ class BatchPlanner(PlanningQueue):
         plan = self.plan
         plan.timeline.advance(ledger.now)
         freed = bool(self._holes)
-        if overdue(self._next_start(), ledger.now):
+        if overdue(self._next_start(), ledger.now) or overdue(self._next_end(), ledger.now):
             self._void = True
         if self._void:
             self._renew(ledger)
@@ -326,12 +324,13 @@ class BatchPlanner(PlanningQueue):
             ledger.start(job, place)
             started.append(job)
         coming = self._next_start()
-        if coming < math.inf and (coming < self._next_call or self._next_call <= ledger.now):
-            ledger.wake_at(coming)
-            self._next_call = coming
+        if coming < math.inf:
+            self._alarm.call(ledger, coming)
         for key in stuck:
             # It waits for another event.
             self._note_start(key)
+        if len(self.waiting) > len(started):
+            self.call_if_missed(self._next_end())
         return started
 
     def _place_of(self, ledger: Ledger, key: str, job: Job) -> Place | None:
@@ -375,6 +374,12 @@ class BatchPlanner(PlanningQueue):
                 return start
             heapq.heappop(self._starts)
         return math.inf
+
+    def _next_end(self) -> float:
+        """Return the earliest expected end of a running job, in seconds; infinite if jobs end when expected."""
+        if self.predictions.sure:
+            return math.inf
+        return min((kept.expected_end for kept in self.plan.held.values()), default=math.inf)
 
     def _due(self, now: float) -> list[str]:
         """Take out and return the keys of the jobs that are planned to have started by `now`, in that order."""
@@ -423,9 +428,10 @@ class BatchPlanner(PlanningQueue):
         return longest + max(self.lateness.slack, 1e-6)
 
     def _renew(self, ledger: Ledger) -> None:
-        """Drop all reservations but those of running jobs; late ones get `LEAST` seconds more."""
+        """Drop all reservations but those of running jobs; late ones a later end."""
         for job_id, kept in list(self.plan.held.items()):
-            self.plan.extend(job_id, max(kept.end, ledger.now + LEAST))
+            end = self.predictions.end(ledger.running[job_id], ledger.now, self.lateness)
+            self.plan.extend(job_id, max(kept.end, end))
         self.plan.renew()
         self._movable.clear()
         self._again.clear()

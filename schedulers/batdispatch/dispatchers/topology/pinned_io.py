@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.allocation import Place
+from batdispatch.core.correction import LEAST
 from batdispatch.core.dispatcher import Dispatcher, Gap
 from batdispatch.core.errors import InputError
 from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
@@ -25,7 +26,6 @@ from batdispatch.dispatchers.topology.ranges import Floats, Ranges
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.prediction.predictions import LEAST
 from batdispatch.parts.solving import Account, Found, Limits
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -265,7 +265,7 @@ class PinnedIo(Dispatcher):
         """
         now = ledger.now
         durations = np.array([self._booked(job) for job in jobs])
-        ends = [(stay, end_of(stay.start, self._booked(stay.job))) for stay in ledger.running.values()]
+        ends = [(stay, self.predictions.end(stay, now, self.lateness)) for stay in ledger.running.values()]
         finite = [*durations[np.isfinite(durations)].tolist(), *(end - now for _, end in ends if end < math.inf)]
         longest = max(max(finite, default=0.0), LEAST)
         durations[np.isinf(durations)] = longest

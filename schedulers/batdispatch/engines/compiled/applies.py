@@ -81,12 +81,12 @@ def _of_workload(jobs: JobColumns) -> str | None:
 
 
 def _of_plan(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
-    if not isinstance(dispatcher, Conservative) or np.isinf(dispatcher.options.default_walltime):
+    if not isinstance(dispatcher, Easy | Conservative) or np.isinf(dispatcher.options.default_walltime):
         return None
     endless = np.flatnonzero(np.isinf(jobs.walltime))
     if len(endless):
         name = jobs.ids[endless[0]]
-        return f"job {name!r} has no walltime: it may outlive default_walltime, and then conservative plans anew"
+        return f"job {name!r} has no walltime: it may outlive default_walltime, which has no kernel"
     return None
 
 

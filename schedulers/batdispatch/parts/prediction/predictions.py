@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
+from batdispatch.core.correction import DEFAULT, LEAST, Correction, corrected
 from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.lateness import overdue
+from batdispatch.core.lateness import Lateness, overdue
 from batdispatch.core.ledger import Ledger
+from batdispatch.core.moments import end_of
 from batdispatch.parts.prediction.base import Prediction, make_prediction
 from batdispatch.parts.prediction.requested import Requested
-
-#: Shortest expected run time, and the least that a job which outlived its expected end is still given, in seconds.
-LEAST = 1.0
 
 
 class Predictions:
@@ -27,6 +26,8 @@ class Predictions:
 
     Attributes:
         exact_requests: True when the walltimes are taken as they stand.
+        correction: what is expected of a job that outlived its prediction, see `batdispatch.core.correction`.
+        sure: whether no job outlives what is expected of it: the simulator ends it then.
     """
 
     def __init__(self, name: str, default_walltime: float = math.inf) -> None:
@@ -38,8 +39,10 @@ class Predictions:
         self.name = name
         self.prediction: Prediction = make_prediction(name)
         self.exact_requests = isinstance(self.prediction, Requested)
+        self.sure = self.exact_requests and default_walltime == math.inf
         self._learns = type(self.prediction).learn is not Prediction.learn
         self._default = default_walltime
+        self.correction: Correction = DEFAULT
         self._of: dict[str, float] = {}
         #: (time of the end, rank, job, run time, expected run time) of the jobs not yet learned from.
         self._fresh: list[tuple[float, int, Job, float, float]] = []
@@ -69,6 +72,15 @@ class Predictions:
             known = self._of[job.id] = max(min(known, job.walltime), LEAST)
         # A layer may have amended the walltime since.
         return known if known <= job.walltime else max(job.walltime, LEAST)
+
+    def end(self, stay: Stay, now: float, lateness: Lateness) -> float:
+        """Return when a running job is expected to end as things stand, in seconds.
+
+        At the soonest `batdispatch.core.lateness.TOLERANCE` before now.
+        """
+        job, elapsed = stay.job, now - stay.start - lateness.delay
+        expected = corrected(self.correction, self.of(job), elapsed, job.walltime)
+        return end_of(stay.start, lateness.booked(expected))
 
     def ended(self, stay: Stay, now: float) -> None:
         """Learn from a job that ended; one that was killed says nothing about run times."""
