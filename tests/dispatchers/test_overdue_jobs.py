@@ -29,8 +29,8 @@ PLANNING = [
     "best-list",
     "best-list[capacity=pooled]",
     "best-list[ahead=10,window=3]",
-    "pcp20[wake=true,correction=walltime,work=0,window=2]",
-    "hcp19[wake=true,correction=walltime,work=0]",
+    "pcp20[wake=true,correction=walltime,work=0.001,window=2]",
+    "hcp19[wake=true,correction=walltime,work=0.001]",
 ]
 #: What the second look at a plan takes: the tolerance for late ends, in whole milliseconds, and one more.
 LATER = 0.011

@@ -15,6 +15,7 @@ from ortools.sat.python import cp_model
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.parts.solving import Account, Answer, Found, Limits, run, settled
 from batdispatch.parts.solving.cp_sat import CpSatModel
+from batdispatch.parts.solving.depth_first import DepthFirstModel
 from batdispatch.parts.solving.runner import Value
 
 LIMITS = Limits(work=1.0, wall=10.0, seed=3)
@@ -133,3 +134,45 @@ def test_a_solver_is_loaded_only_when_a_model_is_built(what: str) -> None:
     code = f"import sys, {what}; print(any(name.startswith('ortools') for name in sys.modules))"
     done: Any = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+class Puzzle(DepthFirstModel):
+    """Two numbers from 0 to 9 of which the first is larger, for the least sum; `at_most` limits the first."""
+
+    def __init__(self, at_most: int = 9) -> None:
+        super().__init__()
+        x, y = (self.cp.IntVar(0, 9, name) for name in "xy")
+        self.variables = [x, y]
+        self.cp.Add(x > y)
+        self.cp.Add(x <= at_most)
+        self.objective = (x + y).Var()
+
+    def search(self) -> Any:
+        return self.cp.Phase(self.variables, self.cp.CHOOSE_FIRST_UNBOUND, self.cp.ASSIGN_MAX_VALUE)
+
+    def read(self, value: Any) -> tuple[list[int], float]:
+        found = [value(variable) for variable in self.variables]
+        return found, sum(found)
+
+
+def test_a_depth_first_search_finds_proves_refutes_and_stops() -> None:
+    found = run(Puzzle, ([9, 8], 17), bound=0, limits=LIMITS, clock=lambda: 0.0)
+    assert (found.solution, found.status, found.bound, found.limited) == ([1, 0], "OPTIMAL", 1, False)
+    assert found.variables == 2
+    assert 0 < found.work < LIMITS.work
+    assert Puzzle(at_most=0).solve(LIMITS).status == "INFEASIBLE"
+    short = Puzzle().solve(Limits(work=1e-9, wall=10.0))
+    assert (short.status, short.value, short.stopped) == ("UNKNOWN", None, False)
+    late = Puzzle().solve(Limits(work=1.0, wall=0.0))
+    assert (late.status, late.stopped) == ("UNKNOWN", True)
+
+
+def test_an_exception_in_a_depth_first_search_ends_it_and_is_raised() -> None:
+    """The solver ignores what Python raises: an interrupt would be lost."""
+
+    class Interrupted(Puzzle):
+        def enough(self, spent: float, limit: float, best: Any) -> bool:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Interrupted().solve(LIMITS)

@@ -12,8 +12,8 @@ from batdispatch.cli.groups import Group
 from batdispatch.cli.inputs import Seconds
 from batdispatch.core.errors import InputError
 
-#: What ``solve`` knows; the first two need no solver, the others are formulations of a model.
-MODELS = ("search-rule", "best-list", "positions", "counts", "node-wise", "pooled")
+#: What ``solve`` knows: two list schedules, a model of ours, and the published models.
+MODELS = ("search-rule", "best-list", "counts", "positions", "node-wise", "pooled")
 
 
 @click.group(cls=Group)
@@ -73,9 +73,10 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
 def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json: bool) -> None:
     """Solve every instance of FILE with every model, and compare sizes, times and objectives.
 
-    search-rule: PCP'20's rule, first solution only. best-list: the best of five list schedules. positions: PCP'20's
-    boxes in time and positions. counts: ours, units of each job on each node. node-wise: PCP'19. pooled: HCP'19, whose
-    objective no placement may reach. Variables are counted the paper's way, and as the solver has them.
+    search-rule: a list schedule by PCP'20's rule. best-list: the best of five list schedules. positions: PCP'20's boxes
+    in time and positions. node-wise: PCP'19. pooled: HCP'19, whose objective no placement may reach. These three are
+    searched from scratch, as published. counts: ours, units of each job on each node, with which CP-SAT improves the
+    plan of search-rule. Variables are counted the paper's way, and as the solver has them.
 
     \b
     Examples:
@@ -103,10 +104,13 @@ def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json:
 def _table(rows: dict[str, list[dict[str, Any]]]) -> str:
     """Return means over the instances, a line a model."""
     columns = ("jobs", "paper_variables", "variables", "constraints", "delay", "gap", "seconds")
-    lines = ["  ".join(["model".ljust(14), "optimal", *(name.rjust(15) for name in columns)])]
+    lines = ["  ".join(["model".ljust(14), "  found", "optimal", *(name.rjust(15) for name in columns)])]
     for name, facts in rows.items():
+        found = sum(fact["delay"] is not None for fact in facts)
         optimal = sum(fact["status"] in ("OPTIMAL", "BOUND") for fact in facts)
-        means = [sum(fact[column] for fact in facts) / len(facts) for column in columns]
-        lines.append("  ".join([name.ljust(14), f"{optimal:7}", *(f"{mean:15,.4g}" for mean in means)]))
-    lines.append("Means over the instances; delay: sum of (start - now) / duration, s/s.")
+        known = [[fact[column] for fact in facts if fact[column] is not None] for column in columns]
+        means = [f"{sum(values) / len(values):15,.4g}" if values else "-".rjust(15) for values in known]
+        lines.append("  ".join([name.ljust(14), f"{found:7}", f"{optimal:7}", *means]))
+    lines.append("Means over the instances, of delay and gap over those for which a plan was found.")
+    lines.append("delay: sum of (start - now) / duration, s/s.")
     return "\n".join(lines)

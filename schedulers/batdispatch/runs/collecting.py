@@ -12,6 +12,7 @@ from batdispatch.core.pooled import PooledSpace
 from batdispatch.dispatchers.constraint.improving import improve
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution
+from batdispatch.dispatchers.constraint.searching import searched
 from batdispatch.inputs.instances import encode
 from batdispatch.links.retrace import Retraced
 from batdispatch.parts.ordering import make_ordering
@@ -21,12 +22,12 @@ from batdispatch.parts.prediction import Predictions
 from batdispatch.parts.solving import Found, Limits, settled
 
 #: Names of the ways to solve an instance -> the placement of the list schedules that each begins with. The first two
-#: are list schedules alone, the last four are formulations of a model.
+#: are list schedules alone, `counts` improves one of these, and the last three are searched from scratch.
 MODELS = {
     "search-rule": "last-fit",
     "best-list": "scarce",
-    "positions": "last-fit",
     "counts": "last-fit",
+    "positions": "last-fit",
     "node-wise": "best-fit",
     "pooled": "best-fit",
 }
@@ -79,14 +80,14 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
     """Return facts about one instance solved by one of `MODELS`.
 
     `delay` is the objective's part that a schedule decides, sum of (start - now) / duration; `seconds` is CPU time. If
-    the status is UNKNOWN or INFEASIBLE, the solver found nothing, and the solution is the first solution.
+    the status is UNKNOWN or INFEASIBLE, the solver found nothing, and there is no delay, gap, slowdown or start.
 
     Args:
         name: one of `MODELS`.
         instance: the instance.
-        work: limit of CP-SAT in deterministic seconds.
+        work: limit in deterministic seconds.
         wall: the same in seconds of wall-clock time, a safety net.
-        seed: seed of CP-SAT.
+        seed: of the solver.
     """
     began = time.process_time()
     whole_hosts = instance.ledger.machine.exclusive and instance.ledger.plain
@@ -102,7 +103,12 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
     if name in ("best-list", "search-rule"):
         found = settled(plan, plan.cost, bound=seen.bound)
     else:
-        found = improve(name, seen, plan, Limits(work=work, wall=wall, seed=seed), time.process_time)
+        limits = Limits(work=work, wall=wall, seed=seed)
+        if name == "counts":
+            found = improve(seen, plan, limits, time.process_time)
+        else:
+            found = searched(name, seen, plan, limits, time.process_time)
+    solved = found.solved
     return {
         "jobs": len(instance.jobs),
         "running": len(instance.running),
@@ -110,11 +116,11 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
         "paper_variables": paper_count(name, instance),
         "variables": found.variables,
         "constraints": found.constraints,
-        "delay": found.cost / SCALE,
+        "delay": found.cost / SCALE if solved else None,
         "bound": found.bound / SCALE,
-        "gap": found.gap,
-        "slowdown": instance.slowdown(found.solution.starts),
-        "start_now": len(found.solution.now()),
+        "gap": found.gap if solved else None,
+        "slowdown": instance.slowdown(found.solution.starts) if solved else None,
+        "start_now": len(found.solution.now()) if solved else None,
         "seconds": time.process_time() - began,
     }
 

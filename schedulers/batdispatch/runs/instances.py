@@ -17,16 +17,19 @@ from batdispatch.runs.collecting import Collector, solve_with
 
 
 class Solved(msgspec.Struct, kw_only=True):
-    """What a model made of an instance: CP-SAT's status, CPU time in s, and the sum of (start - now) / duration."""
+    """What a model made of an instance: the solver's status, CPU time in s, and the sum of (start - now) / duration.
+
+    Without a plan there is no such sum.
+    """
 
     status: str
     seconds: float
-    delay: float
+    delay: float | None
 
     @property
     def failed(self) -> bool:
-        """Whether the solver found nothing, so that `delay` is the first solution's."""
-        return self.status in ("UNKNOWN", "INFEASIBLE")
+        """Whether the solver found nothing."""
+        return self.delay is None
 
 
 class Compared(msgspec.Struct, kw_only=True):
@@ -94,9 +97,9 @@ def compare_models(
     Args:
         path: instances, as `save_instances` writes them.
         models: names that `instance solve` knows.
-        work: limit of CP-SAT in deterministic seconds, for each instance and model.
+        work: limit in deterministic seconds, for each instance and model.
         wall: the same in wall-clock seconds, a safety net.
-        seed: seed of CP-SAT.
+        seed: of the solver.
         most: how many to solve; None: all that can be.
         most_variables: largest PCP'19 model that is built.
 

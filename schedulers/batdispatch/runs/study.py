@@ -53,7 +53,7 @@ BASELINE = "easy"
 SLOW = (0.1, 1.0, 10.0, 60.0)
 #: Makes the tables of some dispatchers on workloads of a platform.
 Tables = Callable[[Platform, list[Path], Sequence[str]], str]
-#: Safety net of CP-SAT for an instance, s of wall-clock time.
+#: Safety net of a search for an instance, s of wall-clock time.
 WALL = 3600.0
 
 
@@ -116,7 +116,7 @@ def _parser(study: Study) -> argparse.ArgumentParser:
     add("--pcp19-seeds", type=int, default=1, help="run pcp19, which is slow, on so many of them (%(default)s)")
     add("--count", type=int, default=1000, help="save at most so many instances of each run (%(default)s)")
     add("--solve", type=int, default=200, help="solve so many instances of each kind of workload (%(default)s)")
-    add("--work", type=float, default=0.5, help="stop CP-SAT after so many deterministic seconds (%(default)s)")
+    add("--work", type=float, default=0.5, help="search an instance for so many deterministic seconds (%(default)s)")
     add("--processes", type=int, default=1, help="run so many simulations at a time (%(default)s)")
     add("--out", type=Path, default=Path("runs") / study.name.lower(), help="keep runs in this folder (%(default)s)")
     add("--write", action="store_true", help="write tables and pictures into the folder of run.py")

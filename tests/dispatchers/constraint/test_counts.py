@@ -8,25 +8,25 @@ from instances import instance, instances, placed_by
 
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Planner, first_solution
-from batdispatch.dispatchers.constraint.models import NodeWise, Positions
+from batdispatch.dispatchers.constraint.models.node_wise import NodeWise
+from batdispatch.dispatchers.constraint.models.positions import Positions
 
 
 @given(instances())
 def test_pcp19_as_many_as_the_model_has(found: Instance) -> None:
     plan = first_solution(Planner(found, placed_by("best-fit", found)))
-    assert len(NodeWise(found, plan).cp.proto.variables) == found.node_wise_variables()
+    assert NodeWise(found, plan).size()[0] == found.node_wise_variables()
 
 
 @given(instances())
 def test_pcp20_as_many_as_the_model_has_of_starts_and_positions(found: Instance) -> None:
     plan = first_solution(Planner(found, placed_by("best-fit", found)))
-    names = [variable.name[0] for variable in Positions(found, plan).cp.proto.variables if variable.name]
     needs = [(job.units, job.request.per_unit) for job in found.jobs]
     unused = sum(units * sum(amount == 0 for _, amount in asked) for units, asked in needs if asked is not None)
     # A job of whole nodes has no box. The paper has a position for each resource type of the machine; the model for
     # those a unit needs.
     whole = sum(1 + units * len(found.ledger.machine.resources) for units, asked in needs if asked is None)
-    assert names.count("s") + names.count("y") == found.paper_variables() - unused - whole
+    assert Positions(found, plan).size()[0] == found.paper_variables() - unused - whole
 
 
 @pytest.mark.parametrize("units", [1, 64])

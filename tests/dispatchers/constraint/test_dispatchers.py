@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import pytest
@@ -57,9 +56,10 @@ def test_valid_complete_and_repeatable(name: str, data: st.DataObject) -> None:
         options["tries"] = data.draw(st.sampled_from(["0", "2"]))
         options["capacity"] = data.draw(st.sampled_from(["nodes", "pooled"]))
     else:
-        options["work"] = data.draw(st.sampled_from(["0", "0.01"]))
+        options["work"] = data.draw(st.sampled_from(["0.0001", "0.01"]))
     if name == "pcp20":
-        options["formulation"] = data.draw(st.sampled_from(["positions", "counts"]))
+        options["units"] = data.draw(st.sampled_from(["increasing", "different"]))
+        options["backtracking"] = data.draw(st.sampled_from(["all", "starts"]))
     if name == "hcp19":
         options["repair"] = data.draw(st.sampled_from(["0", "2"]))
     kind = data.draw(st.sampled_from(["plain", "split", "slow", "absent"]))
@@ -110,7 +110,7 @@ TASKS = [
         ("best-list", {}),
         ("best-list", {"capacity": "pooled"}),
         ("pcp20", {"work": "0.05"}),
-        ("pcp20", {"formulation": "counts", "work": "0.05"}),
+        ("pcp20", {"backtracking": "starts", "work": "0.05"}),
         ("pcp19", {"work": "0.05"}),
         ("hcp19", {"work": "0.05"}),
     ],
@@ -136,9 +136,10 @@ def test_every_decision_is_accounted_for(name: str) -> None:
     for line in lines:
         assert line["bound"] <= line["cost"] + 1e-9
         assert 0 <= line["gap"] <= 1
-        assert 0 <= line["improvement"] <= 1
-        assert (line["variables"] > 0) == (line["status"] in ("OPTIMAL", "FEASIBLE", "UNKNOWN"))
-        assert line["status"] in ("BOUND", "GREEDY") or name != "best-list"
+        # A published search is told of no plan, and may find a worse one than the search rule of PCP'20.
+        assert 0 <= line["improvement"] <= 1 or name in ("pcp19", "hcp19")
+        assert line["status"] in (("BOUND", "GREEDY") if name == "best-list" else ("OPTIMAL", "FEASIBLE"))
+        assert (line["variables"] > 0) == (name != "best-list")
         assert line["build_seconds"] >= 0
         assert line["solve_seconds"] >= 0
         assert line["now"] >= 0
@@ -147,10 +148,11 @@ def test_every_decision_is_accounted_for(name: str) -> None:
     assert report["prediction"]["jobs"] == len(TASKS)
 
 
-def test_the_solver_betters_the_greedy_plan_somewhere() -> None:
-    result = simulate(MIXED, TASKS, "pcp20", options={"prediction": "oracle", "work": "0.1"})
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_search_betters_the_greedy_plan_somewhere_and_proves_some(name: str) -> None:
+    result = simulate(MIXED, TASKS, name, options={"prediction": "oracle", "work": "0.1"})
     assert any(line["improvement"] > 0 for line in notes(result))
-    assert any(line["status"] == "OPTIMAL" for line in notes(result))
+    assert any(line["status"] == "OPTIMAL" and line["cost"] > 0 for line in notes(result))
 
 
 def test_a_short_wide_job_planned_ahead_is_not_starved() -> None:
@@ -215,24 +217,25 @@ def test_nothing_is_planned_when_nothing_that_matters_changed() -> None:
     assert report["planned"] < 15
 
 
-def test_a_solver_that_fails_costs_the_first_solution_and_is_counted() -> None:
-    class Failing(Pcp20):
-        def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
-            found = super().plan(instance, counters)
-            found.status = "UNKNOWN"
-            return found
-
-    dispatcher = Failing(Pcp20Options(work=0.0))
-    result = simulate(MIXED, TASKS, dispatcher)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_search_that_finds_nothing_is_a_fallback_without_a_cost_and_halves_the_window(name: str) -> None:
+    """A millionth of a second is over at the first check. The jobs start as in the plan of the search rule."""
+    result = simulate(MIXED, TASKS, name, options={"work": "1e-6", "prediction": "oracle"})
     audit(MIXED, TASKS, result)
-    assert dispatcher.report()["fallbacks"] == dispatcher.report()["window_halved"] > 0
+    lines = notes(result)
+    report = result.session.dispatcher.report()
+    unknown = [line for line in lines if line["status"] == "UNKNOWN"]
+    assert report["fallbacks"] == report["statuses"]["UNKNOWN"] == report["window_halved"] == len(unknown) > 0
+    assert all(line["cost"] is line["gap"] is line["improvement"] is None for line in unknown)
+    found = [line["gap"] for line in lines if line["status"] != "UNKNOWN"]
+    assert report["means"].get("gap", 0.0) == pytest.approx(sum(found) / max(len(found), 1))
 
 
 @pytest.mark.parametrize("repair", [0, 5])
 def test_a_failed_first_stage_of_hcp19_is_counted_also_when_lists_repair_the_plan(repair: int) -> None:
     class Failing(Hcp19):
-        def improve(self, formulation: str, instance: Instance, plan: Plan, began: float) -> Found[Plan]:
-            found = super().improve(formulation, instance, plan, began)
+        def search(self, formulation: str, instance: Instance, **options: Any) -> Found[Plan]:
+            found = super().search(formulation, instance, **options)
             found.status, found.limited = "UNKNOWN", True
             return found
 
@@ -276,16 +279,6 @@ def test_jobs_beyond_a_halved_window_are_planned_for_at_the_next_event() -> None
     tasks += [Task(f"wide{n}", 2.0 + n, 1, 5.0, 5.0, {"core": 8}) for n in range(2)]
     starts = simulate(machine, tasks, FailingOnce(Pcp20Options(window=8))).starts()
     assert sorted(starts[f"t{n}"] for n in range(3)) == [1.0, 2.0, 2.0]
-
-
-def test_costs_beyond_what_a_solver_can_count_are_a_fallback_and_no_crash() -> None:
-    """600 jobs, half of them without a walltime: the objective may exceed 2^62."""
-    machine = Machine.flat(1, "core=2")
-    tasks = [Task("held", 0.0, 1, 5000.0, demand={"core": 1})]
-    tasks += [Task(f"{n:03d}", 1.0, 1, 1.0, 1.0 if n % 2 else math.inf, {"core": 1}) for n in range(600)]
-    options = {"window": "1000", "formulation": "counts", "ordering": "fcfs", "work": "0.001"}
-    report = simulate(machine, tasks, "pcp20", options=options).session.dispatcher.report()
-    assert report["fallbacks"] == report["statuses"]["UNKNOWN"] > 0
 
 
 def test_whole_nodes_are_planned_around_in_the_model_of_positions() -> None:
@@ -337,14 +330,16 @@ def test_defaults_are_the_published_methods() -> None:
     shown = {name: create(name).options for name in SOLVERS}
     for options in shown.values():
         assert (options.ordering, options.window, options.ahead, options.reserve) == ("pcp20-priority", 100, 0, 0.0)
-        assert options.work > 0, "the solver is called"
-    assert (shown["pcp20"].formulation, shown["pcp20"].placement) == ("positions", "last-fit")
+        assert options.work == 1.0, "the authors' limit of 1 s"
+    assert (shown["pcp20"].backtracking, shown["pcp20"].placement) == ("all", "last-fit")
     assert (shown["hcp19"].placement, shown["hcp19"].repair) == ("best-fit", 0)
     assert create("best-list").options.placement == "scarce"
     assert create("best-list", {"capacity": "pooled"}).options.placement == "first-fit"
 
 
-@pytest.mark.parametrize("option", [{"formulation": "fast"}, {"window": "0"}, {"nodes": "best"}, {"wall": "0"}])
+@pytest.mark.parametrize(
+    "option", [{"units": "fast"}, {"window": "0"}, {"nodes": "best"}, {"wall": "0"}, {"work": "0"}]
+)
 def test_wrong_options_are_refused(option: dict[str, str]) -> None:
     with pytest.raises(InputError, match=next(iter(option))):
         create("pcp20", option)
@@ -369,7 +364,7 @@ def test_measured_decision_time_delays_what_it_decides(name: str) -> None:
     assert all(starts[task.id] > task.submission for task in TASKS)
 
 
-@pytest.mark.parametrize("name", ["pcp20", "pcp20[formulation=counts]", "pcp19", "hcp19", "best-list"])
+@pytest.mark.parametrize("name", ["pcp20", "pcp20[backtracking=starts]", "pcp19", "hcp19", "best-list"])
 def test_a_placement_that_may_refuse_holds_for_what_the_solver_planned(name: str) -> None:
     """J would fit at once on nodes 0, 1 and 3, which is what a model plans; under `contiguous` it waits for R."""
     machine = Machine.flat(5, "core=1")

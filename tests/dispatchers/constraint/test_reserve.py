@@ -67,7 +67,7 @@ def test_a_job_too_wide_for_the_share_is_not_held_back() -> None:
     assert allowed(seen(0.25, (1.0, 20)), [1000.0], [76], 80) == [True]
 
 
-@pytest.mark.parametrize("name", ["best-list", "best-list[capacity=pooled]", "hcp19[work=0]"])
+@pytest.mark.parametrize("name", ["best-list", "best-list[capacity=pooled]", "hcp19[work=0.01]"])
 def test_a_short_wide_job_finds_room_although_long_ones_came_first(name: str) -> None:
     """Three of four nodes are wanted for a long time; jobs that need two come again and again for a second."""
     short = [Task(f"s{n}", 10.0 * n, 2, 1.0, 1.0, {"core": 2}) for n in range(10)]

@@ -22,20 +22,18 @@ from batdispatch.core.pace import Alarm
 from batdispatch.core.pooled import SOMEWHERE, PooledSpace
 from batdispatch.core.scene import Scene
 from batdispatch.core.space import present
-from batdispatch.dispatchers.constraint.improving import improve
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
-from batdispatch.dispatchers.constraint.lists import Plan, Planner, first_solution
+from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.reserve import Reserve
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import Window, in_order
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.placement.prospects import Prospects
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.solving import Account, Found, Limits, settled
+from batdispatch.parts.solving import Account, Found
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
-Seconds = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class PlanningOptions(Options, frozen=True, kw_only=True):
@@ -273,47 +271,3 @@ class PlanningDispatcher(Dispatcher):
 
     def notes(self) -> list[bytes]:
         return self.account.lines
-
-
-class SolverOptions(PlanningOptions, frozen=True, kw_only=True):
-    """Options of the dispatchers that call a solver.
-
-    work: stop CP-SAT after so many of its deterministic seconds at each decision. 0: do not call it.
-    correction: see `batdispatch explain best-list`; `second`, as published.
-    wake: see `batdispatch explain best-list`; off, as published.
-    wall: stop CP-SAT after so many seconds of wall-clock time at each decision. This safety net makes a run depend on
-        the machine, so that each such stop is counted as a fallback.
-    """
-
-    work: Seconds = 1.0
-    wall: Annotated[float, msgspec.Meta(gt=0)] = 16.0
-    correction: Correction = "second"
-    wake: bool = False
-
-
-class SolverDispatcher(PlanningDispatcher):
-    """Lets a solver look for a better plan than the first solution of PCP'20's search rule.
-
-    If a bound proves the first solution optimal, no solver is called (status BOUND). If the solver finds nothing, the
-    first solution is the plan, the next window is half as large, and a fallback is counted.
-    """
-
-    options_type: ClassVar[type[Options]] = SolverOptions
-    effort = 2
-
-    def first(self, instance: Instance, after: Sequence[float] | None = None) -> Plan:
-        """Return the first solution of the search rule; `after` are the jobs' earliest starts, s from now."""
-        return first_solution(Planner(instance, self.placement, after))
-
-    def start(self, ledger: Ledger, instance: Instance, plan: Plan) -> int:
-        if not self.placement.complete:
-            # The models know nothing of the placement's rule: what starts now is placed by it, or waits.
-            plan, _ = self.place_now(instance, plan)
-        return super().start(ledger, instance, plan)
-
-    def improve(self, formulation: str, instance: Instance, plan: Plan, began: float) -> Found[Plan]:
-        """Let the solver improve a plan unless it is known to be optimal; `began`: when the work on it began, s."""
-        if plan.cost <= instance.bound or not self.options.work:
-            return settled(plan, plan.cost, bound=instance.bound, seconds=self.clock() - began)
-        limits = Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
-        return improve(formulation, instance, plan, limits, self.clock)

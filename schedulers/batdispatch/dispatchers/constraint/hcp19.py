@@ -6,13 +6,14 @@ from typing import ClassVar
 
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.constraint.base import NotNegative, SolverDispatcher, SolverOptions
+from batdispatch.dispatchers.constraint.base import NotNegative
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.dispatchers.constraint.searching import SearchDispatcher, SearchOptions
 from batdispatch.parts.solving import Found
 
 
-class Hcp19Options(SolverOptions, frozen=True, kw_only=True):
+class Hcp19Options(SearchOptions, frozen=True, kw_only=True):
     """Options of HCP'19.
 
     placement: the second stage places by this rule; best fit, as published.
@@ -23,22 +24,23 @@ class Hcp19Options(SolverOptions, frozen=True, kw_only=True):
     repair: NotNegative = 0
 
 
-class Hcp19(SolverDispatcher):
+class Hcp19(SearchDispatcher):
     """Schedules the waiting jobs as if all nodes were one, then places those that start now.
 
-    In the first stage, CP-SAT looks for the least sum of slowdowns under one cumulative constraint per resource. In the
-    second stage, the jobs that start now are placed by best fit in the order of priority. A job that finds no place
-    waits for the next decision [1]. If the sums of free capacity prove the first list schedule optimal, no solver is
-    called (status BOUND).
+    In the first stage, a search looks for the least sum of slowdowns under one cumulative constraint per resource. It
+    sets times forward: of the jobs that can start first, the shortest starts as early as it can, and so on. It goes on
+    for better schedules until the limit, which is doubled, four times at most, until two limits in a row give the
+    same cost. In the second stage, the jobs that start now are placed by best fit in the order of priority. A job that
+    finds no place waits for the next decision [1].
 
     Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for, and a planned start
         may find no nodes. What is started never exceeds a capacity.
-    Time: bounded by `work` at each decision; the model has |Q| variables and |R| cumulatives for |Q| jobs in the window
-        and |R| resources. The second stage takes O(|Q| p) for p for one placement.
-    Deviations: CP-SAT, with a deterministic limit and a list schedule as a hint, in place of the authors' solver,
-        search and wall-clock limits. Any request takes part in the first stage, by what it takes of the machine at
-        least; the placement takes care of what the first stage does not know. A job that has no walltime is expected to
-        run for 10^8 s.
+    Time: bounded by 16 `work` at each decision; the model has |Q| variables and |R| cumulatives for |Q| jobs in the
+        window and |R| resources. The second stage takes O(|Q| p) for p for one placement.
+    Deviations: the limits are deterministic in place of the authors' wall clock, and a doubled limit goes on where they
+        begin anew. A schedule that still improves at the last limit is taken. Any request takes part in the first
+        stage, by what it takes of the machine at least; the placement takes care of what the first stage does not know.
+        A job that has no walltime is expected to run for 10^8 s.
     References:
         [1] C. Galleguillos, Z. Kiziltan, A. Sîrbu, O. Babaoglu. Constraint programming-based job dispatching for modern
             HPC applications. CP 2019, LNCS 11802, pp. 438-455.
@@ -50,8 +52,7 @@ class Hcp19(SolverDispatcher):
         return True
 
     def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
-        began = self.clock()
-        found = self.improve("pooled", instance, self.first(instance), began)
+        found = self.search("pooled", instance)
         plan, refused = self.place_now(instance, found.solution)
         counters.update(put_back=len(refused), repairs=0)
         # Nothing ends before this moment, so that a job that finds no place now finds none before it.

@@ -1,4 +1,4 @@
-"""A plan handed to a solver's model, to be improved."""
+"""A plan handed to CP-SAT, to be improved with our model, and to be measured by its bound."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ from batdispatch.parts.solving import Found, Limits, run, settled
 LARGEST = 2**61
 
 
-def improve(
-    formulation: str, instance: Instance, plan: Plan, limits: Limits, clock: Callable[[], float]
-) -> Found[Plan]:
-    """Return the better of a plan and the incumbent of a model that was told the plan.
+def improve(instance: Instance, plan: Plan, limits: Limits, clock: Callable[[], float]) -> Found[Plan]:
+    """Return the better of a plan and the incumbent of the model of counts, which is told the plan.
 
     If the objective might become too large for the solver (jobs of a second behind jobs of years), no model is built:
     the plan is returned with the status UNKNOWN.
 
     Args:
-        formulation: name of a model in `batdispatch.dispatchers.constraint.models`.
         instance: the instance.
         plan: a feasible plan of it.
         limits: when the solver stops.
@@ -32,10 +29,10 @@ def improve(
     if largest > LARGEST:
         return settled(plan, plan.cost, bound=instance.bound, status="UNKNOWN")
     # A solver takes half a second to load, which commands that only list dispatchers should not pay.
-    from batdispatch.dispatchers.constraint.models import FORMULATIONS
+    from batdispatch.dispatchers.constraint.models.counts import Counts
 
     return run(
-        lambda: FORMULATIONS[formulation](instance, plan),
+        lambda: Counts(instance, plan),
         (plan, plan.cost),
         bound=instance.bound,
         limits=limits,

@@ -7,41 +7,44 @@ from typing import ClassVar
 from batdispatch.core.errors import InputError
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
-from batdispatch.dispatchers.constraint.base import Positive, SolverDispatcher, SolverOptions
+from batdispatch.dispatchers.constraint.base import Positive
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.parts.solving import Found, settled
+from batdispatch.dispatchers.constraint.searching import SearchDispatcher, SearchOptions
+from batdispatch.parts.solving import Found
 
 
-class Pcp19Options(SolverOptions, frozen=True, kw_only=True):
+class Pcp19Options(SearchOptions, frozen=True, kw_only=True):
     """Options of PCP'19.
 
-    placement: the first solution places by this rule. A plan of the solver puts units wherever they fit; under a
-        placement that may refuse a place (`contiguous`), what starts now is placed by it, or waits.
+    placement: by default, jobs go where the model puts them, and those that it cannot plan by this rule. Under any
+        other placement, what starts now is placed by it, and waits if it finds no place.
     most_variables: build no model with more variables than this, as the paper counts them. An instance that needs more
-        gets its first solution, and the next window is half as large.
+        gets the fallback, and the next window is half as large.
     """
 
     most_variables: Positive = 50_000
 
 
-class Pcp19(SolverDispatcher):
+class Pcp19(SearchDispatcher):
     """Schedules and places the waiting jobs together, with a variable for each unit that each node could hold [1].
 
     The model is exact for units and amounts, and grows with the number of nodes: it is for small machines only. The
-    jobs that the plan starts now start, and the rest is planned anew at the next decision. A machine on which a full
-    window of jobs of one unit would exceed `most_variables` is refused, and an instance that exceeds it gets its first
-    solution and halves the window.
+    search sets times forward: of the jobs that can start first, the shortest starts as early as it can, on the first
+    nodes that have room, and so on. It goes on for better plans until the limit, which is doubled, four times at most,
+    until two limits in a row give the same cost. The jobs that the plan starts now start, and the rest is planned anew
+    at the next decision. A machine on which a full window of jobs of one unit would exceed `most_variables` is refused.
 
     Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for. A plan never exceeds
-        a capacity, and its total slowdown is at most that of the first solution, a non-delay list schedule.
-    Time: bounded by `work` at each decision; the model has |Q| + sum_i sum_n p[i, n] variables [2, section 2.2], where
-        p[i, n] is how many units of job i node n holds.
-    Deviations: CP-SAT, with a deterministic limit and a list schedule as a hint, in place of the authors' solver,
-        search and wall-clock limits. A job whose request the model cannot express (see
-        `batdispatch.dispatchers.constraint.models`) keeps the start and the place of the list schedule, and the others
-        are planned around it. Whole hosts that are all alike are one node. A job that has no walltime is expected to
-        run for 10^8 s.
+        a capacity.
+    Time: bounded by 16 `work` at each decision; the model has |Q| + sum_i sum_n p[i, n] variables [2, section 2.2],
+        where p[i, n] is how many units of job i node n holds.
+    Deviations: the limits are deterministic in place of the authors' wall clock, and a doubled limit goes on where they
+        begin anew. A plan that still improves at the last limit is taken. The search puts off jobs, until the next job
+        can end, where the authors' puts off units. A job whose request the model cannot express (see
+        `batdispatch.dispatchers.constraint.models.problem`) keeps the start and the place of a list schedule, and the
+        others are planned around it. Whole hosts that are all alike are one node. A job that has no walltime is
+        expected to run for 10^8 s.
     References:
         [1] C. Galleguillos, Z. Kiziltan, A. Sîrbu, O. Babaoglu. Constraint programming-based job dispatching for modern
             HPC applications. CP 2019, LNCS 11802, pp. 438-455.
@@ -62,10 +65,5 @@ class Pcp19(SolverDispatcher):
             )
 
     def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
-        began = self.clock()
-        first = self.first(instance)
         too_large = instance.node_wise_variables() > self.options.most_variables
-        if too_large and first.cost > instance.bound and self.options.work:
-            seconds = self.clock() - began
-            return settled(first, first.cost, bound=instance.bound, status="UNKNOWN", seconds=seconds)
-        return self.improve("node-wise", instance, first, began)
+        return self.search("node-wise", instance, too_large=too_large)

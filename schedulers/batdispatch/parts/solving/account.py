@@ -1,4 +1,7 @@
-"""What each decision of a planning dispatcher cost and what it gained: the lines of solver.jsonl and their sums."""
+"""What each decision of a planning dispatcher cost and what it gained: the lines of solver.jsonl and their sums.
+
+A decision for which a solver was to find a solution and found none has no cost, gap and improvement (null).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class Account:
         self.lines: list[bytes] = []
         self._unit = unit
         self._counts: dict[str, int] = {}
-        self._means: dict[str, float] = {}
+        self._means: dict[str, tuple[float, int]] = {}
         self._sums: dict[str, int] = {}
         self._fallbacks = 0
 
@@ -42,13 +45,15 @@ class Account:
             facts: further figures that the family knows; the report gives their means.
             counters: further counts that the family keeps; the report gives their sums.
         """
-        figures: dict[str, float] = {
+        # Where a solver found nothing, what is carried out is not what it found.
+        none = not found.solved
+        figures: dict[str, float | None] = {
             "variables": found.variables,
             "constraints": found.constraints,
-            "cost": found.cost / self._unit,
+            "cost": None if none else found.cost / self._unit,
             "bound": found.bound / self._unit,
-            "gap": found.gap,
-            "improvement": found.improvement,
+            "gap": None if none else found.gap,
+            "improvement": None if none else found.improvement,
             "build_seconds": found.build_seconds,
             "solve_seconds": found.solve_seconds,
             "work": found.work,
@@ -59,22 +64,24 @@ class Account:
         self._counts[found.status] = self._counts.get(found.status, 0) + 1
         self._fallbacks += found.limited or not found.solved
         for name in (*_MEANS, *facts):
-            self._means[name] = self._means.get(name, 0.0) + (figures[name] if name in figures else facts[name])
+            value = figures[name] if name in figures else facts[name]
+            if value is not None:
+                total, number = self._means.get(name, (0.0, 0))
+                self._means[name] = total + value, number + 1
         for name, count in counts.items():
             self._sums[name] = self._sums.get(name, 0) + count
 
     def report(self) -> dict[str, Any]:
-        """Return sums and means for result.json.
+        """Return sums and means for result.json; gap and improvement are means over what was found.
 
         planned: decisions for which a plan was made; statuses: how many of them by the solver's word; fallbacks: how
         many of them without a solution of the solver, or cut short by the wall-clock limit; skipped: see above.
         """
-        count = len(self.lines)
         return {
             "fallbacks": self._fallbacks,
-            "planned": count,
+            "planned": len(self.lines),
             "skipped": self.skipped,
             "statuses": dict(sorted(self._counts.items())),
-            "means": {name: value / count for name, value in self._means.items()},
+            "means": {name: total / number for name, (total, number) in self._means.items()},
             **self._sums,
         }

@@ -1,0 +1,197 @@
+"""What the published models find on 200 saved instances, beside list schedules and CP-SAT, as a table.
+
+Usage: ``python benchmarks/published_models.py [--work W] [--each N] [--out DIR] [--instances FILE ...] [--page PAGE]``
+
+Instances are taken from runs of easy on generated workloads (`batdispatch generate sessions`, fixed seeds) for CINECA's
+Eurora and KIT's ForHLR II: of each machine `each` instances, as evenly as there are over five classes of size (2 to 4,
+5 to 9, 10 to 19, 20 to 49, and 50 to 100 jobs that fit). Or they are read from FILEs. With PAGE, the table goes to its
+section ``published-models``.
+
+The models that grow with the machine are left out on KIT, which pcp19 refuses. A plan counts as found only if the
+search found it. The gap is (cost - bound) / cost, for the largest bound that is known: of sums of capacity, of CP-SAT
+with the model of counts, and of whichever model proved its optimum; the pooled model has a bound of its own. CPU time
+is that of one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from batdispatch.dispatchers.constraint.improving import improve
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.lists import Planner, best_of_lists
+from batdispatch.dispatchers.constraint.pcp20 import Pcp20Options
+from batdispatch.dispatchers.constraint.searching import searched
+from batdispatch.inputs.instances import read_instances
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms.generate import eurora, forhlr2
+from batdispatch.inputs.workloads.sessions import sessions
+from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch.parts.placement import make_placement
+from batdispatch.parts.solving import Limits
+from batdispatch.runs.grid import Cell, fill, run_grid
+from batdispatch.runs.instances import save_instances
+
+#: Most jobs of the instances of each class.
+CLASSES = (4, 9, 19, 49, 100)
+#: Nodes of the largest machine for which models are built that grow with it.
+LARGEST_MACHINE = 200
+#: Variables of the largest model of positions, as the paper counts them; pcp20's default.
+MOST_VARIABLES = Pcp20Options().most_variables
+#: Label -> model and its options.
+SEARCHES: dict[str, tuple[str, dict[str, str]]] = {
+    "hcp19's, nodes pooled": ("pooled", {}),
+    "pcp19's": ("node-wise", {}),
+    "pcp20's": ("positions", {}),
+    "pcp20's, units=different": ("positions", {"units": "different"}),
+    "pcp20's, backtracking=starts": ("positions", {"backtracking": "starts"}),
+}
+LISTS, SOLVER = "best-list, no solver", "counts, CP-SAT told the list of pcp20's rule"
+
+
+class Outcome(msgspec.Struct):
+    """What came of an instance: the cost found, or None; a proven lower bound; CPU time in s; whether it is optimal."""
+
+    cost: float | None
+    bound: float
+    seconds: float
+    proved: bool
+
+
+def instances(out: Path, each: int) -> dict[str, list[Instance]]:
+    """Return the instances by machine."""
+    found = {}
+    for name, content, jobs, seeds in (("Eurora", eurora(memory_mib=16), 600, 4), ("KIT", forhlr2(), 1500, 2)):
+        folder = out / name.lower()
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "machine.xml"
+        path.write_bytes(content)
+        platform = read_platform(path)
+        workloads = []
+        for seed in range(seeds):
+            workloads.append(folder / f"sessions-{seed}.json")
+            made = sessions(np.random.default_rng(seed), platform.machine, jobs=jobs, load=0.9)
+            write_workload(made, workloads[-1])
+        rows = run_grid(
+            path, platform.machine, workloads, [Cell(dispatcher="easy", options={"prediction": "oracle"})], out / "runs"
+        )
+        saved = []
+        for number, run in enumerate(rows[0].folders):
+            file = folder / f"instances-{number}.jsonl"
+            save_instances(run, file, most=10**9)
+            saved += [instance for _, instance in read_instances(file)]
+        found[name] = even(saved, each)
+    return found
+
+
+def even(saved: Sequence[Instance], count: int) -> list[Instance]:
+    """Return so many instances, as evenly over the classes of size as possible, and along the runs in each class."""
+    classes: list[list[Instance]] = [[] for _ in CLASSES]
+    for instance in saved:
+        classes[next(index for index, most in enumerate(CLASSES) if len(instance.jobs) <= most)].append(instance)
+    chosen: list[Instance] = []
+    for left, members in enumerate(sorted(classes, key=len)):
+        share = min((count - len(chosen)) // (len(CLASSES) - left), len(members))
+        chosen += [members[index * len(members) // share] for index in range(share)]
+    return chosen
+
+
+def outcomes(instance: Instance, limits: Limits) -> dict[str, Outcome]:
+    """Return what every way to solve an instance makes of it."""
+    found: dict[str, Outcome] = {}
+    bounds = {False: float(instance.bound), True: 0.0}
+    for pooled in (False, True):
+        seen = instance.as_one_node() if pooled else instance
+        bounds[pooled] = float(seen.bound)
+        placement = make_placement("last-fit")
+        placement.begin(instance.ledger.machine)
+        began = time.process_time()
+        first, best = best_of_lists(Planner(seen, placement), 0)
+        label = f"{LISTS}{', nodes pooled' if pooled else ''}"
+        found[label] = Outcome(best.cost, seen.bound, time.process_time() - began, best.cost <= seen.bound)
+        large = instance.ledger.machine.size > LARGEST_MACHINE
+        if not pooled and not large:
+            began = time.process_time()
+            told = improve(seen, first, limits, time.process_time)
+            seconds = time.process_time() - began
+            found[SOLVER] = Outcome(told.cost if told.solved else None, told.bound, seconds, told.status == "OPTIMAL")
+        for name, (model, options) in SEARCHES.items():
+            if (model == "pooled") != pooled or (model == "node-wise" and large):
+                continue
+            began = time.process_time()
+            if model == "positions" and instance.paper_variables() > MOST_VARIABLES:
+                found[name] = Outcome(None, 0.0, 0.0, False)
+                continue
+            plan = searched(model, seen, first, limits, time.process_time, **options)
+            proved = plan.status == "OPTIMAL"
+            # Boxes need consecutive positions: what is best for them bounds no other model.
+            bound = plan.cost if proved and model != "positions" else 0.0
+            cost = plan.cost if plan.solved else None
+            found[name] = Outcome(cost, bound, time.process_time() - began, proved)
+    for pooled in (False, True):
+        mine = {name: one for name, one in found.items() if ("pooled" in name) == pooled}
+        bounds[pooled] = max(bounds[pooled], *(one.bound for one in mine.values()))
+        for one in mine.values():
+            one.bound = bounds[pooled]
+    return found
+
+
+def table(machine: str, solved: Sequence[dict[str, Outcome]]) -> list[str]:
+    """Return the lines of a machine."""
+    lines = []
+    for name in solved[0]:
+        rows = [one[name] for one in solved]
+        lists = [one[f"{LISTS}, nodes pooled" if "pooled" in name else LISTS] for one in solved]
+        pairs = [(row.cost, other.cost) for row, other in zip(rows, lists, strict=True) if row.cost is not None]
+        gaps = [(row.cost - row.bound) / row.cost if row.cost else 0.0 for row in rows if row.cost is not None]
+        assert all(gap >= -1e-9 for gap in gaps), f"{name}: a cost below a bound"
+        seconds = 1000 * np.array([row.seconds for row in rows])
+        shares = [np.mean([row.cost is not None for row in rows]), np.mean([row.proved for row in rows])]
+        shares += [np.mean([mine < other for mine, other in pairs]), np.mean([mine > other for mine, other in pairs])]
+        cells = [f"{100 * share:.0f} %" for share in shares]
+        cells += [f"{np.mean(gaps):.3f}", f"{np.median(seconds):,.0f}", f"{seconds.mean():,.0f}"]
+        lines.append(f"| {machine}: {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=float, default=0.2)
+    parser.add_argument("--each", type=int, default=100)
+    parser.add_argument("--out", type=Path, default=Path("runs/published-models"))
+    parser.add_argument("--instances", type=Path, nargs="*", default=[])
+    parser.add_argument("--page", type=Path)
+    asked = parser.parse_args()
+    if asked.instances:
+        found = {path.stem: even([one for _, one in read_instances(path)], asked.each) for path in asked.instances}
+    else:
+        found = instances(asked.out, asked.each)
+    header = "|  | plan found | proved | better than best-list | worse | gap | CPU ms, median | mean |"
+    lines, limits = [header, "|---|" + "---:|" * 7], Limits(work=asked.work, wall=3600.0)
+    for machine, chosen in found.items():
+        solved = []
+        for number, instance in enumerate(chosen):
+            solved.append(outcomes(instance, limits))
+            print(f"{machine}: {number + 1} of {len(chosen)}", end="\r", file=sys.stderr, flush=True)
+        sizes = [sum(len(one.jobs) <= most for one in chosen) for most in CLASSES]
+        counts = ", ".join(
+            f"{number} of up to {most}" for number, most in zip(np.diff([0, *sizes]).tolist(), CLASSES, strict=True)
+        )
+        print(f"{machine}: {len(chosen)} instances, by jobs: {counts}", file=sys.stderr)
+        lines += table(machine, solved)
+    text = "\n".join(lines) + f"\n\n`work={asked.work:g}`, {sum(map(len, found.values()))} instances."
+    print(text)
+    if asked.page:
+        fill(asked.page, {"published-models": text})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+"""The searched models by name. Who imports this loads a solver, which takes half a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from batdispatch.dispatchers.constraint.models.node_wise import NodeWise
+from batdispatch.dispatchers.constraint.models.pooled import Pooled
+from batdispatch.dispatchers.constraint.models.positions import Positions
+from batdispatch.dispatchers.constraint.models.searched import SearchedModel
+
+SEARCHED: dict[str, Callable[..., SearchedModel]] = {model.name: model for model in (Pooled, NodeWise, Positions)}

@@ -1,0 +1,219 @@
+"""PCP'20's model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import gcd
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.job import Job
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.dispatchers.constraint.models.interleaved import Interleaved
+from batdispatch.dispatchers.constraint.models.searched import SearchedModel
+from batdispatch.parts.solving.runner import Value
+
+#: Positions of a resource up to which the map from positions to nodes is written out.
+MOST_POSITIONS = 4096
+#: How much longer than its limit PCP'20 searches while it has no solution: 1 s, and four extensions of 0.5 s.
+EXTENDED = 3.0
+
+Units = Literal["increasing", "different"]
+Backtracking = Literal["all", "starts"]
+
+
+def node_map(capacity: NDArray[np.int64], axis: int) -> list[int]:
+    """Return the node of each position of a resource type, in node order (figure 2 of the PCP'20 paper)."""
+    nodes: list[int] = np.repeat(np.arange(len(capacity)), capacity[:, axis]).tolist()
+    return nodes
+
+
+class Positions(SearchedModel):
+    """PCP'20, the published model: each unit is a box in time x position, for each resource type it needs.
+
+    For each type, boxes do not overlap (diffn), and a cumulative along the time is implied. A unit's boxes are on one
+    node (element), and none straddles two. Whole nodes have no box. Amounts of a resource are counted in the largest
+    amount that divides all of them.
+
+    A box needs consecutive positions, which the machine does not ask for: the optimum may be above that of `Counts`.
+
+    Attributes:
+        positions: position variables by job.
+        nodes: by job and unit, the variables of positions (resource type, variable).
+    """
+
+    name = "positions"
+
+    def __init__(
+        self, instance: Instance, plan: Plan, *, units: Units = "increasing", backtracking: Backtracking = "all"
+    ) -> None:
+        """Make the model.
+
+        Args:
+            instance: the instance.
+            plan: a feasible plan of it.
+            units: whether the positions of a job's units increase, or are only different.
+            backtracking: whether the search takes back starts and positions, or starts alone.
+        """
+        self._increasing = units == "increasing"
+        self._only_starts = backtracking == "starts"
+        self.complete = not self._only_starts
+        super().__init__(instance, plan)
+
+    def expresses(self, job: Job) -> bool:
+        return super().expresses(job) and (self._exclusive or not self.instance.space.need(job).whole)
+
+    def build(self) -> None:
+        cp = self.cp
+        axes = range(self.capacity.shape[1])
+        self.grains = [self._grain(axis) for axis in axes]
+        lines = [_Line(self.capacity[:, axis] // self.grains[axis]) for axis in axes]
+        boxes: list[_Boxes] = [_Boxes([], [], [], []) for _ in axes]
+        self.positions: dict[int, list[Any]] = {}
+        self.lines = lines
+        #: By job and unit: a resource type, and the unit's position on it.
+        self.unit_at: dict[int, list[tuple[int, Any]]] = {}
+        for job in self.moved:
+            used = [(axis, amount // self.grains[axis]) for axis, amount in enumerate(self.amounts(job)) if amount]
+            rows: dict[int, list[Any]] = {axis: [] for axis, _ in used}
+            for unit in range(self.units(job)):
+                nodes = []
+                for axis, amount in used:
+                    y = lines[axis].variable(cp, amount, f"y{job},{axis},{unit}")
+                    rows[axis].append(y)
+                    boxes[axis].add(self.starts[job], y, self.durations[job], amount)
+                    if len(used) > 1 or not lines[axis].short:
+                        nodes.append(lines[axis].node(cp, y, amount))
+                # The element constraints: the unit's positions of all types lie on one node.
+                for one, other in pairwise(nodes):
+                    cp.Add(one == other)
+            for axis, amount in used:
+                if self._increasing:
+                    for y, after in pairwise(rows[axis]):
+                        cp.Add(y + amount <= after)
+                elif len(rows[axis]) > 1:
+                    # alldifferent, implied: the positions of a job's units are all different.
+                    cp.Add(cp.AllDifferent(rows[axis]))
+            self.positions[job] = [y for row in rows.values() for y in row]
+            self.unit_at[job] = [(used[0][0], y) for y in rows[used[0][0]]]
+            self.variables += self.positions[job]
+        for axis in axes:
+            if boxes[axis].starts:
+                for begin, end, low, high in self.fixed_boxes(axis):
+                    boxes[axis].add(cp.IntConst(begin), cp.IntConst(low), end - begin, high - low)
+                # diffn.
+                starts, ys, durations, amounts = boxes[axis]
+                widths, heights = [cp.IntConst(one) for one in durations], [cp.IntConst(one) for one in amounts]
+                cp.Add(cp.NonOverlappingBoxesConstraint(starts, ys, widths, heights))
+        # The implied cumulative in the direction of time.
+        self.pool()
+
+    def search(self) -> Any:
+        return Interleaved(
+            [self.starts[job] for job in self.moved],
+            [self.positions[job] for job in self.moved],
+            [self.durations[job] for job in self.moved],
+            sorted({held.end for held in self.held}),
+            raised=self.raised,
+            only_starts=self._only_starts,
+        )
+
+    def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
+        return spent >= limit and (spent >= EXTENDED * limit or best() is not None)
+
+    def counts(self, job: int, value: Value) -> dict[int, int]:
+        there: dict[int, int] = {}
+        for axis, y in self.unit_at[job]:
+            node = self.lines[axis].node_of(value(y))
+            there[node] = there.get(node, 0) + 1
+        return there
+
+    def _grain(self, axis: int) -> int:
+        """Return the largest amount of a resource that divides all amounts of it."""
+        amounts = [int(amount) for amount in np.unique(self.capacity[:, axis])]
+        amounts += [int(amount) for held in self.held for amount in held.amounts[:, axis]]
+        amounts += [self.amounts(job)[axis] for job in self.moved]
+        return gcd(*amounts) or 1
+
+    def fixed_boxes(self, axis: int) -> list[tuple[int, int, int, int]]:
+        """Return boxes (begin, end, first position, position behind the last) of what jobs hold that are not moved.
+
+        What a job holds on a node takes the lowest positions of the node that are free when it begins, in several
+        pieces if need be. Of the jobs that begin together the longest takes its positions first: what they leave free
+        is then in one piece at any time.
+        """
+        line, grain = self.lines[axis], self.grains[axis]
+        by_node: dict[int, list[tuple[int, int, int, int]]] = {}
+        for held in sorted(self.held, key=lambda one: (one.begin, -one.end)):
+            for node, amount in zip(held.nodes.tolist(), (held.amounts[:, axis] // grain).tolist(), strict=True):
+                mine = by_node.setdefault(node, [])
+                taken = sorted((low, high) for _, end, low, high in mine if end > held.begin)
+                at, behind = line.begins[node], line.ends[node]
+                for low, high in [*taken, (behind, behind)]:
+                    piece = min(low - at, amount)
+                    if piece > 0:
+                        mine.append((held.begin, held.end, at, at + piece))
+                        amount -= piece
+                    at = max(at, high)
+        return [box for mine in by_node.values() for box in mine]
+
+
+class _Line:
+    """All units of a resource in one line, in node order.
+
+    Attributes:
+        begins, ends: the first position of each node, and the one behind its last.
+        short: whether the map from positions to nodes is written out.
+    """
+
+    def __init__(self, capacity: NDArray[np.int64]) -> None:
+        behind = capacity.cumsum()
+        self.ends: list[int] = behind.tolist()
+        self.begins: list[int] = (behind - capacity).tolist()
+        self.short = self.ends[-1] <= MOST_POSITIONS
+        self._behind = behind
+        self._map = node_map(capacity[:, None], 0) if self.short else []
+        self._starts: dict[int, list[int]] = {}
+
+    def node_of(self, position: int) -> int:
+        """Return the node of a position."""
+        return int(np.searchsorted(self._behind, position, side="right"))
+
+    def variable(self, cp: Any, size: int, name: str) -> Any:
+        """Return a variable of a first position, from which `size` positions lie on one node."""
+        if not self.short:
+            return cp.IntVar(0, self.ends[-1] - size, name)
+        # element(map, y) = element(map, y + size - 1) concerns one variable, and is said by its domain.
+        if size not in self._starts:
+            spans = zip(self.begins, self.ends, strict=True)
+            self._starts[size] = [y for begin, end in spans for y in range(begin, end - size + 1)]
+        return cp.IntVar(self._starts[size], name)
+
+    def node(self, cp: Any, y: Any, size: int) -> Any:
+        """Return the node of `size` positions from `y` on, and let them lie on one."""
+        if self.short:
+            return cp.Element(self._map, y)
+        # The same, said of the bounds of each node's positions.
+        node = cp.IntVar(0, len(self.ends) - 1, "")
+        cp.Add(cp.Element(self.begins, node) <= y)
+        cp.Add(cp.Element(self.ends, node) >= y + size)
+        return node
+
+
+class _Boxes(NamedTuple):
+    """Boxes of one resource: starts in time, first positions, durations in s, and amounts."""
+
+    starts: list[Any]
+    ys: list[Any]
+    durations: list[int]
+    amounts: list[int]
+
+    def add(self, start: Any, y: Any, duration: int, amount: int) -> None:
+        self.starts.append(start)
+        self.ys.append(y)
+        self.durations.append(duration)
+        self.amounts.append(amount)

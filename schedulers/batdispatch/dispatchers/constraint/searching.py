@@ -1,0 +1,99 @@
+"""What the published dispatchers have in common: at each decision a model is searched for a plan, within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from batdispatch.core.correction import Correction
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+from batdispatch.dispatchers.constraint.base import PlanningDispatcher, PlanningOptions
+from batdispatch.dispatchers.constraint.improving import LARGEST
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.lists import Plan, Planner, first_solution
+from batdispatch.parts.solving import Found, Limits, run, settled
+
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+
+
+def searched(
+    formulation: str, instance: Instance, fallback: Plan, limits: Limits, clock: Callable[[], float], **options: Any
+) -> Found[Plan]:
+    """Return what the search of a model finds, or else the fallback with the status UNKNOWN.
+
+    Args:
+        formulation: name of a searched model in `batdispatch.dispatchers.constraint.models`.
+        instance: the instance.
+        fallback: a feasible plan of it. Jobs that the model cannot express keep what it says.
+        limits: when the search stops.
+        clock: seconds, for the account.
+        options: of the model.
+    """
+    # The solver adds up costs in 64 bits.
+    if sum(instance.weights.tolist()) * instance.horizon() > LARGEST:
+        return settled(fallback, fallback.cost, bound=instance.bound, status="UNKNOWN")
+    # A solver takes half a second to load, which commands that only list dispatchers should not pay.
+    from batdispatch.dispatchers.constraint.models.formulations import SEARCHED
+
+    return run(
+        lambda: SEARCHED[formulation](instance, fallback, **options),
+        (fallback, fallback.cost),
+        bound=instance.bound,
+        limits=limits,
+        clock=clock,
+        trust=False,
+    )
+
+
+class SearchOptions(PlanningOptions, frozen=True, kw_only=True):
+    """Options of the dispatchers that search a model.
+
+    work: search for so many deterministic seconds at each decision, about as long on a processor. The papers have 1 s.
+    wall: stop after so many seconds of wall-clock time at each decision. This safety net makes a run depend on the
+        machine, so that each such stop is counted as a fallback.
+    correction: see `batdispatch explain best-list`; `second`, as published.
+    wake: see `batdispatch explain best-list`; off, as published.
+    """
+
+    work: Seconds = 1.0
+    wall: Seconds = 60.0
+    correction: Correction = "second"
+    wake: bool = False
+
+
+class SearchDispatcher(PlanningDispatcher):
+    """Searches a model for the plan of each decision.
+
+    If the search finds no plan, the next window is half as large, and a fallback is counted: the jobs start as in the
+    plan of PCP'20's search rule, made without a solver.
+    """
+
+    options_type: ClassVar[type[Options]] = SearchOptions
+    effort = 2
+
+    def __init__(self, options: Options | None = None, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        # The models know no rule of placement but their own.
+        self._asked = self.options.placement != self.options_type().placement or not self.placement.complete
+
+    def first(self, instance: Instance, after: Sequence[float] | None = None) -> Plan:
+        """Return the plan of the search rule; `after` are the jobs' earliest starts, s from now."""
+        return first_solution(Planner(instance, self.placement, after))
+
+    def start(self, ledger: Ledger, instance: Instance, plan: Plan) -> int:
+        if self._asked:
+            plan, _ = self.place_now(instance, plan)
+        return super().start(ledger, instance, plan)
+
+    def search(self, formulation: str, instance: Instance, *, too_large: bool = False, **options: Any) -> Found[Plan]:
+        """Search a model; `too_large`: do not even build it."""
+        began = self.clock()
+        first = self.first(instance)
+        if too_large:
+            seconds = self.clock() - began
+            return settled(first, first.cost, bound=instance.bound, status="UNKNOWN", seconds=seconds)
+        limits = Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
+        return searched(formulation, instance, first, limits, self.clock, **options)
