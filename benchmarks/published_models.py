@@ -1,6 +1,6 @@
 """What the published models find on 200 saved instances, beside list schedules and CP-SAT, as a table.
 
-Usage: ``python benchmarks/published_models.py [--work W] [--each N] [--out DIR] [--instances FILE ...] [--page PAGE]``
+Usage: ``python benchmarks/published_models.py [--work W] [--each N] [--out DIR] [--page PAGE]``, see --help
 
 Instances are taken from runs of easy on generated workloads (`batdispatch generate sessions`, fixed seeds) for CINECA's
 Eurora and KIT's ForHLR II: of each machine `each` instances, as evenly as there are over five classes of size (2 to 4,
@@ -65,10 +65,18 @@ class Outcome(msgspec.Struct):
     proved: bool
 
 
-def instances(out: Path, each: int) -> dict[str, list[Instance]]:
-    """Return the instances by machine."""
+class Sized(msgspec.Struct):
+    """A saved instance of which only the number of jobs matters."""
+
+    jobs: list[msgspec.Raw]
+
+
+def instances(out: Path, machines: Sequence[str]) -> dict[str, list[Path]]:
+    """Return files of instances by machine."""
     found = {}
     for name, content, jobs, seeds in (("Eurora", eurora(memory_mib=16), 600, 4), ("KIT", forhlr2(), 1500, 2)):
+        if name not in machines:
+            continue
         folder = out / name.lower()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "machine.xml"
@@ -76,31 +84,31 @@ def instances(out: Path, each: int) -> dict[str, list[Instance]]:
         platform = read_platform(path)
         workloads = []
         for seed in range(seeds):
-            workloads.append(folder / f"sessions-{seed}.json")
+            workloads.append(folder / f"{name.lower()}-{seed}.json")
             made = sessions(np.random.default_rng(seed), platform.machine, jobs=jobs, load=0.9)
             write_workload(made, workloads[-1])
         rows = run_grid(
             path, platform.machine, workloads, [Cell(dispatcher="easy", options={"prediction": "oracle"})], out / "runs"
         )
-        saved = []
-        for number, run in enumerate(rows[0].folders):
-            file = folder / f"instances-{number}.jsonl"
+        found[name] = [folder / f"instances-{number}.jsonl" for number in range(seeds)]
+        for run, file in zip(rows[0].folders, found[name], strict=True):
             save_instances(run, file, most=10**9)
-            saved += [instance for _, instance in read_instances(file)]
-        found[name] = even(saved, each)
     return found
 
 
-def even(saved: Sequence[Instance], count: int) -> list[Instance]:
+def even(files: Sequence[Path], count: int, chosen: Path) -> list[Instance]:
     """Return so many instances, as evenly over the classes of size as possible, and along the runs in each class."""
-    classes: list[list[Instance]] = [[] for _ in CLASSES]
-    for instance in saved:
-        classes[next(index for index, most in enumerate(CLASSES) if len(instance.jobs) <= most)].append(instance)
-    chosen: list[Instance] = []
-    for left, members in enumerate(sorted(classes, key=len)):
-        share = min((count - len(chosen)) // (len(CLASSES) - left), len(members))
-        chosen += [members[index * len(members) // share] for index in range(share)]
-    return chosen
+    classes: list[list[bytes]] = [[] for _ in CLASSES]
+    for line in (line for file in files for line in file.read_bytes().splitlines() if line.strip()):
+        jobs = len(msgspec.json.decode(line, type=Sized).jobs)
+        classes[next(index for index, most in enumerate(CLASSES) if jobs <= most)].append(line)
+    lines: list[bytes] = []
+    for done, members in enumerate(sorted(classes, key=len)):
+        share = min((count - len(lines)) // (len(CLASSES) - done), len(members))
+        lines += [members[index * len(members) // share] for index in range(share)]
+    chosen.parent.mkdir(parents=True, exist_ok=True)
+    chosen.write_bytes(b"\n".join(lines))
+    return [instance for _, instance in read_instances(chosen)]
 
 
 def outcomes(instance: Instance, limits: Limits) -> dict[str, Outcome]:
@@ -167,20 +175,22 @@ def main() -> None:
     parser.add_argument("--work", type=float, default=0.2)
     parser.add_argument("--each", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("runs/published-models"))
+    parser.add_argument("--machines", default="Eurora,KIT", help="generate for these (%(default)s)")
     parser.add_argument("--instances", type=Path, nargs="*", default=[])
     parser.add_argument("--page", type=Path)
     asked = parser.parse_args()
     if asked.instances:
-        found = {path.stem: even([one for _, one in read_instances(path)], asked.each) for path in asked.instances}
+        files = {path.stem: [path] for path in asked.instances}
     else:
-        found = instances(asked.out, asked.each)
+        files = instances(asked.out, asked.machines.split(","))
+    found = {name: even(mine, asked.each, asked.out / f"{name}.jsonl") for name, mine in files.items()}
     header = "|  | plan found | proved | better than best-list | worse | gap | CPU ms, median | mean |"
     lines, limits = [header, "|---|" + "---:|" * 7], Limits(work=asked.work, wall=3600.0)
     for machine, chosen in found.items():
         solved = []
         for number, instance in enumerate(chosen):
             solved.append(outcomes(instance, limits))
-            print(f"{machine}: {number + 1} of {len(chosen)}", end="\r", file=sys.stderr, flush=True)
+            print(f"{machine}: {number + 1} of {len(chosen)}", file=sys.stderr, flush=True)
         sizes = [sum(len(one.jobs) <= most for one in chosen) for most in CLASSES]
         counts = ", ".join(
             f"{number} of up to {most}" for number, most in zip(np.diff([0, *sizes]).tolist(), CLASSES, strict=True)

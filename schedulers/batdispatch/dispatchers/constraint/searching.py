@@ -77,7 +77,8 @@ class SearchDispatcher(PlanningDispatcher):
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
         # The models know no rule of placement but their own.
-        self._asked = self.options.placement != self.options_type().placement or not self.placement.complete
+        usual: Any = self.options_type()
+        self._asked = self.options.placement != usual.placement or not self.placement.complete
 
     def first(self, instance: Instance, after: Sequence[float] | None = None) -> Plan:
         """Return the plan of the search rule; `after` are the jobs' earliest starts, s from now."""
