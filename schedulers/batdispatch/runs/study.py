@@ -1,7 +1,8 @@
 """The experiments of PCP'20's paper on one machine: `expe/eurora` and `expe/kit` say which, this file runs them.
 
 Parts:
-- `log`: simulate a real log with every dispatcher and prediction (tables 1 and 2, figures 4 and 5 of the paper).
+- `log`: simulate a real log, or its first jobs, with every dispatcher and prediction (tables 1 and 2, figures 4 and 5
+  of the paper).
 - `generated`: the same with generated workloads (see `batdispatch.inputs.workloads.sessions`), one per seed.
 - `instances`: count the variables of PCP'20 over those of PCP'19 (figure 6) and compare the times to solve (figure 7),
   on instances saved from those runs of the first two parts that are there.
@@ -31,12 +32,14 @@ from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.sessions import sessions
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.report.ratios import ratio_picture
+from batdispatch.results.report.spreads import spread_picture
 from batdispatch.results.runs import read_result
 from batdispatch.runs.grid import Cell, Row, publish, refusal, run_grid
 from batdispatch.runs.instances import Compared, compare_models, save_instances
 from batdispatch.runs.study_tables import (
     MODELS,
     Table,
+    by_group,
     decision_time_tables,
     grid_table,
     times_table,
@@ -46,7 +49,14 @@ from batdispatch.runs.study_tables import (
 PARTS = ("log", "generated", "instances", "decision-time")
 #: The dispatchers that call a solver.
 CONSTRAINT = ("hcp19", "pcp19", "pcp20")
-DISPATCHERS = ("easy", "conservative", "best-list", *CONSTRAINT)
+#: Name of a row -> dispatcher and the options that make it up.
+DISPATCHERS: dict[str, tuple[str, dict[str, str]]] = {
+    "easy": ("easy", {}),
+    "conservative": ("conservative", {}),
+    "filler[ordering=sjf]": ("filler", {"ordering": "sjf"}),
+    "best-list": ("best-list", {}),
+    **{name: (name, {}) for name in CONSTRAINT},
+}
 #: The baseline of the runs whose decisions take time.
 BASELINE = "easy"
 #: Constant times that a decision of pcp20 takes, s, to see how slow it may be.
@@ -85,8 +95,11 @@ class Study(msgspec.Struct, kw_only=True, frozen=True):
     def cells(self, dispatchers: Sequence[str], predictions: Sequence[str]) -> list[Cell]:
         """Return the grid: dispatchers x predictions."""
         return [
-            Cell(dispatcher=name, options={"prediction": prediction, **(self.solver if name in CONSTRAINT else {})})
-            for name in DISPATCHERS
+            Cell(
+                dispatcher=dispatcher,
+                options={**options, "prediction": prediction, **(self.solver if name in CONSTRAINT else {})},
+            )
+            for name, (dispatcher, options) in DISPATCHERS.items()
             for prediction in predictions
             if name in dispatchers
         ]
@@ -115,8 +128,8 @@ def _parser(study: Study) -> argparse.ArgumentParser:
     add("--seeds", type=int, default=study.seeds, help="generate a workload for each seed from 0 to N-1 (%(default)s)")
     add("--pcp19-seeds", type=int, default=1, help="run pcp19, which is slow, on so many of them (%(default)s)")
     add("--count", type=int, default=1000, help="save at most so many instances of each run (%(default)s)")
-    add("--solve", type=int, default=200, help="solve so many instances of each kind of workload (%(default)s)")
-    add("--work", type=float, default=0.5, help="search an instance for so many deterministic seconds (%(default)s)")
+    add("--solve", type=int, default=40, help="solve so many instances of each kind of workload (%(default)s)")
+    add("--work", type=float, default=0.05, help="search an instance for so many deterministic seconds (%(default)s)")
     add("--processes", type=int, default=1, help="run so many simulations at a time (%(default)s)")
     add("--out", type=Path, default=Path("runs") / study.name.lower(), help="keep runs in this folder (%(default)s)")
     add("--write", action="store_true", help="write tables and pictures into the folder of run.py")
@@ -192,7 +205,9 @@ class _Campaign:
         write_workload(workload, path)
         self.say(report.as_text())
         cells = self.study.cells(self.dispatchers, self.study.log_predictions)
-        self.sections["log"] = grid_table(self._rows(platform, [path], cells), self.study.published)
+        rows = self._rows(platform, [path], cells)
+        self.sections["log"] = grid_table(rows, self.study.published)
+        self._draw_spreads("log", rows)
 
     def _grouped(self, platform: Platform, workloads: list[Path], tables: Tables) -> str:
         """Return tables over all workloads, and with pcp19 over the first ones, where it runs at all."""
@@ -207,7 +222,17 @@ class _Campaign:
 
     def _grid(self, platform: Platform, workloads: list[Path], dispatchers: Sequence[str]) -> str:
         cells = self.study.cells(dispatchers, self.study.predictions)
-        return grid_table(self._rows(platform, workloads, cells), self.study.published)
+        rows = self._rows(platform, workloads, cells)
+        if set(self.dispatchers) <= {*dispatchers, "pcp19"}:
+            self._draw_spreads("generated", rows)
+        return grid_table(rows, self.study.published)
+
+    def _draw_spreads(self, name: str, rows: list[Row]) -> None:
+        """Draw what figures 4 and 5 show."""
+        folder = self.here if self.asked.write else self.out
+        panels = {"slowdown": by_group(rows, "slowdowns"), "wait (s)": by_group(rows, "waits")}
+        title = f"Slowdown and waiting time, mean and standard deviation over the jobs, {self.study.name}, {name}"
+        spread_picture(folder / f"quality-{name}.svg", panels, title=title)
 
     def _decision_time(self, platform: Platform, workloads: list[Path], dispatchers: Sequence[str]) -> str:
         """Return tables for decisions that take no time, measured time, the paper's mean time, and constant times."""
@@ -237,7 +262,8 @@ class _Campaign:
             prediction = read_result(folder).options["prediction"]
             name = f"{workload}, {folder.name.partition(',')[0]}, {prediction}"
             path = self.out / f"instances-{folder.parent.parent.name}-{folder.name}.jsonl"
-            kept, total = save_instances(folder, path, most=self.asked.count)
+            # As in the paper, also the instances of one job.
+            kept, total = save_instances(folder, path, least=1, most=self.asked.count)
             self.say(f"{name}: {kept} of {total} instances saved")
             share = math.ceil(self.asked.solve / kinds[workload])
             compared = compare_models(path, list(MODELS), work=self.asked.work, wall=WALL, most=share)

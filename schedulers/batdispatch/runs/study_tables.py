@@ -39,6 +39,23 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
 
 
+def label_of(cell: Cell) -> str:
+    """Return the name of a row: the dispatcher, and the ordering it was asked for."""
+    ordering = cell.options.get("ordering")
+    return f"{cell.dispatcher}[ordering={ordering}]" if ordering else cell.dispatcher
+
+
+def by_group(rows: Sequence[Row], metric: str) -> dict[str, dict[str, list[float]]]:
+    """Return a metric's values of all jobs by expected run time and dispatcher."""
+    names = list(dict.fromkeys(label_of(row.cell) for row in rows))
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        series = found.setdefault(row.cell.options["prediction"], {name: [] for name in names})
+        series[label_of(row.cell)] = getattr(row, metric)
+    # Where a line would not hold the names, they take two.
+    return {key: {name.replace("[", "\n["): values for name, values in one.items()} for key, one in found.items()}
+
+
 def spread(values: Sequence[float], digits: int) -> str:
     """Return mean and standard deviation of the values, as the paper's pictures show them."""
     return f"{np.mean(values):,.{digits}f} ± {np.std(values):,.{digits}f}"
@@ -46,19 +63,29 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 def grid_table(rows: Sequence[Row], published: Table) -> str:
     """Return what every cell of the grid measured beside the paper's figures (tables 1 and 2), one line per cell."""
-    header = ["", "expected run time", "decisions", "CPU ms a decision", "CPU s", "slowdown", "wait (s)", "violations"]
+    header = [
+        "",
+        "expected run time",
+        "decisions",
+        "no plan found",
+        "CPU ms a decision",
+        "CPU s",
+        "slowdown",
+        "wait (s)",
+    ]
+    header += ["violations"]
     header += ["paper: ms a decision", "paper: total s"]
     table, notes = [], []
     for row in rows:
         prediction = row.cell.options["prediction"]
         beside = _published(published.get((row.cell.dispatcher, prediction)))
         if row.refused:
-            facts = ["refused", *[""] * 5]
+            facts = ["refused", *[""] * 6]
             notes.append(f"Refused: {row.refused}.")
         else:
-            facts = [f"{row.calls:,}", f"{row.decision_ms:.2f}", f"{row.cpu_seconds:,.1f}"]
+            facts = [f"{row.calls:,}", f"{row.fallbacks:,}", f"{row.decision_ms:.2f}", f"{row.cpu_seconds:,.1f}"]
             facts += [spread(row.slowdowns, 2), spread(row.waits, 0), str(row.violations)]
-        table.append([row.cell.dispatcher, prediction, *facts, *beside])
+        table.append([label_of(row.cell), prediction, *facts, *beside])
     return "\n\n".join([markdown(header, table), *dict.fromkeys(notes)])
 
 
@@ -131,7 +158,7 @@ def decision_time_tables(columns: Mapping[str, Sequence[Row]], slow: Sequence[Ro
         if any(row.refused for row in rows):
             continue
         cell, measured, fixed = rows[0].cell, rows[1].decision_ms, rows[2].cell.decision_time or 0.0
-        line = [cell.dispatcher, cell.options["prediction"], f"{measured:.2f}"]
+        line = [label_of(cell), cell.options["prediction"], f"{measured:.2f}"]
         line.append("" if cell.dispatcher == baseline else f"{1000 * fixed:.0f}")
         table.append(line + [f"{np.mean(row.slowdowns):.2f}; {np.mean(row.waits):,.0f} s" for row in rows])
     header = ["", "expected run time", "CPU ms measured", "ms in the paper"]
