@@ -120,6 +120,8 @@ def test_boxes_need_consecutive_positions_which_the_machine_does_not_ask_for() -
     found = instance([(6,)], [(duration, 1, (cores,)) for duration, cores in asked])
     costs = {name: solved(name, found).cost for name in EXACT}
     assert costs == {"node-wise": 4066666, "counts": 4066666, "positions": 4133333}
+    better = solved("counts", found)
+    assert searched("positions", found, better, LIMITS, lambda: 0.0).cost == 4133333, "a search is told of no plan"
 
 
 def test_whole_nodes_have_no_box_and_keep_their_place() -> None:
