@@ -139,6 +139,12 @@ WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
     ({"sizes": _sizes(kind="rigid")}, "sizes.kind", "rigid", "one of moldable, malleable, evolving"),
     ({"sizes": _sizes(kind="malleable")}, "sizes.steps", None, "at least 2 of a job that is malleable"),
     ({"sizes": _sizes(kind="evolving", steps=1)}, "sizes.steps", 1, "at least 2 of a job that is evolving"),
+    (
+        {"sizes": _sizes(period=15, data=1e9)},
+        "sizes.kind",
+        None,
+        "malleable or evolving: 'period' is said, which is nothing to a job that is never resized",
+    ),
     ({"sizes": _sizes(steps=0)}, "sizes.steps", 0, "a whole number from 1 to 1000000000"),
     ({"sizes": _sizes(period=-1)}, "sizes.period", -1, "seconds from 0 to 1e+09"),
     ({"sizes": _sizes(period=True)}, "sizes.period", True, "seconds from 0"),

@@ -141,3 +141,8 @@ def test_options_reach_the_dispatcher_inside() -> None:
 def test_a_moldable_job_is_not_resized(task: Task) -> None:
     result = simulate(Machine.flat(4), [task], "resizing")
     assert list(result.rows) == ["x"]
+
+
+def test_a_dispatcher_that_plans_rigidly_is_refused_by_its_name() -> None:
+    with pytest.raises(InputError, match=r"found stochastic-batch inside it, which plans rigidly"):
+        create("resizing[dispatcher=stochastic-batch]")

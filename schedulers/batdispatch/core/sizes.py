@@ -36,6 +36,9 @@ MAX_UNITS = 2**31 - 1
 #: Most steps of a job, most requests for another size, longest period in seconds, and most bytes redistributed.
 MAX_STEPS, MAX_ASKS, MAX_PERIOD, MAX_DATA = 10**9, 10_000, 1e9, 1e18
 
+#: What is said only of jobs that are resized while they run.
+RESIZED = ("steps", "period", "data", "asks")
+
 #: How a job may change its size, see above.
 Kind = Literal["moldable", "malleable", "evolving"]
 
@@ -120,6 +123,9 @@ def read_sizes(value: Any, field: str) -> Sizes:
             raise FieldError(f"{field}.asks[{index}].least", ask.least, f"at most {sizes.most}, the job's most")
         if ask.most is not None and ask.most < sizes.least:
             raise FieldError(f"{field}.asks[{index}].most", ask.most, f"at least {sizes.least}, the job's least")
+    if "kind" not in value and (unused := next((name for name in RESIZED if name in value), None)) is not None:
+        expected = f"malleable or evolving: {unused!r} is said, which is nothing to a job that is never resized"
+        raise FieldError(f"{field}.kind", None, expected)
     if not sizes.scalability.covers(sizes.least, sizes.most):
         expected = f"a table from at most {sizes.least} to at least {sizes.most} units"
         raise FieldError(f"{field}.scalability", sizes.scalability.text, expected)
@@ -133,6 +139,8 @@ def write_sizes(sizes: Sizes) -> dict[str, Any]:
         zip(Sizes.__struct_fields__[-len(Sizes.__struct_defaults__) :], Sizes.__struct_defaults__, strict=True)
     )
     found = {name: value for name, value in told.items() if name == "factor" or value != usual.get(name)}
+    if any(name in found for name in RESIZED):
+        found["kind"] = sizes.kind
     if "scalability" in found:
         found["scalability"] = sizes.scalability.text
     if "asks" in found:

@@ -93,11 +93,10 @@ class Resizing(Layer):
         super().__init__(options, seed)
         if any(isinstance(inside, Resizing) for inside in chain(self.inner)):
             raise InputError("dispatcher resizing: there is resizing inside it: both would resize the same jobs")
-        rigid = next((inside for inside in chain(self.inner) if not inside.gives_way), None)
-        if rigid is not None:
+        if not all(inside.gives_way for inside in chain(self.inner)):
             raise InputError(
-                f"dispatcher resizing: found {type(rigid).__name__} inside it, which plans rigidly, expected one that "
-                "can do with jobs which are resized whatever was planned"
+                f"dispatcher resizing: found {self.options.dispatcher} inside it, which plans rigidly, expected one "
+                "that can do with jobs which are resized whatever was planned"
             )
         self.policy = make_policy(self.options.policy)
         costs = (self.options.check_cost, self.options.expand_cost, self.options.shrink_cost)

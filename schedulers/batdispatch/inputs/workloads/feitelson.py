@@ -3,17 +3,21 @@
 - Size: n with a probability proportional to 1 / n^1.5, a harmonic distribution of order 1.5, in which powers of two are
   `POWERS` times as likely as that.
 - Run time: exponential with a short or a long mean, the long one `RATIO` times the short one. So run times vary more
-  than those of an exponential distribution. The short mean has the probability 0.95 - 0.2 n / N for a job of size n, N
-  being the largest size; so larger jobs tend to run longer.
-- Arrivals: a Poisson process.
+  than those of an exponential distribution. The short mean has the probability `SHORT`: 0.95 - 0.2 n / N for a job of
+  size n, N being the largest size; so larger jobs tend to run longer.
+- Arrivals: a Poisson process, as in the workloads of DMR's paper.
 
-The model's author states the harmonic order, that sizes are then tailored by hand in favour of small ones and powers of
-two, that run times are hyperexponential, and that they grow weakly with the size. `POWERS`, `RATIO` and `SHORT` are
-choices made here. Left out: jobs that are submitted again when they have ended.
+What the archive's description of the model [1] says, as far as it could be read: sizes are harmonic of order
+1.5, and then tailored by hand so that small ones and powers of two stand out; run times have a coefficient of variation
+above 1, and a weak correlation with the size, such that large jobs tend to run longer; jobs are run again and again.
+Chosen here: that only powers of two are tailored, and by `POWERS`; that two exponential stages stand for the variation,
+and the values of `RATIO` and `SHORT`. Left out: jobs that are submitted again when they have ended.
 
 References:
-    Feitelson: "Packing schemes for gang scheduling", JSSPP 1996. The Parallel Workloads Archive describes the model as
-    "The Feitelson 1996 Model".
+    [1] The Parallel Workloads Archive: "The Feitelson 1996 Model".
+    [2] Feitelson: "Packing schemes for gang scheduling", JSSPP 1996, to which the model goes back. It was not at hand.
+    [3] Feitelson, Rudolph: "Toward convergence in job schedulers for parallel supercomputers", JSSPP 1996, which DMR's
+        paper cites for the model.
 """
 
 from __future__ import annotations
