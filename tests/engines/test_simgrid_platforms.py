@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import lzma
+import os
 from pathlib import Path
 
 import pytest
@@ -75,8 +76,9 @@ def test_the_library_beside_this_pythons_package_comes_before_the_systems(
     assert find_simgrid() == str(tmp_path / "libsimgrid.so")
 
 
-def test_nothing_found_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_found_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr("batdispatch.engines.simgrid_library.LOADER_LIST", tmp_path / "none")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     assert find_simgrid() is None
@@ -102,6 +104,23 @@ def test_the_system_is_searched_unless_the_loader_knows_that_it_is_in_vain(
     if listed is not None:
         (tmp_path / "list").write_bytes(listed)
     assert find_simgrid() == found
+
+
+def test_the_system_is_searched_again_once_the_loader_knows_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    answers = iter([None, "libsimgrid.so.4.1"])
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: next(answers))
+    known = tmp_path / "list"
+    monkeypatch.setattr("batdispatch.engines.simgrid_library.LOADER_LIST", known)
+    known.write_bytes(b"\0libsimgrid.so.4.1\0")
+    os.utime(known, ns=(1, 1))
+    assert [find_simgrid(), find_simgrid()] == [None, None]
+    os.utime(known, ns=(2, 2))
+    assert find_simgrid() == "libsimgrid.so.4.1"
 
 
 @needs_simgrid

@@ -15,6 +15,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_ssize_t, c_void_p
+from functools import lru_cache
 from pathlib import Path
 
 from batdispatch.core.errors import InputError
@@ -62,7 +63,21 @@ def find_simgrid() -> str | None:
             found = sorted(place.glob("libsimgrid.so*"))
             if found:
                 return str(found[0])
-    return None if _is_unknown_to_the_loader() else ctypes.util.find_library("simgrid")
+    if _is_unknown_to_the_loader():
+        return None
+    if os.environ.get("LD_LIBRARY_PATH"):
+        return ctypes.util.find_library("simgrid")
+    try:
+        status = LOADER_LIST.stat()
+    except OSError:
+        return ctypes.util.find_library("simgrid")
+    return _found_by_the_loader(LOADER_LIST, status.st_ino, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _found_by_the_loader(path: Path, *version: int) -> str | None:
+    """Return what a version of the loader's list leads to. It takes a process to find out, and every run asks."""
+    return ctypes.util.find_library("simgrid")
 
 
 def _is_unknown_to_the_loader() -> bool:

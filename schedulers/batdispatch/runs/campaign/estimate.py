@@ -44,7 +44,9 @@ def _earlier(plan: Plan) -> Iterator[tuple[str, str, float]]:
     if not path.is_file():
         return
     try:
-        table = pq.read_table(path, columns=["workload", "dispatcher", "cell", "cpu_seconds"])
+        # The function read_table would import pandas.
+        with pq.ParquetFile(path) as file:
+            table = file.read(columns=["workload", "dispatcher", "cell", "cpu_seconds"])
     except (ArrowException, OSError, KeyError):
         return  # It is no table of ours: nothing is known from it.
     for row in table.to_pylist():
