@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -161,6 +162,27 @@ def test_killed_while_cells_are_made_it_goes_on(tmp_path: Path) -> None:
     assert not list((hurt.parent / "campaigns" / "small").glob("work-*"))
     name = Path("campaigns") / "small" / "results.parquet"
     assert (hurt.parent / name).read_bytes() == (calm.parent / name).read_bytes()
+
+
+def test_interrupted_it_stops_in_order_also_in_the_background_of_a_script(tmp_path: Path) -> None:
+    path = written(tmp_path, MANY)
+    # A shell lets what it starts in the background ignore interrupts, and Snakemake would inherit that.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = CALLS.start(path, "--jobs", "1", "--batch", "10")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    CALLS.wait_for_cells(path, 1, process)
+    process.terminate()
+    assert process.wait() == 128 + signal.SIGTERM
+    own = tmp_path / "campaigns" / "many"
+    assert not (own / MARK).exists()
+    # Nothing of it goes on.
+    (work,) = own.glob("work-*")
+    assert "cells-19" in (work / "plan.json").read_text()
+    assert subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, check=False).stdout == b""
+    count = CALLS.cells(path)
+    assert 1 <= count < 200
 
 
 @pytest.mark.slow

@@ -34,6 +34,8 @@ SNAKEFILE = Path(__file__).with_name("Snakefile")
 _INPUTS = 25
 #: Seconds between two looks at what tasks tell.
 _PAUSE = 0.2
+#: Becomes a program that heeds an interrupt, even if this process was started in the background of a script.
+_INTERRUPTIBLE = "import os, signal, sys; signal.signal(2, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 #: Seconds in which Snakemake may end after an interrupt.
 _FAREWELL = 60.0
 _WRONG = re.compile(r"error|fail|cannot|invalid|denied|no such", re.IGNORECASE)
@@ -197,15 +199,10 @@ def _snakemake(work: Path, orders: Orders, follower: _Follower) -> str:
         *("--nolock", "--rerun-triggers", "mtime", "--keep-going", "--retries", "1", "--nocolor"),
         *orders.more,
     ]
+    plain = (sys.executable, "-I", "-S")
     words = [
-        sys.executable,
-        "-I",
-        "-S",
-        with_parent.__file__,
-        str(os.getpid()),
-        sys.executable,
-        "-m",
-        "snakemake",
+        *(*plain, with_parent.__file__, str(os.getpid())),
+        *(*plain, "-c", _INTERRUPTIBLE, sys.executable, "-m", "snakemake"),
         *words,
     ]
     with (work / "snakemake.txt").open("wb") as log:
