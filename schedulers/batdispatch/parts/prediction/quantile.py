@@ -22,7 +22,7 @@ class QuantileOptions(Options, frozen=True, kw_only=True):
     """
 
     q: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
-    last: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 10
+    last: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 20
 
 
 class Quantile(Prediction):
