@@ -22,7 +22,7 @@ DRAW_SEED = 20170613
 #: Dispatchers that call a solver run on the first so many drawn slices of each log.
 SOLVER_SLICES = 2
 #: Seeds of the generated workloads: those to compare on, and those to tune on.
-GENERATED, GENERATED_TUNING = range(10), range(100, 105)
+GENERATED, GENERATED_TUNING = range(10), range(100, 120)
 #: Hosts and offered load of the generated workloads.
 GENERATED_HOSTS, GENERATED_LOAD = 256, 0.9
 #: Added to both waits of a ratio, s: the bounded slowdown's threshold. So a slice in which nobody waits counts as 1.
@@ -91,7 +91,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 #: Solvers stop after so many deterministic seconds, and never by the clock.
 SOLVER = {"work": "0.05", "wall": "3600"}
 ALL: tuple[Expectation, ...] = ("requested", "last-two", "oracle")
-FILLER, EASY = "filler, shortest first", "easy"
+FILLER, EASY, OURS = "filler, shortest first", "easy", "look-ahead"
+#: A job is late after 20 times the mean wait of recent jobs, and no sooner than after six hours.
+STRICT = "late-first[after=21600,multiple=20]"
 
 #: The first two are what others are compared with.
 ENTRIES = (
@@ -103,6 +105,10 @@ ENTRIES = (
     Entry(name="filler, smallest area first", dispatcher="filler", options={"ordering": "smallest-area"}),
     Entry(name="easy, F1", dispatcher="easy", options={"ordering": "f1"}),
     Entry(name="best-list", dispatcher="best-list", published=False),
+    Entry(name="easy, late first", dispatcher="easy", options={"ordering": STRICT}, published=False),
+    Entry(name=OURS, dispatcher="look-ahead", expectations=ALL, published=False),
+    Entry(name="look-ahead, strict", dispatcher="look-ahead", options={"ordering": STRICT}, published=False),
+    Entry(name="look-ahead, no room", dispatcher="look-ahead", options={"room": "0"}, published=False),
     Entry(name="hcp19", dispatcher="hcp19", options=SOLVER, expectations=("requested",), solver=True),
     Entry(name="pcp19", dispatcher="pcp19", options=SOLVER, expectations=("requested",), solver=True),
     Entry(name="pcp20", dispatcher="pcp20", options=SOLVER, expectations=("requested",), solver=True),

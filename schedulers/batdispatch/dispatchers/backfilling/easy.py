@@ -110,10 +110,7 @@ class Easy(PlanningQueue):
                 self._basis = _NEVER
                 self.forget_started([])
                 return
-            if self._pooled:
-                self._reserve_count(ledger, self.waiting[0])
-            else:
-                self._reserve(ledger, self.waiting[0])
+            self._reserve_for(ledger, self.waiting[0])
             self._basis = (self.epoch(ledger), self.waiting[0].id)
         if self._pooled:
             if fresh and not self.fresh:
@@ -167,6 +164,13 @@ class Easy(PlanningQueue):
         self._free -= place.allocation.size
         ledger.start(job, place)
         return True
+
+    def _reserve_for(self, ledger: Ledger, head: Job) -> None:
+        """Find the head's shadow time and what, or how many hosts, is free then."""
+        if self._pooled:
+            self._reserve_count(ledger, head)
+        else:
+            self._reserve(ledger, head)
 
     def _reserve_count(self, ledger: Ledger, head: Job) -> None:
         """Find the head's shadow time and how many hosts are free then."""

@@ -26,8 +26,8 @@ class LateFirstOptions(Options, frozen=True, kw_only=True):
     """
 
     ordering: str = "smallest-area"
-    after: Annotated[float, msgspec.Meta(ge=0)] = 21_600.0
-    multiple: Annotated[float, msgspec.Meta(ge=0)] = 20.0
+    after: Annotated[float, msgspec.Meta(ge=0)] = 604_800.0
+    multiple: Annotated[float, msgspec.Meta(ge=0)] = 0.0
 
 
 class LateFirst(Ordering):
@@ -64,7 +64,8 @@ class LateFirst(Ordering):
     def patience(self) -> float:
         """Return for how long a job may wait now before it is late, in seconds."""
         mean = self._sum / len(self._waits) if self._waits else 0.0
-        return max(self.options.after, self.options.multiple * mean)
+        patience: float = max(self.options.after, self.options.multiple * mean)
+        return patience
 
     def is_late(self, job: Job, now: float) -> bool:
         return now - job.submission > self.patience()

@@ -1,0 +1,125 @@
+"""Tables and the picture of what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from grid import ADDED, BOOTSTRAP_SEED, EASY, FILLER, OURS, RESAMPLES
+from numpy.typing import NDArray
+from scipy import stats
+
+from batdispatch.inputs.files import write_whole
+from batdispatch.results.report import style
+from batdispatch.runs.over_seeds import table
+
+
+class Served(NamedTuple):
+    """What came of one run: mean bounded slowdown; mean, 99 % and longest wait; mean and longest decision; in s."""
+
+    slowdown: float
+    wait: float
+    high: float
+    longest: float
+    decision: float
+    slowest: float
+
+
+#: Of each (log, slice).
+Runs = Mapping[tuple[str, str], Served]
+METRICS = {"slowdown": "slowdown", "wait": "mean wait", "high": "99 % wait", "longest": "longest wait"}
+
+
+def log_ratios(runs: Runs, base: Runs, metric: str, log: str | None = None) -> NDArray[np.float64]:
+    """Return the logarithm of ours over theirs on each slice that both ran on; `log`: only of this one."""
+    added = 0.0 if metric == "slowdown" else ADDED
+    both = [key for key in runs if key in base and log in (None, key[0])]
+    ours = np.array([getattr(runs[key], metric) for key in both]) + added
+    return np.asarray(np.log(ours) - np.log(np.array([getattr(base[key], metric) for key in both]) + added))
+
+
+def mean_and_interval(logs: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the geometric mean of ratios, and its 95 % interval by bootstrap; of equal ones, that ratio."""
+    mean = float(np.exp(logs.mean()))
+    if len(logs) < 2 or np.ptp(logs) == 0.0:
+        return mean, mean, mean
+    found = stats.bootstrap(
+        (logs,), np.mean, n_resamples=RESAMPLES, method="BCa", rng=np.random.default_rng(BOOTSTRAP_SEED)
+    ).confidence_interval
+    return mean, float(np.exp(found.low)), float(np.exp(found.high))
+
+
+def _shown(logs: NDArray[np.float64], *, interval: bool = True) -> str:
+    if not len(logs):
+        return ""
+    mean, low, high = mean_and_interval(logs)
+    return f"{mean:.2f} ({low:.2f}-{high:.2f})" if interval and len(logs) > 1 else f"{mean:.2f}"
+
+
+def ratios_table(found: Mapping[str, Runs], logs: Sequence[str]) -> str:
+    """Return ratios to filler and to easy over all slices, then the slowdown's ratio to filler by log."""
+    rows = {name: runs for name, runs in found.items() if runs}
+    texts = []
+    for base in (FILLER, EASY):
+        head = [f"over {base}", "slices", *METRICS.values()]
+        body = [
+            [name, str(len(runs)), *(_shown(log_ratios(runs, rows[base], metric)) for metric in METRICS)]
+            for name, runs in rows.items()
+            if name != base
+        ]
+        texts.append(table(head, body))
+    present = [log for log in logs if any(key[0] == log for key in rows[FILLER])]
+    for metric, base in (("slowdown", FILLER), ("longest", EASY)):
+        body = [
+            [name, *(_shown(log_ratios(runs, rows[base], metric, log)) for log in present)]
+            for name, runs in rows.items()
+            if name != base
+        ]
+        texts.append(table([f"{METRICS[metric]} over {base}", *present], body))
+    return "\n\n".join(texts)
+
+
+def decisions_table(found: Mapping[str, Runs]) -> str:
+    """Return how long decisions took, in milliseconds of CPU time."""
+    body = []
+    for name, runs in found.items():
+        if runs:
+            mean = np.mean([run.decision for run in runs.values()])
+            slowest = [run.slowest for run in runs.values()]
+            body.append([name, *(f"{1000 * value:.2f}" for value in (mean, np.median(slowest), max(slowest)))])
+    return table(["", "mean (ms)", "longest of a slice, median (ms)", "longest of all (ms)"], body)
+
+
+def picture(path: Path, found: Mapping[str, Runs]) -> None:
+    """Draw slowdown over filler's against longest wait over easy's, with intervals, for the rows with all slices."""
+    most = max(len(runs) for runs in found.values())
+    with style.styled():
+        figure, (axes,) = style.new_figure(3.6)
+        for name, runs in found.items():
+            if len(runs) < most:
+                continue
+            x, y = (
+                mean_and_interval(log_ratios(runs, found[base], metric))
+                for metric, base in (("slowdown", FILLER), ("longest", EASY))
+            )
+            ours = name.startswith(OURS)
+            axes.errorbar(
+                [x[0]],
+                [y[0]],
+                xerr=[[x[0] - x[1]], [x[2] - x[0]]],
+                yerr=[[y[0] - y[1]], [y[2] - y[0]]],
+                marker="o" if ours else "s",
+                markersize=3.5,
+                capsize=2,
+                linewidth=0.8,
+                color=style.SERIES[1] if ours else style.SERIES[0],
+            )
+            axes.annotate(name, (x[0], y[0]), xytext=(4, 4), textcoords="offset points", fontsize="small")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(f"mean bounded slowdown over that of {FILLER}")
+        axes.set_ylabel("longest wait over easy's")
+        axes.grid(visible=True)
+    write_whole(path, style.alone(figure, "ratios", "Mean bounded slowdown and longest wait; lower left is better"))

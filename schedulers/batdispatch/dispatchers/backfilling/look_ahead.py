@@ -1,0 +1,227 @@
+"""EASY that keeps room for jobs that have not come yet, as much as pays in simulated futures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.hindsight import Hindsight, Reason
+from batdispatch.core.job import Job, JobState, Stay
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import Options
+from batdispatch.core.pooled import PooledSpace
+from batdispatch.core.space import present
+from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
+from batdispatch.parts.rollouts import Past, Rollouts
+from batdispatch.parts.rollouts.past import Floats, Seen
+from batdispatch.parts.rollouts.rollouts import Moment, Room, Runner, Waiter, enough
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class LookAheadOptions(EasyOptions, frozen=True, kw_only=True):
+    """Options of look-ahead.
+
+    ordering, placement, default_walltime, prediction, rjms_delay, reservation: as for easy.
+    room: the largest share of each resource that a long job may have to leave free for shorter jobs. Each decision
+        chooses among nothing, a third of it, and all of it. 0 switches looking ahead off.
+    shorter: room is kept for jobs that are expected to run for at most this part of a job's own expected time.
+    samples: simulate so many futures at each decision.
+    arrivals: let so many jobs come in each future.
+    """
+
+    ordering: str = "late-first"
+    room: Share = 0.3
+    shorter: Annotated[float, msgspec.Meta(ge=1)] = 3.0
+    samples: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
+    arrivals: Annotated[int, msgspec.Meta(ge=1, le=300)] = 40
+
+
+class LookAhead(Easy):
+    """EASY, smallest area first, which keeps as much room for short jobs to come as pays in simulated futures.
+
+    Most slowdown is that of short jobs that come when long ones hold the machine. So a long job may start only if it
+    leaves some room free: up to `room` of each resource, in proportion to how many of the last 300 jobs were far
+    shorter. How much pays depends on what comes. So at each decision at which it matters, futures are drawn from what
+    was seen so far (run times from the jobs that ended, arrivals from those that came). EASY is simulated in them with
+    no room, a third of `room`, and all of it, and the decision is made with the share that costs the jobs the least
+    slowdown. A job too wide to leave the room, and a late one, need not leave any.
+
+    Guarantee: with `late-first`, the default ordering, the first late job starts no later than its shadow time, as with
+        easy, if no job outlives its expected end. So no job starves if walltimes are known. Jobs that are not late may
+        be held back for as long as room pays.
+    Time: O(s k) rollouts at a decision at which room matters, for s samples and k = 3 shares, see
+        `batdispatch.parts.rollouts`; else O(q log q + r) for q waiting and r running jobs.
+    Deviations: the dispatcher is ours. Futures pool the nodes.
+    References: [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995 (EASY). [2] Lelong, Reis, Trystram: "Tuning
+        EASY-backfilling queues", JSSPP 2017 (orders and the threshold). [3] Bertsekas, Tsitsiklis, Wu: "Rollout
+        algorithms for combinatorial optimization", Journal of Heuristics 3, 1997.
+    """
+
+    options_type: ClassVar[type[Options]] = LookAheadOptions
+    effort = 1
+
+    def begin(self, ledger: Ledger) -> None:
+        super().begin(ledger)
+        options = self.options
+        self._pool = PooledSpace(ledger.space)
+        self._past = Past(options.samples)
+        self._room = Room(self._past, options.shorter)
+        self._rollouts = Rollouts(self._past, self._room, options.samples, options.arrivals)
+        #: Of the jobs that wait or run.
+        self._seen: dict[str, Seen] = {}
+        self._came = 0
+        self._shares = (0.0, options.room / 3, options.room) if options.room else (0.0,)
+        #: How often each share was chosen by rollouts.
+        self._chosen = [0] * len(self._shares)
+
+    # ------------------------------------------------------------------ what happens
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        super().on_submit(ledger, job)
+        if job.id not in ledger.queue:
+            return
+        seen = self._seen[job.id] = self._see(job, ledger.now)
+        self._past.arrivals.append(seen)
+        self._came += 1
+
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        seen = self._seen.pop(stay.job.id, None)
+        if seen is not None and stay.state is not JobState.COMPLETED_KILLED:
+            runtime = ledger.now - stay.start
+            self._past.end(stay.job, runtime, seen.expected)
+            # If it comes again in a future, it runs as it did.
+            seen.guesses[:] = max(runtime, 1.0)
+        super().on_end(ledger, stay)
+
+    def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
+        super().on_withdrawn(ledger, job)
+        self._seen.pop(job.id, None)
+
+    # ------------------------------------------------------------------ deciding
+
+    def decide(self, ledger: Ledger) -> None:
+        self._shadow, started = np.inf, []
+        jobs = list(self.in_order(ledger))
+        plausible = {job.id for job in ledger.plausible(jobs)}
+        if plausible:
+            started = self._start(ledger, jobs, plausible, self._choose_share(ledger, jobs, plausible))
+        self.forget_started(started)
+
+    def _start(self, ledger: Ledger, jobs: Sequence[Job], plausible: set[str], share: float) -> list[Job]:
+        """Start jobs as EASY does, apart from those that would leave too little room, and return them."""
+        limits = self._limits(ledger, jobs, share)
+        head: Job | None = None
+        started: list[Job] = []
+        used = self._used(ledger)
+        for job, limit in zip(jobs, limits, strict=True):
+            if (head is not None and job.id not in plausible) or not self._leaves_room(job, limit, used):
+                continue
+            if head is not None:
+                begun = self._backfill(ledger, job, head)
+            else:
+                place = self.choose_now(job) if job.id in plausible else None
+                begun = place is not None
+                if place is not None:
+                    ledger.start(job, place)
+                else:
+                    head = job
+                    self._reserve_for(ledger, head)
+            if begun:
+                started.append(job)
+                used = self._used(ledger)
+        return started
+
+    def _choose_share(self, ledger: Ledger, jobs: Sequence[Job], plausible: set[str]) -> float:
+        """Return the share of room that costs least in drawn futures; the smallest of equal ones."""
+        if len(self._shares) == 1 or not enough(self._past):
+            return 0.0
+        used = self._used(ledger)
+        limits = self._limits(ledger, jobs, self._shares[-1])
+        if all(
+            self._leaves_room(job, limit, used) for job, limit in zip(jobs, limits, strict=True) if job.id in plausible
+        ):
+            # Nobody would be held back now.
+            return 0.0
+        now, total = ledger.now, self._total(ledger)
+        running = [
+            Runner(stay.start, self._known(stay.job), self._pool.pooled_use(stay.job, stay.allocation))
+            for stay in ledger.running.values()
+        ]
+        waiting = [
+            Waiter(self._known(job), self._place_in_order(job, now), not self.ordering.is_late(job, now))
+            for job in jobs
+        ]
+        # Not the generator of the guesses: hindsight draws the same futures, without the decisions before.
+        rng = np.random.default_rng([self._seed, self._came, self._past.ended])
+        moment = Moment(now, total, total - used, running, waiting)
+        best = int(self._rollouts.costs(moment, self._shares, self._came, rng).sum(axis=1).argmin())
+        self._chosen[best] += 1
+        return self._shares[best]
+
+    def _limits(self, ledger: Ledger, jobs: Sequence[Job], share: float) -> Floats:
+        """Return how much of each resource may be in use once a job has started, float64 [job, resource]."""
+        parts = self._room.parts(np.array([self.expected(job) for job in jobs]), self._came)
+        parts[[self.ordering.is_late(job, ledger.now) for job in jobs]] = 0.0
+        return np.asarray((1.0 - share * parts)[:, None] * self._total(ledger))
+
+    def _leaves_room(self, job: Job, limit: Floats, used: NDArray[np.int64]) -> bool:
+        """Return whether a job leaves room if it starts where so much is used, int64 [resource].
+
+        One that exceeds its limit alone, on an idle machine, need not: it would wait for all others to end.
+        """
+        need = self._pool.pooled_need(job)
+        return not ((limit < self._total(self.ledger)) & (need > 0) & (need <= limit) & (used + need > limit)).any()
+
+    def _total(self, ledger: Ledger) -> NDArray[np.int64]:
+        """Return what the hosts have that are there, int64 [resource]."""
+        space = ledger.space
+        return space.pooled(present(space, ledger.unavailable) if ledger.unavailable else space.whole())
+
+    def _used(self, ledger: Ledger) -> NDArray[np.int64]:
+        """Return what is not free of the hosts that are there, int64 [resource]."""
+        used: NDArray[np.int64] = self._total(ledger) - ledger.space.pooled(ledger.free)
+        return used
+
+    def _place_in_order(self, job: Job, now: float) -> tuple[float, ...]:
+        key = self.ordering.key(job, now, self.expected(job))
+        return key if isinstance(key, tuple) else (key,)
+
+    def _known(self, job: Job) -> Seen:
+        """Return what was seen of a job; of one that a layer brought back, what is known now."""
+        seen = self._seen.get(job.id)
+        if seen is None:
+            seen = self._seen[job.id] = self._see(job, self.ledger.now)
+        return seen
+
+    def _see(self, job: Job, now: float) -> Seen:
+        expected = self.expected(job)
+        guesses = self._past.guess(job, expected, self.rng)
+        return Seen(job, now, expected, guesses, self._pool.pooled_need(job), self._place_in_order(job, now))
+
+    # ------------------------------------------------------------------ what is told
+
+    def report(self) -> dict[str, Any]:
+        chosen = {f"{share:g}": count for share, count in zip(self._shares, self._chosen, strict=True)}
+        return {**super().report(), "rooms_chosen": chosen}
+
+    def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
+        ledger = decision.ledger
+        jobs = list(self.in_order(ledger))
+        plausible = {one.id for one in ledger.plausible(jobs)}
+        if job.id not in plausible:
+            return None
+        share = self._choose_share(ledger, jobs, plausible)
+        used = self._used(ledger)
+        for one, allocation in decision.started:
+            used = used + self._pool.pooled_use(one, allocation)
+        fits = bool((used + self._pool.pooled_need(job) <= self._total(ledger)).all())
+        if not fits or self._leaves_room(job, self._limits(ledger, [job], share)[0], used):
+            return None
+        return Reason(
+            "room was kept for shorter jobs", f"{share:.0%} of the machine, which cost least in drawn futures"
+        )
