@@ -19,8 +19,8 @@ TUNING_PART = 5
 DRAWN = 10
 #: Seed of the draw; the number of the log's row is its second part.
 DRAW_SEED = 20170613
-#: Dispatchers that call a solver run on the first so many drawn slices of each log.
-SOLVER_SLICES = 2
+#: Dispatchers that take long run on the first so many drawn slices of each log.
+SLOW_SLICES = 2
 #: Seeds of the generated workloads: those to compare on, and those to tune on.
 GENERATED, GENERATED_TUNING = range(10), range(100, 120)
 #: Hosts and offered load of the generated workloads.
@@ -72,7 +72,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         dispatcher: registered name.
         options: its options, without the prediction.
         expectations: with which it runs.
-        solver: whether it calls a solver, so that it gets fewer slices.
+        slow: whether it gets fewer slices, since it takes long.
         published: whether it is somebody else's, so that ours is to beat it.
     """
 
@@ -80,7 +80,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     dispatcher: str
     options: dict[str, str] = {}
     expectations: tuple[Expectation, ...] = ("requested", "last-two")
-    solver: bool = False
+    slow: bool = False
     published: bool = True
 
     def cell(self, expectation: Expectation) -> Cell:
@@ -104,12 +104,12 @@ ENTRIES = (
     Entry(name="easy, smallest area first", dispatcher="easy", options={"ordering": "smallest-area"}, expectations=ALL),
     Entry(name="filler, smallest area first", dispatcher="filler", options={"ordering": "smallest-area"}),
     Entry(name="easy, F1", dispatcher="easy", options={"ordering": "f1"}),
-    Entry(name="best-list", dispatcher="best-list", published=False),
+    Entry(name="best-list", dispatcher="best-list", expectations=("requested",), slow=True, published=False),
     Entry(name="easy, late first", dispatcher="easy", options={"ordering": STRICT}, published=False),
     Entry(name=OURS, dispatcher="look-ahead", expectations=ALL, published=False),
     Entry(name="look-ahead, strict", dispatcher="look-ahead", options={"ordering": STRICT}, published=False),
     Entry(name="look-ahead, no room", dispatcher="look-ahead", options={"room": "0"}, published=False),
-    Entry(name="hcp19", dispatcher="hcp19", options=SOLVER, expectations=("requested",), solver=True),
-    Entry(name="pcp19", dispatcher="pcp19", options=SOLVER, expectations=("requested",), solver=True),
-    Entry(name="pcp20", dispatcher="pcp20", options=SOLVER, expectations=("requested",), solver=True),
+    Entry(name="hcp19", dispatcher="hcp19", options=SOLVER, expectations=("requested",), slow=True),
+    Entry(name="pcp19", dispatcher="pcp19", options=SOLVER, expectations=("requested",), slow=True),
+    Entry(name="pcp20", dispatcher="pcp20", options=SOLVER, expectations=("requested",), slow=True),
 )

@@ -1,6 +1,6 @@
 """Compares dispatchers on slices of four logs, and on generated workloads, that no tuning saw.
 
-Use: python expe/heldout/run.py --logs FOLDER [--expectations requested,last-two,oracle] [--tuning] [--solvers]
+Use: python expe/heldout/run.py --logs FOLDER [--expectations requested,last-two,oracle] [--tuning] [--slow]
 [--out expe/heldout/runs] [--write]. One process. Runs stay in `--out`, which is not under version control, and are
 taken as they are when they are there. Each is audited. With --write the tables and the picture go into results.md and
 beside it. grid.py says what is compared, slices.py on what, and results.md by which rules.
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from grid import ENTRIES, SOLVER_SLICES, Entry, Expectation
+from grid import ENTRIES, SLOW_SLICES, Entry, Expectation
 from show import Served, decisions_table, picture, ratios_table
 from slices import Part, parts
 
@@ -41,7 +41,7 @@ def measure(made: list[Part], entries: list[Entry], expectations: list[Expectati
             chosen = [entry for entry in entries if expectation in entry.expectations]
             chosen = [entry for entry in chosen if not refusal(entry.cell(expectation), part.platform.machine)]
             for index, path in enumerate(part.slices):
-                here = [entry for entry in chosen if not entry.solver or index < SOLVER_SLICES]
+                here = [entry for entry in chosen if not entry.slow or index < SLOW_SLICES]
                 cells = [entry.cell(expectation) for entry in here]
                 rows = run_grid(Path(part.platform.path), part.platform.machine, [path], cells, out, say=_say)
                 for entry, row in zip(here, rows, strict=True):
@@ -69,13 +69,13 @@ def main() -> None:
     parser.add_argument("--logs", type=Path, required=True, help="folder of the logs")
     parser.add_argument("--expectations", default=",".join(EXPECTATIONS))
     parser.add_argument("--tuning", action="store_true", help="run the slices for tuning instead")
-    parser.add_argument("--solvers", action="store_true", help="run the dispatchers that call a solver, too")
+    parser.add_argument("--slow", action="store_true", help="run the dispatchers that take long, too")
     parser.add_argument("--out", type=Path, default=HERE / "runs")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     kind = "tuning" if asked.tuning else "held-out"
     made = parts(asked.logs, asked.out / kind, tuning=asked.tuning)
-    entries = [entry for entry in ENTRIES if asked.solvers or not entry.solver]
+    entries = [entry for entry in ENTRIES if asked.slow or not entry.slow]
     expectations = [one for one in EXPECTATIONS if one in asked.expectations.split(",")]
     found = measure(made, entries, expectations, asked.out / kind / "runs")
     sections = {
