@@ -19,6 +19,7 @@ from batdispatch.core.ledger import TICK
 from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Message, Reply
 from batdispatch.core.session import Session
+from batdispatch.engines.mail import Delay
 from batdispatch.layers.flexible import Flexible
 from batdispatch.layers.redistribution import transfer_seconds
 from malleable import FREE, checked
@@ -112,6 +113,38 @@ def test_a_job_is_shrunk_for_the_first_by_the_ordering_of_the_dispatcher_inside(
     tasks = [malleable("a", 8, 100.0, least=4), *waiting]
     assert rows(run(8, tasks))["long"][0] == 10.0
     assert rows(run(8, tasks, "easy[ordering=sjf]"))["short"][0] == 10.0
+
+
+def test_who_was_promised_nodes_starts_before_those_that_fit_by_then() -> None:
+    """When a shrinks, no shrink lets `first` start. While its nodes leave x ends, and with those `first` would fit."""
+    waiting = [Task("first", 1.0, 6, 10.0), Task("second", 2.0, 4, 10.0)]
+    tasks = [malleable("a", 8, 100.0, least=4), Task("x", 0.0, 2, 10.5), *waiting]
+    found = rows(run(10, tasks, "filler", shrink_cost=1))
+    assert found["second"] == (11.0, 21.0, "4-7")
+    assert found["first"][0] > 11.0
+
+
+def test_an_equal_share_counts_who_runs_and_who_waits() -> None:
+    """One runs and three wait on eight hosts: two for each."""
+    waiting = [Task(name, 1.0, 8, 10.0) for name in ("b", "c", "d")]
+    found = rows(run(8, [malleable("a", 8, 100.0), *waiting], policy="equal-share"))
+    assert found["a~2"][:1] + found["a~2"][2:] == (10.0, "0-1")
+
+
+def test_an_expansion_that_costs_more_than_it_gains_does_not_pay() -> None:
+    """At 10 s, four hosts instead of two would save 45 s."""
+    tasks = [malleable("a", 2, 100.0, most=4)]
+    assert rows(run(4, tasks, policy="speed-up", expand_cost=44))["a"][1] == 10.0
+    assert list(rows(run(4, tasks, policy="speed-up", expand_cost=46))) == ["a"]
+
+
+def test_the_dispatcher_inside_does_not_hear_of_the_kills_of_resizes() -> None:
+    layer = checked({"dispatcher": "easy", **FREE})
+    heard: list[e.JobsKilled] = []
+    layer.inner.on_killed = lambda ledger, event: heard.append(event)  # type: ignore[method-assign]
+    simulate(Machine.flat(4), [malleable("a", 2, 100.0, most=4)], layer)
+    assert layer.actions.seconds["expand"]
+    assert heard == []
 
 
 def test_no_second_job_is_shrunk_for_one_that_was_promised_nodes() -> None:
@@ -266,6 +299,13 @@ def test_after_a_point_comes_a_later_one(
         now = point - early
 
 
+def test_a_period_is_counted_from_the_point_not_from_when_it_was_told() -> None:
+    """Calls come a tenth of a second late. The second point is a period after the first one, when b has come."""
+    tasks = [malleable("a", 4, 100.0, period=9.95), Task("b", 12.0, 2, 30.0)]
+    late = simulate(Machine.flat(4), tasks, checked({**FREE}), delays=lambda host: Delay(0.1, 1e-9))
+    assert 20.0 < rows(late)["a"][1] < 21.0
+
+
 def test_async_does_at_one_point_what_was_decided_at_the_one_before() -> None:
     tasks = [malleable("a", 4, 100.0), Task("b", 12.0, 2, 300.0)]
     found = rows(run(4, tasks, mode="async"))
@@ -285,11 +325,21 @@ def test_async_the_nodes_of_an_expansion_may_go() -> None:
     assert found["c"][0] == 37.0
 
 
+def test_async_after_a_dropped_expansion_a_job_is_looked_at_again() -> None:
+    """Dropped at 27 s. b ends at 45 s, so that a is to expand at its point at 47 s, and does so at 57 s."""
+    tasks = [malleable("a", 2, 100.0, most=4), Task("b", 15.0, 2, 30.0)]
+    found = rows(run(4, tasks, mode="async", timeout=7))
+    assert found["a~2"] == (20.0, 57.0, "0-1")
+    assert found["a~3"] == (57.0, 57.0 + 25.0, "0-3")
+
+
 def test_async_what_checks_took_before_a_job_waited_is_charged_when_it_gets_its_nodes() -> None:
     """A check of 0.5 s at 10 s; a waits from 20 s to 27 s, and has 80 of 100 s left, on twice the hosts."""
     tasks = [malleable("a", 2, 100.0, most=4, steps=10), Task("b", 15.0, 2, 12.0)]
-    found = rows(run(4, tasks, mode="async", check_cost=0.5, timeout=40))
-    assert found["a~3"] == (27.0, 27.0 + 0.5 + 40.0, "0-3")
+    result = run(4, tasks, mode="async", check_cost=0.5, timeout=40)
+    assert rows(result)["a~3"] == (27.0, 27.0 + 0.5 + 40.0, "0-3")
+    # The account counts the time that it waited.
+    assert result.session.report["resizing"]["expand"] == {"count": 1, "least": 7.5, "mean": 7.5, "most": 7.5}
 
 
 def test_async_an_expansion_is_dropped_after_the_time_out() -> None:
@@ -350,6 +400,13 @@ def test_a_job_is_not_shrunk_to_a_size_at_which_it_would_not_end_in_time() -> No
     scaled = rows(run(4, tasks, walltime="scaled"))
     assert scaled["a"] == (0.0, 10.0, "0-3")
     assert all(row.state is not JobState.COMPLETED_WALLTIME_REACHED for row in run(4, tasks).rows.values())
+
+
+def test_what_a_shrink_costs_counts_when_it_is_seen_whether_a_job_would_end_in_time() -> None:
+    """At 10 s, a would need 180 s on two nodes and has 185 s left: enough without the shrink's own time."""
+    tasks = [malleable("a", 4, 100.0)._replace(walltime=195.0), Task("b", 5.0, 2, 30.0)]
+    assert rows(run(4, tasks, shrink_cost=4))["a"][1] == 10.0
+    assert rows(run(4, tasks, shrink_cost=6))["a"][1] > 10.0
 
 
 def test_a_scaled_walltime_is_as_much_longer_as_the_job() -> None:

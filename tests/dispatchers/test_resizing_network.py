@@ -92,6 +92,32 @@ def test_the_job_goes_on_when_its_data_is_there(workload: Path, tmp_path: Path, 
     assert rows["w0!c"][0] == 124.0
 
 
+def test_no_data_goes_over_the_network_while_a_job_waits_for_nodes(tmp_path: Path) -> None:
+    """a is to expand at 20 s. b has the nodes since 15 s, and a waits on its own; at 27 s it redistributes its data."""
+    sizes = {**JOBS[0]["sizes"], "most": 4}  # type: ignore[dict-item]
+    jobs = [
+        {"id": "a", "subtime": 0, "res": 2, "profile": "d100", "sizes": sizes},
+        {"id": "b", "subtime": 15, "res": 6, "walltime": 40, "profile": "d12"},
+    ]
+    path = tmp_path / "w.json"
+    profiles = {**PROFILES, "d12": {"type": "delay", "delay": 12}}
+    path.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}))
+    rows = simulated(path, tmp_path / "out", acknowledged=True, mode="async")
+    assert rows["w0!a~2"] == (20.0, 27.0, "COMPLETED_KILLED", "0-1")
+    assert rows["w0!a~3"] == (27.0, 28.0, "COMPLETED_FAILED", "0-3")
+    assert rows["w0!a~4"] == (28.0, 68.0, "COMPLETED_SUCCESSFULLY", "0-3")
+
+
+@pytest.mark.parametrize(("charge", "left"), [("true", 189.0), ("false", 190.0)])
+def test_the_redistribution_is_charged_with_the_walltime_or_not(tmp_path: Path, charge: str, left: float) -> None:
+    """Of 200 s, 10 are over when the job shrinks; the communication takes a second."""
+    path = tmp_path / "w.json"
+    jobs = [{**JOBS[0], "walltime": 200}, JOBS[1]]
+    path.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": PROFILES}))
+    simulated(path, tmp_path / "out", acknowledged=True, charge=charge)
+    assert f"\na~3,w0,rest of w0!a~3,11.000000,4,{left:.6f}," in (tmp_path / "out" / "jobs.csv").read_text()
+
+
 @needs_simgrid
 def test_on_a_network_that_simgrid_simulates(workload: Path, tmp_path: Path) -> None:
     """250 MB to each of the hosts that stay at 1.25 GB/s: 0.2 s, and the latency."""
