@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from batdispatch.cli.campaign_inputs import CommandMakers
+from batdispatch.cli.campaign_inputs import make as run_command
+from batdispatch.runs.campaign.doing import make_input, simulate
 from batdispatch.runs.campaign.file import Campaign, read_campaign
 from batdispatch.runs.campaign.plan import Plan
+from batdispatch.runs.campaign.table import write_tables
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 PLATFORM = RECORDINGS / "platforms" / "four.xml"
@@ -99,3 +102,13 @@ class Calls:
         """Kill a campaign with all that it started here."""
         os.killpg(process.pid, signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
+
+
+def make(plan: Plan) -> None:
+    """Make all that a plan leaves to do, in this process, and the tables."""
+    plan.places.own.mkdir(parents=True, exist_ok=True)
+    for recipe in plan.recipes().values():
+        make_input(recipe, run_command)
+    for task in plan.pending:
+        simulate(task, plan.places)
+    write_tables(plan, {})

@@ -6,6 +6,7 @@ import shutil
 from itertools import chain, pairwise
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.runs.campaign import authors
 from batdispatch.runs.campaign import plan as planning
-from batdispatch.runs.campaign.doing import make_input, simulate
+from batdispatch.runs.campaign.doing import make_input
 from batdispatch.runs.campaign.plan import MOST, Plan, batches
-from campaigns import PLATFORM, SMALL, WORKLOAD, planned
+from campaigns import PLATFORM, SMALL, WORKLOAD, make, planned
 
 FILES = """
 name: files
@@ -85,14 +86,6 @@ def test_the_code_of_the_package_counts(tmp_path: Path, monkeypatch: pytest.Monk
     assert not keys(planned(tmp_path, SMALL)) & before
 
 
-def make(plan: Plan) -> None:
-    """Make what is pending, without Snakemake."""
-    for recipe in plan.recipes().values():
-        make_input(recipe, lambda words: pytest.fail("a file needs no command"))
-    for task in plan.pending:
-        simulate(task, plan.places)
-
-
 def test_whole_cells_are_kept_and_others_are_made(folder: Path) -> None:
     text = FILES.replace(', mine: "mine.py:Mine"', ", FCFS: fcfs") + "settings: {audit: true}\n"
     plan = planned(folder, text)
@@ -136,3 +129,22 @@ def test_batches_share_the_work() -> None:
     assert [len(batch) for batch in batches([0.02] * 1000, 2)] == [MOST] * 4
     assert [len(batch) for batch in batches([4000.0, None, 1.0, 1.0], 2)] == [1, 1, 2]
     assert all(first.stop == second.start for first, second in pairwise(batches([1.0, None, 2.0], 1)))
+
+
+def test_what_a_clock_measured_stands_apart_from_the_results(tmp_path: Path) -> None:
+    text = (
+        "name: solvers\n"
+        "platforms: {nodes: {generate: flat, options: {hosts: 8, capacity: core=4}}}\n"
+        "workloads: {users: {generate: sessions, seeds: 0, platform: nodes, options: {jobs: 30, load: 2}}}\n"
+        "dispatchers: [easy, best-list, ipsched, 'attempts[dispatcher=easy]']\n"
+    )
+    tables = []
+    for name in ("a", "b"):
+        plan = planned(tmp_path / name, text)
+        make(plan)
+        tables.append(plan.places.own)
+    first, second = ((own / "results.parquet").read_bytes() for own in tables)
+    assert first == second
+    measured = pq.read_table(tables[0] / "timings.parquet").to_pylist()
+    assert [row["report.means.solve_seconds"] is not None for row in measured] == [False, True, True, False]
+    assert all(row["cpu_seconds"] > 0 and row["decisions_seconds_max"] > 0 for row in measured)

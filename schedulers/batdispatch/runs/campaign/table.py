@@ -17,8 +17,10 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.folders import check_finished
+from batdispatch.parts.solving.account import MEASURED
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.plan import Plan
@@ -82,7 +84,9 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
             measured = {name for name in found.metrics if _is_measured(name)}
             row |= {name: value for name, value in found.metrics.items() if name not in measured}
             row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}
-            row |= {f"report.{name}": value for name, value in _flat(found.report)}
+            for name, value in _flat(found.report):
+                told = timing if name.rpartition(".")[2] in MEASURED else row
+                told[f"report.{name}"] = value
             row |= {"rejected": len(found.rejected), "fallbacks": found.fallbacks}
             timing |= {name: found.metrics[name] for name in found.metrics if name in measured}
             timing |= dict(found.performance)
@@ -94,6 +98,29 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
     _write(own / TIMINGS, timings, about)
     _write(own / RESULTS, results, about)
     return own / RESULTS
+
+
+def read_rows(folder: Path) -> list[Row]:
+    """Return the rows of the results of a campaign in which every run is whole.
+
+    Args:
+        folder: of the campaign, in the folder of campaigns.
+
+    Raises:
+        InputError: the campaign has not been run, is being run, or was interrupted.
+        SimulationError: a run failed.
+    """
+    check_finished(folder)
+    path = folder / RESULTS
+    if not path.is_file():
+        raise InputError("there is no such table: run the campaign first", source=str(path))
+    with pq.ParquetFile(path) as file:
+        rows: list[Row] = file.read().to_pylist()
+    failed = [row for row in rows if row["failure"] is not None]
+    if failed:
+        first = " / ".join(str(failed[0][name]) for name in NAMES[:4])
+        raise SimulationError(f"{path}: {len(failed)} of {len(rows)} runs failed, {first}: {failed[0]['failure']}")
+    return rows
 
 
 def read_cell(path: Path) -> CellResult:
