@@ -72,6 +72,24 @@ def test_files_count_by_their_content(folder: Path) -> None:
     assert not keys(planned(moved, FILES)) & {one.task.key for one in before}
 
 
+def test_what_an_input_is_made_from_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = FILES.replace("delay: delay.json", "made: {generate: malleable, seeds: 0, options: {from: delay.json}}")
+    mix = SMALL.replace("generate: lublin", "generate: esp\n    platform: flat").replace(
+        "{jobs: 20, hosts: 8}", "{spread: 0}"
+    )
+    mix = mix.replace("{hosts: 8}", "{hosts: 8, capacity: core=4}")
+
+    def workloads(campaign: str) -> list[str]:
+        return [one.cell.workload.key for one in planned(folder, campaign).planned]
+
+    before, other = workloads(text), workloads(mix)
+    assert workloads(mix.replace("core=4", "core=8"))[0] != other[0]
+    (folder / "delay.json").write_bytes(WORKLOAD.read_bytes() + b"\n")
+    assert workloads(text)[0] != before[0]
+    monkeypatch.setattr("batdispatch.runs.campaign.inputs.environment", lambda: {"code": "another"})
+    assert workloads(mix)[0] != other[0]
+
+
 def test_the_code_of_an_author_counts(folder: Path) -> None:
     before = [one.task.key for one in planned(folder, FILES).planned]
     (folder / "mine.py").write_text(MINE + "    reserve = 1\n")
