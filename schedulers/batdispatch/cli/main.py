@@ -29,6 +29,7 @@ class Commands(LazyGroup):
             ("replay", "replay", "Rerun a recorded exchange and compare the decisions."),
             ("convert", "convert", "Make a Batsim workload of a log."),
             ("generate", "generate", "Generate a workload from a model."),
+            ("workload", "workload", "Look into workloads and logs."),
             ("platform", "platform", "Generate SimGrid platforms and look into them."),
             ("report", "report", "Compare runs on one HTML page."),
             ("check", "check", "Audit runs against their workload and platform."),

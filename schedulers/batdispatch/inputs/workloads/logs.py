@@ -66,9 +66,11 @@ class LogInfo(msgspec.Struct):
     #: Most units, and most of each resource, that jobs held at a time; empty: the log does not tell when jobs started.
     peak: dict[str, int] = {}
     overruns: Overruns = msgspec.field(default_factory=Overruns)
+    #: When each job of the workload started in the log, s on the workload's clock, float64 [job]; nan: unknown.
+    starts: NDArray[np.float64] = msgspec.field(default_factory=lambda: np.zeros(0))
     #: How `hosts` is known, in words.
     why: str = ""
-    #: Whether times are seconds since 1970.
+    #: Whether times are seconds since 1970: ``UnixStartTime`` of `about`, as SWF has it, is 0.
     dated: bool = False
     about: dict[str, Any] = {}
 
@@ -189,6 +191,9 @@ def assemble(
     origin = 0.0 if options.keep_clock else taken[0][0].submission
     if origin < 0 or taken[0][0].submission < 0:
         raise InputError("a job is submitted before time 0", source=str(source), place=f"job {taken[0][0].id}")
+    info.starts = np.array([job.start for job, _ in taken]) - origin
+    if info.dated:
+        info.about.setdefault("UnixStartTime", 0)
     workload = _build(taken, origin, options, report, info.overruns)
     workload.path, workload.name = source, stem(source)
     workload.nb_res = machine.size if machine is not None else info.hosts
@@ -208,6 +213,8 @@ def assemble(
     return workload
 
 
+#: Most resources of which is told how much was held: a column each, and a hostile log names one in each record.
+_TRACKED = 64
 #: Name of the number of units among the amounts that jobs held at a time.
 UNITS = "units"
 
@@ -217,10 +224,14 @@ def _peak(taken: list[tuple[LogJob, float]]) -> dict[str, int]:
     starts = np.array([job.start for job, _ in taken])
     if np.isnan(starts).any():
         return {}
-    held: dict[str, NDArray[np.float64]] = {UNITS: np.zeros(len(taken))}
+    held: dict[str, NDArray[np.float64]] = {UNITS: np.array([float(job.units) for job, _ in taken])}
     for row, (job, _) in enumerate(taken):
-        for name, amount in _holds(job).items():
-            held.setdefault(name, np.zeros(len(taken)))[row] = amount
+        if job.demand is not None:
+            for name, amount in _holds(job).items():
+                if name not in held and len(held) < _TRACKED:
+                    held[name] = np.zeros(len(taken))
+                if name in held:
+                    held[name][row] = amount
     # A stable sort keeps ends before starts.
     order = np.argsort(np.concatenate([starts + [runtime for _, runtime in taken], starts]), kind="stable")
     return {name: int(np.cumsum(np.concatenate([-each, each])[order]).max()) for name, each in held.items()}
@@ -228,7 +239,7 @@ def _peak(taken: list[tuple[LogJob, float]]) -> dict[str, int]:
 
 def _holds(job: LogJob) -> dict[str, int]:
     """Return what a job holds of each resource, on all its hosts together."""
-    amounts = {UNITS: job.units}
+    amounts: dict[str, int] = {}
     for name, amount in (job.demand or {}).items():
         amounts[name] = amount * job.units
     nodes = job.extra.get("nodes", 1)

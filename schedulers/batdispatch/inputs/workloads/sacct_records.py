@@ -344,6 +344,8 @@ class RecordReader:
     def conclude(self) -> None:
         """Say what the account tells of the machine."""
         self._info.dated = True
+        if self._options.time_zone:
+            self._info.about["TimeZoneString"] = self._options.time_zone
         hosts = self._hosts.count()
         if 0 < hosts < 10_000_000 and not self._hosts.unread:
             self._info.hosts = hosts

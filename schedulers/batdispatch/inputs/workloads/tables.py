@@ -61,6 +61,8 @@ def read_table(
             raise InputError(f"is no table: {problem}", source=log.name, place=f"line {rows.line_num}") from None
         info.digest = log.digest()
     info.dated = reader.dated
+    if options.time_zone:
+        info.about["TimeZoneString"] = options.time_zone
     report.notes.extend(reader.remarks())
 
 
