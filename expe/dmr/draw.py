@@ -1,0 +1,160 @@
+"""Pictures of what was measured: figures 4 to 8 of the paper, and what load changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from grid import FIXED_UTILISATION, GAINS, HOSTS, PAPER
+from show import History, Measured, Pairs, column, falls
+
+from batdispatch.inputs.files import write_whole
+from batdispatch.results.report import style
+from batdispatch.runs.over_seeds import half_width
+
+HOUR = 3600.0
+#: Name in the workload -> in the pictures.
+APPLICATIONS = {"cg": "conjugate gradient", "jacobi": "Jacobi", "n-body": "N-body"}
+
+
+def _half(values: Sequence[float]) -> float:
+    return half_width(values) if len(values) > 1 else 0.0
+
+
+def gains_picture(path: Path, found: Mapping[int, Pairs], metric: str, label: str) -> None:
+    """Draw a metric of fixed and malleable jobs for each number of jobs, with the gains, as figures 4 and 5.
+
+    Crosses are the paper's values, where it states them.
+    """
+    with style.styled():
+        figure, (axes,) = style.new_figure(3.1)
+        for index, kind in enumerate(("fixed", "malleable")):
+            runs = [
+                [value / HOUR for value in column([pair[index] for pair in each], metric)] for each in found.values()
+            ]
+            means = [float(np.mean(values)) for values in runs]
+            places = [at + (0.2 if index else -0.2) for at in range(len(found))]
+            color = style.series_style(index)["color"]
+            axes.barh(
+                places, means, 0.36, xerr=list(map(_half, runs)), color=color, label=kind, error_kw={"linewidth": 0.9}
+            )
+            if metric == "wait":
+                theirs = [PAPER[size][index].wait / HOUR for size in found]
+                mark = "the paper" if index else None
+                axes.plot(theirs, places, "x", color=style.INK, markersize=5, label=mark, linestyle="none")
+        for at, (size, each) in enumerate(found.items()):
+            paper = GAINS[size][metric == "wait"]
+            told = f"-{100 * np.mean(falls(each, metric)):.0f} % (paper -{100 * paper:.0f} %)"
+            ends = float(np.mean(column([pair[1] for pair in each], metric))) / HOUR
+            ends = max(ends, PAPER[size][1].wait / HOUR if metric == "wait" else 0.0)
+            axes.text(ends + 0.025 * axes.get_xlim()[1], at + 0.2, told, va="center", fontsize=8.5)
+        axes.set_yticks(range(len(found)), [f"{size} jobs" for size in found])
+        axes.set_xlabel(label)
+        axes.grid(visible=True, axis="x")
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=3)
+    write_whole(path, style.alone(figure, path.stem, f"{label} of fixed and malleable jobs"))
+
+
+def evolution_picture(path: Path, histories: Mapping[str, History]) -> None:
+    """Draw allocated nodes, running and completed jobs over time, as figure 6."""
+    panels = {"nodes": "allocated nodes", "running": "running jobs", "completed": "completed jobs"}
+    with style.styled():
+        figure, every = style.new_figure(6.0, rows=len(panels))
+        for axes, (field, label) in zip(every, panels.items(), strict=True):
+            for index, (kind, history) in enumerate(histories.items()):
+                drawn = style.series_style(index) | {"linewidth": 1.0}
+                axes.step(history.moments / HOUR, getattr(history, field), where="post", label=kind, **drawn)
+            axes.set_ylabel(label)
+            axes.set_ylim(0, HOSTS + 2 if field == "nodes" else None)
+            axes.set_xlim(left=0)
+            axes.grid(visible=True, axis="y")
+        every[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=2)
+        every[-1].set_xlabel("time (h)")
+    write_whole(path, style.alone(figure, path.stem, "allocated nodes, running and completed jobs over time"))
+
+
+def jobs_picture(path: Path, histories: Mapping[str, History], field: str) -> None:
+    """Draw a time of each job, by application, fixed and malleable, as a row of figure 7."""
+    label = {"execution": "execution (s)", "wait": "wait (s)"}[field]
+    curves = {kind: (history, getattr(history, field)) for kind, history in histories.items()}
+    _by_application(path, curves, label)
+
+
+def differences_picture(path: Path, histories: Mapping[str, History]) -> None:
+    """Draw fixed minus malleable times of each job, by application, as figure 8."""
+    fixed, malleable = histories.values()
+    curves = {
+        name: (fixed, getattr(fixed, name) - getattr(malleable, name)) for name in ("completion", "execution", "wait")
+    }
+    _by_application(path, curves, "fixed - malleable (s)")
+
+
+def _by_application(path: Path, curves: Mapping[str, tuple[History, np.ndarray]], label: str) -> None:
+    with style.styled():
+        figure, panels = style.new_grid(1, len(APPLICATIONS), 2.7)
+        for axes, (application, title) in zip(panels, APPLICATIONS.items(), strict=True):
+            for index, (name, (history, values)) in enumerate(curves.items()):
+                chosen = [at for at, other in enumerate(history.applications) if other == application]
+                drawn = style.series_style(index) | {"linestyle": "none"}
+                axes.plot(np.array(chosen) + 1, values[chosen], label=name, marker="o", markersize=2.8, **drawn)
+            axes.set_title(title, fontsize=9.8)
+            axes.grid(visible=True, axis="y")
+        panels[0].set_ylabel(label)
+        panels[1].set_xlabel("job")
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper left", ncols=3)
+    write_whole(path, style.alone(figure, path.stem, f"{label} of each job, by application"))
+
+
+def load_picture(path: Path, found: Mapping[float, Pairs]) -> None:
+    """Draw by how much wait, workload time and completion fall, over the time between arrivals."""
+    shown = {"wait": "wait", "completion": "completion", "workload_time": "workload time"}
+    with style.styled():
+        figure, (axes,) = style.new_figure(2.9)
+        for index, (metric, label) in enumerate(shown.items()):
+            values = [[100 * value for value in falls(runs, metric)] for runs in found.values()]
+            means = [float(np.mean(each)) for each in values]
+            drawn = style.series_style(index)
+            axes.errorbar(
+                list(found),
+                means,
+                yerr=list(map(_half, values)),
+                label=label,
+                marker="o",
+                markersize=3.5,
+                capsize=2.5,
+                **drawn,
+            )
+        axes.axhline(0.0, color=style.FAINT, linewidth=0.8)
+        axes.set_xlabel("mean time between two arrivals (s)")
+        axes.set_ylabel("falls by (%)")
+        axes.grid(visible=True, axis="y")
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=3)
+    write_whole(path, style.alone(figure, path.stem, "what malleable jobs gain, over the time between arrivals"))
+
+
+def modes_picture(path: Path, varied: Mapping[float, Mapping[str, Sequence[Measured]]]) -> None:
+    """Draw the utilisation with flexible sleeps under each mode, over their mean run time."""
+    with style.styled():
+        figure, (axes,) = style.new_figure(2.9)
+        for index, mode in enumerate(next(iter(varied.values()))):
+            values = [[100 * value for value in column(modes[mode], "utilisation")] for modes in varied.values()]
+            means = [float(np.mean(each)) for each in values]
+            drawn = style.series_style(index)
+            axes.errorbar(
+                list(varied),
+                means,
+                yerr=list(map(_half, values)),
+                label=mode,
+                marker="o",
+                markersize=3.5,
+                capsize=2.5,
+                **drawn,
+            )
+        axes.axhline(100 * FIXED_UTILISATION, color=style.FAINT, linewidth=0.8, linestyle=":")
+        axes.set_xlabel("mean run time on the size at the start (s)")
+        axes.set_ylabel("utilisation (%)")
+        axes.grid(visible=True, axis="y")
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=3)
+    write_whole(path, style.alone(figure, path.stem, "utilisation with flexible sleeps; dotted: the paper's fixed run"))

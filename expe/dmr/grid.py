@@ -1,0 +1,103 @@
+"""What is run, and what the paper reports of it: Iserte et al., "DMR API", Parallel Computing 78, 2018, section 7."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+#: Nodes of the machine for the three applications (section 7.5), and numbers of jobs of a workload.
+HOSTS = 64
+SIZES = (50, 100, 200, 400)
+#: Nodes and jobs of the experiment with flexible sleeps (sections 7.3 and 7.4).
+FS_HOSTS = 20
+FS_JOBS = 400
+
+
+class Figures(NamedTuple):
+    """A line of table 4: utilisation, and means over the jobs in seconds."""
+
+    utilisation: float
+    wait: float
+    execution: float
+    completion: float
+
+
+#: Table 4: number of jobs -> fixed, malleable.
+PAPER = {
+    50: (Figures(0.9871, 4115.02, 620.26, 4735.28), Figures(0.6867, 1359.92, 900.3, 2260.22)),
+    100: (Figures(0.9739, 9750.34, 586.64, 10336.98), Figures(0.7191, 2990.6, 858.16, 3848.76)),
+    200: (Figures(0.9838, 17466.2, 520.58, 17986.78), Figures(0.7354, 6856.8, 825.88, 7676.67)),
+    400: (Figures(0.9838, 31788.39, 532.14, 32320.53), Figures(0.7354, 13861.03, 843.19, 14704.22)),
+}
+#: Figures 4 and 5: number of jobs -> by how much workload time and waits fall.
+GAINS = {50: (0.4648, 0.6695), 100: (0.4904, 0.6933), 200: (0.4142, 0.6074), 400: (0.4197, 0.5640)}
+#: What is expected of ours: least falls of wait and of workload time, and how far a fixed wait may be from the paper's.
+LEAST_WAIT, LEAST_TIME, TOLERANCE = 0.55, 0.40, 0.15
+
+
+class Actions(NamedTuple):
+    """A column of table 1: resizes per job, and seconds of a check without action, an expansion and a shrink."""
+
+    expansions: float
+    shrinks: float
+    check: float
+    expand: float
+    longest_expansion: float
+    shrink: float
+
+
+#: Table 1.
+TABLE_1 = {
+    "sync": Actions(0.125, 0.485, 0.0094, 0.423, 0.530, 0.425),
+    "async": Actions(0.267, 0.757, 0.0137, 8.820, 40.418, 0.422),
+}
+
+
+class Gains(NamedTuple):
+    """A column of table 2: utilisation, and by how much waits, execution and completion fall."""
+
+    utilisation: float
+    wait: float
+    execution: float
+    completion: float
+
+
+#: Table 2; the fixed run has no gains.
+TABLE_2 = {
+    "fixed": Gains(0.83607, 0.0, 0.0, 0.0),
+    "sync": Gains(0.93909, 0.27980, -0.58482, 0.12786),
+    "async": Gains(0.86687, 0.30575, -0.97294, 0.07799),
+}
+#: The run times of flexible sleeps are scaled until rigid jobs use so much of the machine; how exactly; and how far
+#: asynchronous may then be from fixed.
+FIXED_UTILISATION, NEAR, NO_FURTHER = TABLE_2["fixed"].utilisation, 0.01, 0.03
+#: Between these mean run times the scale is looked for, s; and others, for the sensitivity to load.
+FS_BETWEEN = (20.0, 400.0)
+FS_MEANS = (30.0, 60.0, 90.0, 120.0, 180.0)
+
+#: How jobs of either kind are run: label -> dispatcher.
+PAIR = {"fixed": "slurm-backfill", "malleable": "dmr"}
+MODES = {"fixed": "slurm-backfill", "sync": "dmr", "async": "dmr[mode=async]"}
+
+#: Assumption about who starts the jobs -> dispatchers of fixed and malleable jobs, and --walltime-factor.
+SCHEDULERS: dict[str, tuple[str, str, float | None]] = {
+    "Slurm's backfilling, no walltimes": ("slurm-backfill", "dmr", None),
+    "Slurm's backfilling, walltimes": ("slurm-backfill", "dmr", 1.5),
+    "EASY, no walltimes": ("easy", "resizing[dispatcher=easy]", None),
+    "EASY, walltimes": ("easy", "resizing[dispatcher=easy]", 1.5),
+    "nobody overtakes": ("fcfs", "resizing[dispatcher=fcfs]", None),
+}
+#: How the speed of CG and Jacobi depends on their size, and that of N-body.
+CURVES = {
+    "n^0.5": ("power:0.5", "power:0"),
+    "n^0.7": ("power:0.7", "power:0"),
+    "n^0.8": ("power:0.8", "power:0"),
+    "n^0.9": ("power:0.9", "power:0"),
+    "linear": ("linear", "power:0"),
+    "linear, N-body too": ("linear", "linear"),
+}
+#: Seconds after which an expansion is dropped, as `dmr` has it by default.
+TIMEOUT = 40.0
+#: Mean seconds between two arrivals; the paper's is the first.
+GAPS = (10.0, 40.0, 160.0, 200.0, 240.0, 320.0)
+#: Jobs of the workloads with which these two are varied.
+VARIED = 200
