@@ -93,6 +93,9 @@ def test_an_evolving_job_only_gets_what_it_asks_for(name: str) -> None:
         (situation(16, 16, 16, queue=[14], share=6.0), Action("none", 16)),
         (situation(2, 1, 16, queue=[14], free=9, share=6.0), Action("expand", 4)),
         (situation(4, 1, 16, queue=[14], free=9, share=6.0), Action("none", 4)),
+        # A size within the share is not too large, whatever is free.
+        (situation(2, 1, 16, queue=[14], free=9, share=4.0), Action("expand", 4)),
+        (situation(4, 1, 16, queue=[14], free=9, share=4.0), Action("none", 4)),
         (situation(4, 1, 16, free=9, share=6.0), Action("expand", 8)),
         (situation(16, 1, 16, share=6.0), Action("none", 16)),
     ],

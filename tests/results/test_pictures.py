@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from matplotlib.collections import LineCollection
 
 from batdispatch.core.hostsets import parse_many
 from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.lineage import lineage_of
 from batdispatch.results.report import evalys_bridge, style
 from batdispatch.results.report.curves import POINTS, STEPS, distribution_figure, load_figure, step_curve, stretch
 from batdispatch.results.report.evalys_bridge import load_curve
@@ -229,3 +231,22 @@ def test_evalys_says_nothing(recordings, capfd, recwarn):
 def test_all_curves_can_be_told_apart():
     styles = [tuple(style.series_style(i).values()) for i in range(24)]
     assert len(set(styles)) == 24
+
+
+def test_a_chart_marks_where_jobs_are_resized(write_jobs):
+    """a goes from hosts 0-3 to 0-1 and back; its further attempt of the same size is no resize."""
+    jobs = {
+        "a": {"hosts": "0-3", "start": 0, "finish": 10, "units": 4},
+        "a~2": {"hosts": "0-1", "start": 10, "finish": 20, "units": 2},
+        "a~3": {"hosts": "0-3", "start": 20, "finish": 30, "units": 4},
+        "b": {"hosts": "4", "start": 0, "finish": 10, "units": 1},
+        "b~2": {"hosts": "5", "start": 12, "finish": 20, "units": 1},
+    }
+    columns = read_columns(write_jobs(jobs) / "jobs.csv")
+    lineage = lineage_of(columns, {"w0!a~2": "w0!a", "w0!a~3": "w0!a~2", "w0!b~2": "w0!b"})
+    [axes] = gantt(columns, 6, lineage=lineage).axes
+    (marks,) = [one for one in axes.collections if isinstance(one, LineCollection)]
+    assert [path.vertices.tolist() for path in marks.get_paths()] == [[[10, 0], [10, 2]], [[20, 0], [20, 2]]]
+    assert axes.get_legend().get_texts()[-1].get_text() == "resized"
+    [axes] = gantt(columns, 6).axes
+    assert not [one for one in axes.collections if isinstance(one, LineCollection)]

@@ -249,3 +249,23 @@ def test_a_log_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
 def test_the_machine_must_be_known() -> None:
     with pytest.raises(InputError, match=r"option --hosts: log\.json does not say how many hosts the machine has"):
         make(log((8, 100.0), hosts=None))
+
+
+def test_a_part_of_a_workload_begins_at_0_and_has_the_profiles_that_it_uses() -> None:
+    profiles = {
+        "d1": {"type": "delay", "delay": 1},
+        "d2": {"type": "delay", "delay": 2},
+        "twice": {"type": "composed", "repeat": 2, "seq": ["inner"]},
+        "inner": {"type": "composed", "repeat": 1, "seq": ["d2"]},
+    }
+    jobs = [
+        Job(id=name, request=read_request(1, {}), submission=at, walltime=9.0, profile=profile)
+        for name, at, profile in (("a", 1.0, "d1"), ("b", 2.5, "twice"), ("c", 3.0, "twice"), ("d", 4.0, "d1"))
+    ]
+    whole = Workload(path=Path("w"), name="w", nb_res=4, jobs=jobs, profiles=profiles, digest="x")
+    part = whole.part(1, 3)
+    assert [(job.id, job.submission) for job in part.jobs] == [("b", 0.0), ("c", 0.5)]
+    assert list(part.profiles) == ["d2", "twice", "inner"]
+    assert (part.nb_res, part.digest) == (4, "")
+    assert whole.part(4, 9).jobs == []
+    assert [job.submission for job in whole.jobs] == [1.0, 2.5, 3.0, 4.0]

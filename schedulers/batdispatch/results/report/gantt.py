@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
@@ -21,6 +23,8 @@ from batdispatch.results.report import evalys_bridge, style
 VECTOR_RECTANGLES = 1000
 #: Pixels of an image; it is painted at twice the size and averaged.
 IMAGE_WIDTH, IMAGE_HEIGHT = 1000, 480
+#: Width of the line that marks a resize, in points.
+MARK = 1.4
 #: Upper ends of the classes of waiting time, in seconds, their names, and their colours: from blue over sand to
 #: red, which colour-blind readers tell apart, and none too light for white or too dark for dark paper.
 WAITS = (60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0, np.inf)
@@ -37,6 +41,8 @@ def gantt(
     lineage: Lineage | None = None,
 ) -> Figure:
     """Return a Gantt chart of exclusive hosts: a job's colour says how long it waited.
+
+    Where a job was resized, a line on the hosts that it keeps says that what follows is the same job.
 
     Jobs shorter than a pixel are shown where they cover a pixel's centre, so that the share of the area that is
     coloured is the utilisation. 300,000 jobs take seconds.
@@ -77,11 +83,14 @@ def gantt(
         style.time_axis(axes, begin, end)
         host_axis(axes, hosts)
         used = sorted(set(kind.tolist()))
+        handles: list[Artist] = [
+            Patch(color=WAIT_COLOURS[k], label=f"waited {WAIT_NAMES[k]}" if k == used[0] else WAIT_NAMES[k])
+            for k in used
+        ]
+        if lineage is not None and _mark_resizes(axes, columns, lineage, seconds):
+            handles.append(Line2D([], [], color=style.INK, linewidth=MARK, label="resized"))
         axes.legend(
-            handles=[
-                Patch(color=WAIT_COLOURS[k], label=f"waited {WAIT_NAMES[k]}" if k == used[0] else WAIT_NAMES[k])
-                for k in used
-            ],
+            handles=handles,
             loc="lower center",
             bbox_to_anchor=(0.5, 1.0),
             ncols=6,
@@ -91,6 +100,26 @@ def gantt(
             handletextpad=0.3,
         )
     return figure
+
+
+def _mark_resizes(axes: Axes, columns: RunColumns, lineage: Lineage, seconds: float) -> bool:
+    """Draw a line where a job goes on with another number of hosts, over those that it keeps; return whether any is.
+
+    None are drawn if there are too many to be told apart.
+    """
+    ran, units = columns.ran, columns.requested_number_of_resources
+    rows = np.flatnonzero((lineage.parent >= 0) & ran)
+    before = lineage.parent[rows]
+    resized = ran[before] & (units[rows] != units[before])
+    rows, before = rows[resized], before[resized]
+    if not 0 < len(rows) <= VECTOR_RECTANGLES:
+        return False
+    kept = columns.take(np.where(units[rows] < units[before], rows, before)).hosts
+    at = columns.starting_time[rows][kept.row] / seconds
+    lower, upper = (np.stack([at, ends], axis=-1) for ends in (kept.first, kept.last + 1))
+    lines = LineCollection(list(np.stack([lower, upper], axis=1)), colors=style.INK, linewidths=MARK, zorder=4)
+    axes.add_collection(lines, autolim=False)
+    return True
 
 
 def host_axis(axes: Axes, hosts: int) -> None:

@@ -144,6 +144,8 @@ def charts(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
         else:
             figure = gantt(run.columns, run.hosts or 0, begin=begin, end=end, lineage=run.lineage)
             caption = "Which hosts ran jobs when; a job's colour says how long it had waited."
+            if run.lineage.resizes(run.columns):
+                caption += " A thick line lies on the hosts that a job keeps when it is resized, at that moment."
         found.append(Picture(run.label, caption, style.to_svg(figure, f"g{index}", f"Chart of {run.label}")))
     return found
 
