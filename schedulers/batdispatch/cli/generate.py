@@ -110,5 +110,12 @@ def finish(
         click.echo(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode())
     else:
         shown = "" if load is None else f", offered load {load:.3f}"
-        click.echo(f"{kind}: {len(workload.jobs):,} jobs in {span / 86400:.2f} days, {workload.nb_res:,} hosts{shown}")
+        jobs, hosts = _many(len(workload.jobs), "job"), _many(workload.nb_res or 0, "host")
+        when = f"in {span / 86400:.2f} days" if span else "all at once"
+        click.echo(f"{kind}: {jobs} {when}, {hosts}{shown}")
         click.echo(str(output))
+
+
+def _many(count: int, noun: str) -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

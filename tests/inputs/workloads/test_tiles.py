@@ -144,3 +144,8 @@ def test_a_table_that_is_none_is_refused_with_its_file(text: str, tmp_path: Path
     path.write_text(text)
     with pytest.raises(InputError, match=r"rates\.json"):
         read_rates(path)
+
+
+def test_one_host_is_not_called_hosts(tmp_path: Path) -> None:
+    asked = ["tiles", "--kernel", "cholesky", "--size", "512", "-o", str(tmp_path / "w.json")]
+    assert CliRunner().invoke(generate, asked).output.startswith("tiles: 1 job all at once, 1 host\n")
