@@ -1,122 +1,96 @@
-"""DADA against HEFT and work stealing on tile factorisations, with 1 to 8 GPUs; writes tables and pictures.
+"""DADA against HEFT and work stealing on tile factorisations, with 1 to 8 GPUs: tables and pictures of the campaign.
 
-Use: python expe/dada/run.py [--kernels cholesky,lu,qr] [--gpus 1,8] [--parts gpus,alpha,transfers]
-[--out expe/dada/runs] [--write]. One process at a time. Copies share links in SimGrid, which must be installed. Runs
-stay in `--out`, which is not under version control, and are taken as they are when they are there. Each is audited.
-With --write the tables go into results.md beside this file, and the pictures too.
+Use, after `batdispatch campaign expe/dada/campaign.yaml --out expe/dada/runs`, which needs SimGrid:
+python expe/dada/run.py [--out expe/dada/runs] [--write]. With --write the tables go into results.md beside this file,
+and the pictures too.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
-from grid import ALPHAS, GPUS, ROWS, SIZE, SWEEP, SWEEP_GPUS, TILE, Row, dada
 from show import Measured, alpha_picture, alpha_table, claim_table, gpus_picture, gpus_table, transfers_table
 
-from batdispatch.core.errors import SimulationError
-from batdispatch.inputs.files import write_whole
-from batdispatch.inputs.platforms.generate import hybrid
-from batdispatch.inputs.workloads.tiles import tiles
-from batdispatch.inputs.workloads.writer import write_workload
-from batdispatch.results.audit.run import Auditor
+from batdispatch.core.errors import BatdispatchError, SimulationError
 from batdispatch.results.runs import read_result
+from batdispatch.runs.campaign.table import read_rows
 from batdispatch.runs.grid import publish
-from batdispatch.runs.run import RunSpec, execute, is_made
 
 HERE = Path(__file__).parent
-PARTS = ("gpus", "alpha", "transfers")
+#: Parts of the campaign with the rows of the comparison, and what the rows without shared links are called there.
+COMPARED, ESTIMATED = ("cholesky", "lu and qr"), ", estimated"
+#: Row -> number of GPUs -> what came of it.
+Found = dict[str, dict[int, Measured]]
 
 
-def measure(row: Row, kernel: str, gpus: int, out: Path, transfers: str = "simulated") -> Measured:
-    """Return what a row did with a factorisation, on average over its seeds.
+def measured(row: dict[str, Any], cells: Path) -> Measured:
+    """Return what came of a run.
 
     Raises:
-        SimulationError: the audit found something wrong, or a task did not succeed.
+        SimulationError: a task did not succeed.
     """
-    platform, workload = out / f"{gpus}.xml", out / f"{kernel}.json"
-    if not platform.exists():
-        write_whole(platform, hybrid(gpus=gpus))
-    if not workload.exists():
-        write_workload(tiles(kernel, size=SIZE, tile=TILE), workload)
-    found = []
-    for seed in range(row.seeds):
-        spec = RunSpec(
-            platform=str(platform),
-            workload=str(workload),
-            dispatcher=row.dispatcher,
-            options={**row.options, "transfers": transfers},
-            seed=seed,
-            simgrid="always" if transfers == "simulated" else "auto",
-        )
-        folder = out / kernel / str(gpus) / f"{spec.label}-{seed}"
-        if not is_made(spec, folder):
-            execute(spec, folder)
-            if violations := Auditor().run(folder).total:
-                # So that it is not taken the next time.
-                (folder / "result.json").unlink()
-                raise SimulationError(f"{folder}: {violations} findings of the audit")
-        report = read_result(folder).report
-        if sum(report["tasks"].values()) != len(workload.read_bytes().split(b'"runtimes"')) - 1:
-            raise SimulationError(f"{folder}: a task did not succeed")
-        on_cpu = report["tasks"].get("cpu", 0) / sum(report["tasks"].values())
-        found.append(Measured(report["gflops"], report["bytes_moved"] / 1e9, on_cpu))
-        print(f"{kernel} {gpus} {spec.label} {seed}: {found[-1]}", flush=True)
-    return Measured(*(sum(values) / len(found) for values in zip(*found, strict=True)))
+    done = {name: count for name, count in row.items() if name.startswith("report.tasks.") and count is not None}
+    tasks = sum(done.values())
+    if tasks != read_result(cells / row["cell"]).workload.jobs:
+        raise SimulationError(f"{cells / row['cell']}: a task did not succeed")
+    return Measured(row["report.gflops"], row["report.bytes_moved"] / 1e9, done.get("report.tasks.cpu", 0) / tasks)
+
+
+def sections_of(out: Path, pictures: Path | None) -> dict[str, str]:
+    """Return the measured sections of the page, and draw the pictures into a folder if there is one.
+
+    Raises:
+        InputError: the campaign has not been run to its end.
+        SimulationError: a run failed.
+    """
+    curves: dict[str, Found] = defaultdict(lambda: defaultdict(dict))
+    sweep: dict[str, dict[tuple[float, bool], Measured]] = defaultdict(dict)
+    estimated: Found = defaultdict(dict)
+    for row in read_rows(out / "dada"):
+        one, kernel, gpus = measured(row, out / "cells"), row["workload"], row["platform.gpus"]
+        if row["part"] in COMPARED:
+            curves[kernel][row["dispatcher"]][gpus] = one
+        elif row["part"] == "alpha":
+            sweep[kernel][row["dispatcher.alpha"], row["dispatcher.communication"]] = one
+        else:
+            estimated[row["dispatcher"].removesuffix(ESTIMATED)][gpus] = one
+    ordered = {
+        kernel: {label: dict(sorted(curve.items())) for label, curve in found.items()}
+        for kernel, found in curves.items()
+    }
+    sections = {"claim": claim_table(ordered)}
+    for kernel, found in ordered.items():
+        sections[kernel] = gpus_table(found)
+        if pictures is not None:
+            gpus_picture(pictures / f"{kernel}.svg", kernel, found)
+    sections["alpha"] = alpha_table(sweep)
+    if pictures is not None:
+        alpha_picture(pictures / "alpha.svg", sweep)
+    forms = {
+        (label, form): {gpus: found[label][gpus] for gpus in (4, 8)}
+        for label in ordered["cholesky"]
+        for form, found in (("simulated", ordered["cholesky"]), ("estimated", estimated))
+    }
+    sections["transfers"] = transfers_table(forms)
+    return sections
 
 
 def main() -> None:
-    """Run what was asked for, and print or write what came of it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kernels", default=",".join(GPUS))
-    parser.add_argument("--gpus", help="numbers of GPUs  [default: those of grid.py]")
-    parser.add_argument("--parts", default=",".join(PARTS))
-    parser.add_argument("--out", type=Path, default=HERE / "runs")
+    """Print or write what came of the campaign."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=HERE / "runs", help="folder of campaigns (%(default)s)")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    asked.out.mkdir(parents=True, exist_ok=True)
-    kernels = asked.kernels.split(",")
-    counts = {
-        kernel: [int(text) for text in asked.gpus.split(",")] if asked.gpus else GPUS[kernel] for kernel in kernels
-    }
-    sections: dict[str, str] = {}
-    if "gpus" in asked.parts:
-        curves = {
-            kernel: {
-                label: {gpus: measure(row, kernel, gpus, asked.out) for gpus in counts[kernel]}
-                for label, row in ROWS.items()
-            }
-            for kernel in kernels
-        }
-        sections["claim"] = claim_table(curves)
-        for kernel, found in curves.items():
-            sections[kernel] = gpus_table(found)
-            if asked.write:
-                gpus_picture(HERE / f"{kernel}.svg", kernel, found)
-    if "alpha" in asked.parts:
-        sweep = {
-            kernel: {
-                (alpha, cp): measure(dada(alpha, communication=cp), kernel, SWEEP_GPUS, asked.out)
-                for cp in (False, True)
-                for alpha in ALPHAS
-            }
-            for kernel in kernels
-            if kernel in SWEEP
-        }
-        sections["alpha"] = alpha_table(sweep)
-        if asked.write:
-            alpha_picture(HERE / "alpha.svg", sweep)
-    if "transfers" in asked.parts:
-        shown = {label: row for label, row in ROWS.items() if row.seeds == 1}
-        forms = {
-            (label, form): {gpus: measure(row, "cholesky", gpus, asked.out, form) for gpus in (4, 8)}
-            for label, row in shown.items()
-            for form in ("simulated", "estimated")
-        }
-        sections["transfers"] = transfers_table(forms)
+    try:
+        sections = sections_of(asked.out, HERE if asked.write else None)
+    except BatdispatchError as problem:
+        sys.exit(f"error: {problem}")
     publish(HERE / "results.md", sections, write=asked.write)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,61 +1,60 @@
-"""The experiment with DADA: its files fit together, a small version of it runs, and its page has what was measured."""
+"""The experiment with DADA: a small version of its campaign runs, and its page has what the campaign says."""
 
 from __future__ import annotations
 
+import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "expe" / "dada"
+from batdispatch.cli.campaign_inputs import CommandMakers
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.runs.campaign.file import Cell, read_campaign
+from campaigns import make, planned
+from experiments import EXPE, experiment, pictures_agree, sections
+
+FOLDER = EXPE / "dada"
 
 
 @pytest.fixture(scope="module")
 def modules() -> Iterator[dict[str, ModuleType]]:
-    """The files of the experiment; their names are taken from nobody else's."""
-    names = ("grid", "show", "run")
-    before = {name: sys.modules.pop(name, None) for name in names}
-    sys.path.insert(0, str(FOLDER))
-    try:
-        yield {name: __import__(name) for name in names}
-    finally:
-        sys.path.remove(str(FOLDER))
-        for name in names:
-            sys.modules.pop(name, None)
-            if (module := before[name]) is not None:
-                sys.modules[name] = module
+    with experiment("dada", "show", "run") as found:
+        yield found
 
 
-def test_a_small_version_runs_is_audited_and_is_taken_as_it_is_the_second_time(
-    modules: dict[str, ModuleType],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    run, grid = modules["run"], modules["grid"]
-    monkeypatch.setattr(run, "SIZE", 2048)
-    row = grid.ROWS["DADA(0.5) + CP"]
-    first = run.measure(row, "cholesky", 2, tmp_path, "estimated")
-    made = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")}
-    assert run.measure(row, "cholesky", 2, tmp_path, "estimated") == first
-    assert made == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")}
-    assert len(made) == 1
-    assert first.gflops > 0
-    # At least the 16 tiles below and on the diagonal have to get somewhere, 2 MiB each, unless cores do them.
-    assert 0 < first.moved < 0.2
+@pytest.fixture(scope="module")
+def cells() -> tuple[Cell, ...]:
+    return read_campaign(FOLDER / "campaign.yaml", CommandMakers()).cells
 
 
-def test_the_mean_over_seeds_is_taken(
-    modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    run, grid = modules["run"], modules["grid"]
-    monkeypatch.setattr(run, "SIZE", 1024)
-    row = grid.Row("work-stealing", {}, seeds=2)
-    run.measure(row, "qr", 1, tmp_path, "estimated")
-    assert len(list(tmp_path.rglob("result.json"))) == 2
+def test_a_small_version_gives_every_section(modules: dict[str, ModuleType], tmp_path: Path) -> None:
+    # Four tiles, and no SimGrid.
+    text = (FOLDER / "campaign.yaml").read_text()
+    text = text.replace("8192", "1024").replace("=simulated", "=estimated").replace("simgrid: always", "simgrid: auto")
+    plan = planned(tmp_path, text)
+    with pytest.raises(InputError, match="run the campaign first"):
+        modules["run"].sections_of(tmp_path / "out", None)
+    make(plan)
+    found = modules["run"].sections_of(tmp_path / "out", None)
+    written = sections("dada")
+    assert found.keys() == written.keys()
+    for name, text in found.items():
+        # The same rows and columns as on the page.
+        lines, expected = text.splitlines(), written[name].strip().splitlines()
+        assert lines[0] == expected[0]
+        assert [line.split("|")[1] for line in lines] == [line.split("|")[1] for line in expected]
+    # Without copies that meet, both forms are the same.
+    assert all(line.count(" +0% ") == 2 for line in found["transfers"].splitlines()[2:])
+    # A task that did not succeed is found.
+    path = next((tmp_path / "out" / "cells").glob("*/result.json"))
+    result = json.loads(path.read_bytes())
+    result["workload"]["jobs"] += 1
+    path.write_text(json.dumps(result))
+    with pytest.raises(SimulationError, match="a task did not succeed"):
+        modules["run"].sections_of(tmp_path / "out", None)
 
 
 def test_ratios_and_tables(modules: dict[str, ModuleType]) -> None:
@@ -75,14 +74,14 @@ def test_ratios_and_tables(modules: dict[str, ModuleType]) -> None:
     ]
 
 
-def test_the_page_has_every_section_filled_and_every_picture(modules: dict[str, ModuleType]) -> None:
-    page = (FOLDER / "results.md").read_text(encoding="utf-8")
-    found = dict(re.findall(r"<!-- measured: (\S+) -->\s*(.*?)\s*<!-- end -->", page, re.DOTALL))
-    grid = modules["grid"]
-    assert found.keys() == {"claim", "alpha", "transfers", *grid.GPUS}
-    for kernel, counts in grid.GPUS.items():
-        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in found[kernel].splitlines()]
-        assert rows[0][2:] == [str(count) for count in counts]
-        assert [row[0] for row in rows[2:] if row[0]] == list(grid.ROWS)
-    for name in re.findall(r"\]\(([^)]*\.svg)\)", page):
-        assert (FOLDER / name).read_bytes().startswith(b"<svg")
+def test_the_page_has_every_row_of_the_campaign_and_every_picture(cells: tuple[Cell, ...]) -> None:
+    found = sections("dada")
+    assert found.keys() == {"claim", "alpha", "transfers", "cholesky", "lu", "qr"}
+    compared = [cell for cell in cells if cell.part in ("cholesky", "lu and qr")]
+    for kernel in ("cholesky", "lu", "qr"):
+        mine = [cell for cell in compared if cell.workload.name == kernel]
+        rows = [[one.strip() for one in line.split("|")[1:-1]] for line in found[kernel].strip().splitlines()]
+        assert rows[0][2:] == [str(count) for count in sorted({int(cell.platform.stated["gpus"]) for cell in mine})]
+        assert [row[0] for row in rows[2:] if row[0]] == list(dict.fromkeys(cell.dispatcher.name for cell in mine))
+    assert re.search(r"alpha: \| 0 \| 0.25 \| 0.5 \| 0.75 \| 1 \|", found["alpha"])
+    assert pictures_agree("dada")
