@@ -203,6 +203,27 @@ def test_whatever_ran_is_a_job(tmp_path: Path, state: str) -> None:
     assert workload.jobs[0].profile == "d3600"
 
 
+def test_who_was_given_no_node_never_started(tmp_path: Path) -> None:
+    """Slurm's start of a job that was cancelled while it waited is when it was cancelled."""
+    waited = {"State": "CANCELLED", "NodeList": "None assigned", "ElapsedRaw": "3"}
+    _, report = imported(tmp_path, {"JobID": "1"}, waited)
+    assert dropped(report) == {"never started (CANCELLED)": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "whole"),
+    [
+        ("sbatch -N1 --exclusive job.sh", True),
+        ("sbatch --exclusive", True),
+        ("sbatch --exclusive=user job.sh", False),
+        ("sbatch -N1 --wrap=run --exclusive", False),
+    ],
+)
+def test_nodes_shared_with_nobody(tmp_path: Path, line: str, whole: bool) -> None:
+    workload, _ = imported(tmp_path, {"SubmitLine": line})
+    assert workload.jobs[0].request.whole_nodes == whole
+
+
 def test_a_requeued_job_is_one_job(tmp_path: Path) -> None:
     first = {"State": "PREEMPTED", "ElapsedRaw": "100", "End": "2026-01-05T08:02:40"}
     second = {"State": "NODE_FAIL", "Submit": "2026-01-05T08:02:40", "Start": "2026-01-05T09:00:00", "ElapsedRaw": "50"}
@@ -314,10 +335,11 @@ def test_clock_changes(tmp_path: Path, texts: tuple[str, str]) -> None:
 
 
 def test_hours_that_are_repeated_or_skipped(tmp_path: Path) -> None:
-    jobs = [{"JobID": "1", "Submit": "2026-10-25T02:30:00"}, {"JobID": "2", "Submit": "2026-03-29T02:30:00"}]
+    moments = ["2026-10-25T02:30:00", "2026-10-25T02:30:00", "2026-03-29T02:30:00"]
+    jobs = [{"JobID": str(number), "Submit": moment} for number, moment in enumerate(moments)]
     _, report = imported(tmp_path, *jobs, without=("Eligible",), time_zone="Europe/Berlin")
     assert report.notes == [
-        "1 times lie in an hour that the clock repeats: taken as the first of the two",
+        "2 times lie in an hour that the clock repeats: taken as the first of the two",
         "1 times lie in an hour that the clock skips: is the time zone right?",
     ]
 
@@ -361,6 +383,15 @@ def test_texts_may_hold_anything(tmp_path: Path, name: str, line: str) -> None:
     assert [(job.id, job.extra["name"]) for job in workload.jobs][1] == ("2", "next")
     assert [(job.units, job.profile) for job in workload.jobs] == [(4, "d3600")] * 2
     assert "1 records hold the delimiter or a line end in a text" in report.notes
+
+
+def test_lines_that_end_in_a_delimiter(tmp_path: Path) -> None:
+    """A first part of a record that has as many fields as the header, since its name holds the delimiter."""
+    text = text_of({"JobName": "a|b", "SubmitLine": "x\ny"}, {"JobID": "8", "JobName": "c", "SubmitLine": "z"})
+    path = tmp_path / "account.txt"
+    path.write_text("".join(f"{row}|\n" for row in text[:-1].replace("x\ny", "x\ty").split("\n")).replace("\t", "\n"))
+    read = read_log(path)
+    assert [(job.id, job.extra["name"]) for job in read.workload.jobs] == [("7", "a|b"), ("8", "c")]
 
 
 @pytest.mark.parametrize(
