@@ -37,6 +37,9 @@ from batdispatch.inputs.workloads.importing import read_log
 from batdispatch.inputs.workloads.logs import LogOptions
 from batdispatch.links.replay import check_wire, read_recording, replay
 from batdispatch.links.retrace import Retraced, retrace
+from batdispatch.results.workload.tables import as_dict
+from batdispatch.results.workload.traits import Traits
+from batdispatch.runs.right_size import platform_for
 from mutating import changed_value, damaged, dumped
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
@@ -453,7 +456,7 @@ EURORA = b"".join(
 
 
 def test_logs(tmp_path: Path) -> None:
-    """A log of any format is made a workload that can be read, or refused; its account adds up."""
+    """A log of any format is made a workload that can be read and shown, or refused; its account adds up."""
     sacct = RECORDINGS.parent / "sacct"
     logs = [("sacct", (sacct / f"{name}.txt").read_bytes()) for name in ("jobs", "all", "parsable")]
     logs += [("table", TABLE), ("swf", SWF), ("kit", KIT), ("eurora", EURORA)]
@@ -491,5 +494,8 @@ def test_logs(tmp_path: Path) -> None:
         assert read.report.records == read.report.kept + sum(tally.count for tally in read.report.dropped.values())
         write_workload(read.workload, out)
         assert len(read_workload(out).jobs) == read.report.kept
+        traits = as_dict(Traits(read.workload, starts=read.info.starts))
+        assert sum(traits["by_hour"]) == pytest.approx(1)
+        assert platform_for(read.workload, kind, read.info).content
 
     run("logs", target, 1500, tmp_path)
