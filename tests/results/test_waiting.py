@@ -13,9 +13,11 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
 from batdispatch.engines.records import EngineOptions
+from batdispatch.results.explain.placing import predictions_of
 from batdispatch.results.explain.records import Explanation, Line
 from batdispatch.results.explain.waiting import explain
 from batdispatch.results.explain.words import in_words, sentence
+from batdispatch.results.runs import Result
 from recording import record
 from simulating import Task, simulate
 
@@ -235,3 +237,42 @@ def test_an_allocation_in_many_pieces_is_shortened(path: Path) -> None:
     found = wait_of(path, [*short, exact("wide", 1, 11, 3)], "fcfs", "wide", Machine.flat(22))
     assert found.hosts == "1 3 5 7 9 11 13 15 17 19 21"
     assert "started at 5 on 11 hosts (1 3 5 7 9 11 13 15 ...), ended at 8" in "\n".join(in_words(found, limit=1))
+
+
+#: Ann's first job takes 4 s. So her second one, J, is expected to end at 14 s; its walltime ends at 1010 s.
+ANN = [
+    Task("P", 0.0, 1, 4.0, 1000.0, user="ann"),
+    Task("J", 10.0, 1, 500.0, 1000.0, user="ann"),
+    Task("H", 12.0, 2, 5.0, 5.0),
+    Task("B", 13.0, 1, 80.0, 80.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "end", "delays", "words"),
+    [
+        ("last-two", 14.0, True, "due by 14 by prediction last-two, started at 510"),
+        ("oracle", 510.0, False, "due by 510 by prediction oracle, started at 510; it would not have delayed that"),
+        ("requested", 1010.0, False, "due by 1,010 by the walltimes, started at 510; it would not have delayed that"),
+    ],
+)
+def test_what_is_expected_is_what_the_run_predicted(
+    path: Path, prediction: str, end: float, delays: bool, words: str
+) -> None:
+    """Under fcfs B waits behind H although a host is free, and H for J."""
+    options = {"prediction": prediction}
+    recording = record(simulate(Machine.flat(2), ANN, "fcfs", options=options), path)
+    told = predictions_of(Result(dispatcher="fcfs", options=options))
+    assert (told is None) == (prediction == "requested")
+    (behind,) = explain(recording, ["B"], predictions=told)
+    assert behind.phases[0].line is not None
+    assert (behind.phases[0].line.due, behind.phases[0].line.delays) == (end, delays)
+    assert words in "\n".join(in_words(behind, limit=5))
+    nested = predictions_of(Result(dispatcher=f"attempts[dispatcher=fcfs[prediction={prediction}]]"))
+    (held,) = explain(recording, ["H"], predictions=nested)
+    assert [(holder.job, holder.expected_end) for holder in held.phases[0].holders] == [("w0!J", end)]
+
+
+def test_a_prediction_in_a_file_is_not_executed() -> None:
+    assert predictions_of(Result(dispatcher="fcfs", options={"prediction": "my.py:Mine"})) is None
+    assert predictions_of(Result(dispatcher="fcfs", options={"prediction": "of-another-version"})) is None

@@ -39,7 +39,7 @@ def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> Non
       batdispatch explain-wait comparison/easy 17
       batdispatch explain-wait results 'w0!17~2' --json
     """
-    from batdispatch.results.explain.placing import machine_of, placement_of
+    from batdispatch.results.explain.placing import machine_of, placement_of, predictions_of
     from batdispatch.results.explain.waiting import explain, find_recording
     from batdispatch.results.explain.witness import witness_of
     from batdispatch.results.explain.words import in_words
@@ -54,6 +54,7 @@ def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> Non
         placement=placement_of(result),
         machine=machine_of(run, result) if placement_of(result) else None,
         witness=witness_of(run, result),
+        predictions=predictions_of(result),
     )
     if explanation.outcome == "rejected":
         # Batsim's protocols have no field for a dispatcher's reason.

@@ -12,6 +12,8 @@ from typing import Literal
 import msgspec
 
 Amounts = dict[str, int]
+#: What says how long jobs will run, in a run without a prediction.
+WALLTIMES = "the walltimes"
 
 #: Why a job did not start: ``short``, less of a resource or licence is free than it asks for; ``scattered``, enough is
 #: free but not together on nodes; ``elsewhere``, it would fit, but not on the nodes that it may use; ``form``, it would
@@ -42,7 +44,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     #: How much of the phase it ran for.
     seconds: float
     start: float
-    #: When it was to end by its walltime; None without one.
+    #: When it was expected to end by the run's prediction, or by its walltime; None: nothing says.
     expected_end: float | None
     #: When it ended; None: not before the recording did.
     end: float | None
@@ -62,9 +64,11 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     #: The one of them that was submitted first; empty when there is none, as all that follows then.
     first: str = ""
     asked: Amounts = {}
-    #: When by the walltimes of what ran it could start at the latest; None: no walltimes say.
+    #: When it could start if what ran took as long as expected; None: nothing says.
     due: float | None = None
-    #: Whether the job, started then and running up to its walltime, would have left too little for `first` when due.
+    #: What said how long jobs were expected to run: ``the walltimes``, or a prediction.
+    by: str = WALLTIMES
+    #: Whether the job, started then and running as long as expected, would have left too little for `first` when due.
     delays: bool | None = None
     #: When `first` started; None: it never did.
     start: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,12 +166,18 @@ def asked(space: Space[Any], job: Job) -> Amounts:
     return found | {name: amount for name, amount in licences if amount}
 
 
-def line(ledger: Ledger, job: Job) -> Line:
+def line(ledger: Ledger, job: Job, expected: Callable[[Job], float], by: str) -> Line:
     """Return who waited before a job for which there is room, and whether it would have delayed the first of them.
 
-    By walltimes, as EASY reckons: the first in line is due when enough of what runs has reached its walltime, and the
-    job delays it if it would run beyond that on hosts, the lowest it fits on, without which the other does not fit.
-    `Line.start` is not known yet.
+    As EASY reckons: the first in line is due when enough jobs have run as long as expected, and the job delays it if it
+    would run beyond that on hosts, the lowest it fits on, without which the other does not fit. `Line.start` is not
+    known yet.
+
+    Args:
+        ledger: the cluster.
+        job: the job.
+        expected: how long a job is expected to run, s.
+        by: what says so, in words.
     """
     rank = ledger.rank(job)
     earlier = [other for other in ledger.queue.values() if ledger.rank(other) < rank]
@@ -178,8 +185,8 @@ def line(ledger: Ledger, job: Job) -> Line:
         return Line(ahead=0)
     first = min(earlier, key=ledger.rank)
     space, free, due = ledger.space, ledger.free, ledger.now
-    found = Line(ahead=len(earlier), first=first.id, asked=asked(space, first))
-    ends = sorted((stay.start + stay.job.walltime, ledger.rank(stay.job), stay) for stay in ledger.running.values())
+    found = Line(ahead=len(earlier), first=first.id, asked=asked(space, first), by=by)
+    ends = sorted((stay.start + expected(stay.job), ledger.rank(stay.job), stay) for stay in ledger.running.values())
     for end, _, stay in ends:
         if space.fits(free, first):
             break
@@ -189,7 +196,7 @@ def line(ledger: Ledger, job: Job) -> Line:
     if due == float("inf") or not space.fits(free, first):
         return found
     delays = False
-    if ledger.now + job.walltime > due:
+    if ledger.now + expected(job) > due:
         place = ledger.place(job)
         delays = place is not None and not space.fits(space.take(free, job, place.allocation), first)
-    return Line(ahead=found.ahead, first=first.id, asked=found.asked, due=due, delays=delays)
+    return Line(ahead=found.ahead, first=first.id, asked=found.asked, due=due, delays=delays, by=by)

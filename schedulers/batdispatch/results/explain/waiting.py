@@ -18,6 +18,7 @@ from batdispatch.core.options import did_you_mean
 from batdispatch.core.space import Space
 from batdispatch.links.retrace import retrace
 from batdispatch.parts.placement import make_placement
+from batdispatch.parts.prediction import Predictions
 from batdispatch.results.explain.records import Chance, Explanation, Free, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import asked
 from batdispatch.results.explain.watch import Episode, Visit, Wait, Watcher
@@ -64,6 +65,7 @@ def explain(
     placement: str = "",
     machine: Machine | None = None,
     witness: Witness | None = None,
+    predictions: Predictions | None = None,
 ) -> list[Explanation]:
     """Say what held each of some jobs while it waited. Reads the recording once, whatever their number.
 
@@ -75,12 +77,13 @@ def explain(
             `placing.placement_of`; empty: a job for which there is room has a place.
         machine: the run's with its network, if that is known, see `placing.machine_of`.
         witness: the run's dispatcher, if it can say why it left a job waiting, see `witness.witness_of`.
+        predictions: makes the run's predictions again, see `placing.predictions_of`; None: it took walltimes.
 
     Raises:
         InputError: a job is not in the recording, a number is of several, or the recording is damaged.
         OSError: it cannot be read.
     """
-    watcher = Watcher(jobs, make_placement(placement) if placement else None, witness, machine)
+    watcher = Watcher(jobs, make_placement(placement) if placement else None, witness, machine, predictions)
     retrace(recording, watcher, partial=recording.name == PARTIAL_RECORDING)
     watcher.finish()
     if not watcher.starts:

@@ -21,7 +21,8 @@ from batdispatch.core.moments import milliseconds
 from batdispatch.core.scene import Choose
 from batdispatch.layers.leaving import read_leaving
 from batdispatch.parts.placement import Placement
-from batdispatch.results.explain.records import Kind, Line, Verdict
+from batdispatch.parts.prediction import Predictions
+from batdispatch.results.explain.records import WALLTIMES, Kind, Line, Verdict
 from batdispatch.results.explain.view import Sight, State, line, see
 from batdispatch.results.explain.witness import Attended, Witness
 
@@ -31,7 +32,7 @@ class Visit:
 
     __slots__ = ("amounts", "due", "end", "hosts", "job", "leaving", "rank", "since", "start", "until")
 
-    def __init__(self, stay: Stay, rank: int, amounts: list[int], since: float) -> None:
+    def __init__(self, stay: Stay, rank: int, amounts: list[int], since: float, expected: float) -> None:
         self.job = stay.job
         #: Its position in the order of arrival.
         self.rank = rank
@@ -42,7 +43,7 @@ class Visit:
         self.until = math.inf
         self.start = stay.start
         #: When it is expected to end; infinity: nothing says.
-        self.due = stay.start + stay.job.walltime
+        self.due = stay.start + expected
         #: None while it runs.
         self.end: float | None = None
         #: Of hosts that it leaves, the id of the job that gets them, empty for whoever comes first; else None.
@@ -150,6 +151,7 @@ class Watcher(Attended):
         placement: Placement | None = None,
         witness: Witness | None = None,
         machine: Machine | None = None,
+        predictions: Predictions | None = None,
     ) -> None:
         """Follow some jobs.
 
@@ -158,8 +160,10 @@ class Watcher(Attended):
             placement: the run's, where it may find no place for a job for which there is room.
             witness: the run's dispatcher, if it can say why it left a job waiting.
             machine: the run's with its network, if that is known.
+            predictions: the run's, unless it took walltimes as they were.
         """
         super().__init__(witness)
+        self._predictions = predictions
         self._machine = machine
         self.waits: dict[str, Wait] = {}
         self.starts: dict[str, float] = {}
@@ -184,6 +188,8 @@ class Watcher(Attended):
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         self.ledger = ledger
+        if self._predictions is not None:
+            self._predictions.begin(ledger)
         self._held = [0] * len(ledger.space.pools)
         self._state = State(ledger.space, ledger.free, self._held)
         self._before = ((-math.inf, ledger.free, self._held),)
@@ -196,6 +202,10 @@ class Watcher(Attended):
             with suppress(InputError):
                 self._placement.begin(known if known is not None and same else ledger.machine)
                 self._choose = self._placement.place
+
+    def _expected(self, job: Job) -> float:
+        """Return how long the run's dispatcher expected a job to run, in seconds."""
+        return job.walltime if self._predictions is None else self._predictions.of(job)
 
     # ------------------------------------------------------------------ what is told
 
@@ -219,6 +229,8 @@ class Watcher(Attended):
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         super().on_submit(ledger, job)
+        # Predictions are made at submission.
+        self._expected(job)
         if job.id in self._registering:
             self.starts[job.id] = math.nan
         if not self._wants(job.id):
@@ -250,6 +262,8 @@ class Watcher(Attended):
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         super().on_end(ledger, stay)
+        if self._predictions is not None:
+            self._predictions.ended(stay, ledger.now)
         visit = self._running.pop(stay.job.id)
         self._over(visit, ledger.now, self._completed.get(stay.job.id, ledger.now))
         self._release(ledger, stay.job.id, ledger.now)
@@ -368,13 +382,14 @@ class Watcher(Attended):
         if sight.kind == "room":
             queue = wait.queue
             if queue is None or (queue.first and queue.first not in ledger.queue):
-                queue = line(ledger, wait.job)
+                by = WALLTIMES if self._predictions is None else f"prediction {self._predictions.name}"
+                queue = line(ledger, wait.job, self._expected, by)
         wait.turn(sight, time, queue)
 
     def _start(self, ledger: Ledger, job_id: str, at: float) -> Visit:
         stay = ledger.running[job_id]
         amounts = ledger.space.pooled_use(stay.job, stay.allocation).tolist()
-        visit = self._running[job_id] = Visit(stay, ledger.rank(stay.job), amounts, at)
+        visit = self._running[job_id] = Visit(stay, ledger.rank(stay.job), amounts, at, self._expected(stay.job))
         self._held = [held + amount for held, amount in zip(self._held, amounts, strict=True)]
         self.starts[job_id] = stay.start
         wait = self.waits.get(job_id)
@@ -395,7 +410,7 @@ class Watcher(Attended):
         with suppress(ImpossibleDecision):
             ledger.hold(stay.job, hosts)
             amounts = ledger.space.pooled_use(stay.job, hosts).tolist()
-            visit = self._leaving[stay.job.id] = Visit(stay, ledger.rank(stay.job), amounts, at)
+            visit = self._leaving[stay.job.id] = Visit(stay, ledger.rank(stay.job), amounts, at, math.inf)
             visit.hosts, visit.leaving = hosts.mask, leaving.to
             visit.due = math.inf if leaving.seconds is None else milliseconds(stay.start + leaving.seconds)
             self._held = [held + amount for held, amount in zip(self._held, amounts, strict=True)]

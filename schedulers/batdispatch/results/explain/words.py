@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from batdispatch.core.hostsets import parse_many
 from batdispatch.core.machine import WHOLE_HOST
 from batdispatch.parts.placement.making import names_of
-from batdispatch.results.explain.records import BUSY, Explanation, Holder, Line, Overtaker, Phase
+from batdispatch.results.explain.records import BUSY, WALLTIMES, Explanation, Holder, Line, Overtaker, Phase
 from batdispatch.results.explain.view import NODE
 from batdispatch.results.numbers import duration
 
@@ -123,7 +123,9 @@ def _behind(line: Line | None) -> str:
     if line is None or not line.first:
         return ""
     start = "never started" if line.start is None else f"started at {plain(line.start)}"
-    due = "no walltimes say when due" if line.due is None else f"due by {plain(line.due)} by the walltimes"
+    due = "no walltimes say when due" if line.by == WALLTIMES else f"{line.by} does not say when due"
+    if line.due is not None:
+        due = f"due by {plain(line.due)} by {line.by}"
     text = f"first of {plain(line.ahead)} in line before it: {line.first} ({amounts(line.asked)}), {due}, {start}"
     return f"{text}; it would not have delayed that" if line.delays is False else text
 

@@ -13,7 +13,8 @@ import pandas as pd
 
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.machine import Machine
-from batdispatch.results.explain.placing import machine_of, placement_of
+from batdispatch.parts.prediction import Predictions
+from batdispatch.results.explain.placing import machine_of, placement_of, predictions_of
 from batdispatch.results.explain.records import Explanation
 from batdispatch.results.explain.waiting import explain, recording_of
 from batdispatch.results.explain.words import sentence
@@ -162,6 +163,7 @@ def _loser(
         worst["start"].tolist(),
         placement=placement,
         machine=machine_of(run.folder, run.result) if placement else None,
+        predictions=predictions_of(run.result),
     )
     begun = None if workers is None else workers.submit(task)
 
@@ -194,6 +196,7 @@ def explained(
     *,
     placement: str,
     machine: Machine | None = None,
+    predictions: Predictions | None = None,
 ) -> tuple[list[str], str]:
     """Return in words what held each of some logical jobs, or nothing and why.
 
@@ -203,10 +206,11 @@ def explained(
         starts: when each job started first by the jobs file, seconds.
         placement: the run's, see `explain`.
         machine: the run's, see `explain`.
+        predictions: the run's, see `explain`.
     """
     try:
         listed = [name for names in segments for name in names]
-        found = iter(explain(recording, listed, placement=placement, machine=machine))
+        found = iter(explain(recording, listed, placement=placement, machine=machine, predictions=predictions))
     except (BatdispatchError, OSError) as problem:
         return [], f"Its recorded decisions cannot be followed: {problem}"
     explanations = [[next(found) for _ in names] for names in segments]
