@@ -111,7 +111,7 @@ def even(files: Sequence[Path], count: int, chosen: Path) -> list[Instance]:
     return [instance for _, instance in read_instances(chosen)]
 
 
-def outcomes(instance: Instance, limits: Limits) -> dict[str, Outcome]:
+def outcomes(instance: Instance, limits: Limits, only: Sequence[str] | None = None) -> dict[str, Outcome]:
     """Return what every way to solve an instance makes of it."""
     found: dict[str, Outcome] = {}
     bounds = {False: float(instance.bound), True: 0.0}
@@ -125,13 +125,14 @@ def outcomes(instance: Instance, limits: Limits) -> dict[str, Outcome]:
         label = f"{LISTS}{', nodes pooled' if pooled else ''}"
         found[label] = Outcome(best.cost, seen.bound, time.process_time() - began, best.cost <= seen.bound)
         large = instance.ledger.machine.size > LARGEST_MACHINE
-        if not pooled and not large:
+        if not pooled and not large and only is None:
             began = time.process_time()
             told = improve(seen, first, limits, time.process_time)
             seconds = time.process_time() - began
             found[SOLVER] = Outcome(told.cost if told.solved else None, told.bound, seconds, told.status == "OPTIMAL")
         for name, (model, options) in SEARCHES.items():
-            if (model == "pooled") != pooled or (model == "node-wise" and large):
+            skipped = (only is not None and name not in only) or (model == "node-wise" and large)
+            if (model == "pooled") != pooled or skipped:
                 continue
             began = time.process_time()
             if model == "positions" and instance.paper_variables() > MOST_VARIABLES:
@@ -177,6 +178,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/published-models"))
     parser.add_argument("--machines", default="Eurora,KIT", help="generate for these (%(default)s)")
     parser.add_argument("--instances", type=Path, nargs="*", default=[])
+    parser.add_argument("--only", nargs="*", help="search only these, as the table calls them; no CP-SAT then")
     parser.add_argument("--page", type=Path)
     asked = parser.parse_args()
     if asked.instances:
@@ -189,7 +191,7 @@ def main() -> None:
     for machine, chosen in found.items():
         solved = []
         for number, instance in enumerate(chosen):
-            solved.append(outcomes(instance, limits))
+            solved.append(outcomes(instance, limits, asked.only))
             print(f"{machine}: {number + 1} of {len(chosen)}", file=sys.stderr, flush=True)
         sizes = [sum(len(one.jobs) <= most for one in chosen) for most in CLASSES]
         counts = ", ".join(

@@ -33,7 +33,7 @@ KIT = Study(
     solver={"work": "0.1", "wall": "3600"},
     jobs=2000,
     seeds=2,
-    instances_from=("pcp20",),
+    instances_from=("hcp19",),
 )
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import subprocess
 import sys
+import weakref
 from itertools import count
 from typing import Any
 
@@ -176,3 +178,13 @@ def test_an_exception_in_a_depth_first_search_ends_it_and_is_raised() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         Interrupted().solve(LIMITS)
+
+
+def test_a_searched_model_is_freed() -> None:
+    """A run of a thousand decisions must not keep a thousand solvers."""
+    model = Puzzle()
+    answer = model.solve(LIMITS)
+    gone = weakref.ref(model)
+    del model, answer
+    gc.collect()
+    assert gone() is None

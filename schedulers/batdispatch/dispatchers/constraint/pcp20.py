@@ -28,7 +28,7 @@ class Pcp20Options(SearchOptions, frozen=True, kw_only=True):
     units: Literal["increasing", "different"] = "increasing"
     backtracking: Literal["all", "starts"] = "all"
     placement: str = "last-fit"
-    most_variables: Positive = 5_000
+    most_variables: Positive = 2_000
 
 
 class Pcp20(SearchDispatcher):

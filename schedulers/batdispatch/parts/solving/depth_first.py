@@ -82,9 +82,16 @@ class DepthFirstModel:
                 self.raised.append(problem)
             return over or bool(self.raised)
 
-        # The solver owns neither of these: they must not be collected before the search ends.
-        rule, limit, cost = self.search(), cp.CustomLimit(stop), cp.Minimize(self.objective, 1)
+        # The solver keeps what it calls for ever. If that led back to the solver, neither would ever be freed.
+        asked = [stop]
+
+        def ask() -> bool:
+            return asked[0]()
+
+        # The solver does not own these: they must not be collected before the search ends.
+        rule, limit, cost = self.search(), cp.CustomLimit(ask), cp.Minimize(self.objective, 1)
         cp.Solve(rule, [cost, solutions, limit])
+        asked.clear()
         if self.raised:
             raise self.raised[0]
         found = best()
