@@ -110,51 +110,48 @@ def _by_application(path: Path, curves: Mapping[str, tuple[History, np.ndarray]]
 def load_picture(path: Path, found: Mapping[float, Pairs]) -> None:
     """Draw by how much wait, workload time and completion fall, over the time between arrivals."""
     shown = {"wait": "wait", "completion": "completion", "workload_time": "workload time"}
+    curves = {label: {gap: falls(runs, metric) for gap, runs in found.items()} for metric, label in shown.items()}
+    title = "what malleable jobs gain, over the time between arrivals"
+    _over(path, curves, "mean time between two arrivals (s)", "falls by (%)", title, level=0.0)
+
+
+def modes_picture(path: Path, varied: Mapping[float, Mapping[str, Sequence[Measured]]]) -> None:
+    """Draw the utilisation with flexible sleeps under each mode, over their mean run time."""
+    curves = {
+        mode: {mean: column(modes[mode], "utilisation") for mean, modes in varied.items()}
+        for mode in next(iter(varied.values()))
+    }
+    title = "utilisation with flexible sleeps; dotted: the paper's fixed run"
+    _over(path, curves, "mean run time on the size at the start (s)", "utilisation (%)", title, level=FIXED_UTILISATION)
+
+
+def _over(
+    path: Path,
+    curves: Mapping[str, Mapping[float, Sequence[float]]],
+    across: str,
+    up: str,
+    title: str,
+    *,
+    level: float,
+) -> None:
+    """Draw shares of each seed in percent over what is varied, with their intervals, and a dotted level."""
     with style.styled():
         figure, (axes,) = style.new_figure(2.9)
-        for index, (metric, label) in enumerate(shown.items()):
-            values = [[100 * value for value in falls(runs, metric)] for runs in found.values()]
-            means = [float(np.mean(each)) for each in values]
-            drawn = style.series_style(index)
+        for index, (label, curve) in enumerate(curves.items()):
+            values = [[100 * value for value in each] for each in curve.values()]
             axes.errorbar(
-                list(found),
-                means,
+                list(curve),
+                [float(np.mean(each)) for each in values],
                 yerr=list(map(_half, values)),
                 label=label,
                 marker="o",
                 markersize=3.5,
                 capsize=2.5,
-                **drawn,
+                **style.series_style(index),
             )
-        axes.axhline(0.0, color=style.FAINT, linewidth=0.8)
-        axes.set_xlabel("mean time between two arrivals (s)")
-        axes.set_ylabel("falls by (%)")
+        axes.axhline(100 * level, color=style.FAINT, linewidth=0.8, linestyle=":")
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
         axes.grid(visible=True, axis="y")
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=3)
-    write_whole(path, style.alone(figure, path.stem, "what malleable jobs gain, over the time between arrivals"))
-
-
-def modes_picture(path: Path, varied: Mapping[float, Mapping[str, Sequence[Measured]]]) -> None:
-    """Draw the utilisation with flexible sleeps under each mode, over their mean run time."""
-    with style.styled():
-        figure, (axes,) = style.new_figure(2.9)
-        for index, mode in enumerate(next(iter(varied.values()))):
-            values = [[100 * value for value in column(modes[mode], "utilisation")] for modes in varied.values()]
-            means = [float(np.mean(each)) for each in values]
-            drawn = style.series_style(index)
-            axes.errorbar(
-                list(varied),
-                means,
-                yerr=list(map(_half, values)),
-                label=mode,
-                marker="o",
-                markersize=3.5,
-                capsize=2.5,
-                **drawn,
-            )
-        axes.axhline(100 * FIXED_UTILISATION, color=style.FAINT, linewidth=0.8, linestyle=":")
-        axes.set_xlabel("mean run time on the size at the start (s)")
-        axes.set_ylabel("utilisation (%)")
-        axes.grid(visible=True, axis="y")
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=3)
-    write_whole(path, style.alone(figure, path.stem, "utilisation with flexible sleeps; dotted: the paper's fixed run"))
+    write_whole(path, style.alone(figure, path.stem, title))

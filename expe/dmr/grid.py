@@ -81,6 +81,7 @@ MODES = {"fixed": "slurm-backfill", "sync": "dmr", "async": "dmr[mode=async]"}
 #: Assumption about who starts the jobs -> dispatchers of fixed and malleable jobs, and --walltime-factor.
 SCHEDULERS: dict[str, tuple[str, str, float | None]] = {
     "Slurm's backfilling, no walltimes": ("slurm-backfill", "dmr", None),
+    "the same, looks at all jobs": ("slurm-backfill[depth=1000]", "dmr[depth=1000]", None),
     "Slurm's backfilling, walltimes": ("slurm-backfill", "dmr", 1.5),
     "EASY, no walltimes": ("easy", "resizing[dispatcher=easy]", None),
     "EASY, walltimes": ("easy", "resizing[dispatcher=easy]", 1.5),

@@ -99,7 +99,10 @@ def test_a_small_version_runs_is_audited_and_is_taken_as_it_is_the_second_time(
     draw.evolution_picture(tmp_path / "6.svg", histories)
     draw.differences_picture(tmp_path / "8.svg", histories)
     draw.gains_picture(tmp_path / "5.svg", {50: found}, "wait", "wait")
-    assert all((tmp_path / f"{name}.svg").read_text().startswith("<svg") for name in "568")
+    draw.load_picture(tmp_path / "load.svg", {10.0: found})
+    draw.modes_picture(tmp_path / "modes.svg", {60.0: {"fixed": [found[0][0]], "sync": [found[0][1]]}})
+    for name in ("5", "6", "8", "load", "modes"):
+        assert (tmp_path / f"{name}.svg").read_text().startswith("<svg")
 
 
 def test_run_times_are_scaled_until_fixed_jobs_use_so_much(
