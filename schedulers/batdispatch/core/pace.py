@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from heapq import heappop, heappush
 
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.ledger import SOONEST, Ledger
@@ -39,15 +40,16 @@ class Pace:
 
 
 class Alarm:
-    """Asks to be called when something that a plan expects has not happened, if no call comes sooner.
+    """Asks to be called when something that a plan expects has not happened, once for each moment.
 
     A running job that outlives its expected end causes no event. Without a call nothing would be planned anew for as
     long as it runs, whoever waits for it.
     """
 
     def __init__(self) -> None:
-        #: Time of the call that comes next, s.
-        self._next = -math.inf
+        #: Times of the calls that are to come, s: a heap, and the same as a set.
+        self._coming: list[float] = []
+        self._asked: set[float] = set()
 
     def missed(self, ledger: Ledger, time: float) -> None:
         """Ask for a call as soon as an end that was expected at `time`, in seconds, is overdue."""
@@ -55,8 +57,13 @@ class Alarm:
             self.call(ledger, end_of(milliseconds(max(time, ledger.now) + TOLERANCE), SOONEST))
 
     def call(self, ledger: Ledger, time: float) -> None:
-        """Ask for a call at `time`, in seconds and later than now; not if one comes by then."""
-        # A call may come microseconds before its time.
-        if not ledger.now + TOLERANCE < self._next <= time:
-            self._next = time
+        """Ask for a call at `time`, in seconds and later than now, if none was asked for at that time.
+
+        Time: O(log c) for c calls that are to come.
+        """
+        while self._coming and self._coming[0] <= ledger.now:
+            self._asked.discard(heappop(self._coming))
+        if time not in self._asked:
+            self._asked.add(time)
+            heappush(self._coming, time)
             ledger.wake_at(time)
