@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from grid import option
 from numpy.typing import NDArray
 
 from batdispatch.core.job import Job, Stay
@@ -45,7 +46,7 @@ class Witness(Easy):
 
     def watch(self, names: Sequence[str]) -> None:
         """Say which predictions; before the simulation."""
-        self.asked = {name: Predictions(name) for name in names}
+        self.asked = {name: Predictions(option(name)) for name in names}
         self.said: dict[str, dict[str, float]] = {name: {} for name in names}
         self.spent = dict.fromkeys(names, 0)
         self.ran: dict[str, tuple[int, float]] = {}

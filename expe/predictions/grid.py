@@ -55,6 +55,8 @@ DISPATCHERS = {
     "filler, shortest first": ("filler", {"ordering": "sjf"}),
     "best-list": ("best-list", {}),
 }
+#: Logs on which a dispatcher runs, where these are not all.
+ONLY_ON = {"the same, corrected in steps": ("KTH-SP2",), "best-list": ("KTH-SP2", "CTC-SP2", "Eurora")}
 #: What others are compared with.
 BASE = "requested"
 #: Predictions that are compared, and whether they need users.
@@ -70,3 +72,10 @@ PREDICTIONS = {
 CANDIDATES = tuple(f"quantile[q={q},last={last}]" for q in ("0.5", "0.75", "0.9") for last in ("5", "20"))
 #: Dispatchers of the tuning.
 TUNED_ON = ("easy, shortest backfilled first", "filler, shortest first")
+
+
+def option(name: str) -> str:
+    """Return what names a prediction of the tables in an option: `quantile` is a file of this folder."""
+    if name.startswith("quantile"):
+        return name.replace("quantile", f"{Path(__file__).with_name('quantile.py')}:Quantile", 1)
+    return name

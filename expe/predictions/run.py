@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 from errors import errors
-from grid import BASE, BLOCK, CANDIDATES, DISPATCHERS, LOGS, PREDICTIONS, TUNED_ON, TUNING_PART, Log
+from grid import BASE, BLOCK, CANDIDATES, DISPATCHERS, LOGS, ONLY_ON, PREDICTIONS, TUNED_ON, TUNING_PART, Log, option
 from numpy.typing import NDArray
 from show import all_logs_table, errors_table, mean_ratio, ratios, schedules_table, table
 
@@ -89,7 +89,7 @@ def blocks(case: Case, dispatcher: str, prediction: str, *, tuning: bool) -> Flo
         platform=str(case.folder / "platform.xml"),
         workload=str(case.folder / f"{part}.json"),
         dispatcher=name,
-        options={**options, "prediction": prediction},
+        options={**options, "prediction": option(prediction)},
         decision_clock="cpu",
     )
     folder = case.folder / part / spec.label
@@ -155,6 +155,7 @@ def main() -> None:
             case.log.name: {
                 dispatcher: {name: blocks(case, dispatcher, name, tuning=False) for name in case.predictions()}
                 for dispatcher in DISPATCHERS
+                if case.log.name in ONLY_ON.get(dispatcher, (case.log.name,))
             }
             for case in cases
         }

@@ -82,12 +82,15 @@ def schedules_table(blocks: Blocks) -> str:
 
 
 def all_logs_table(blocks: Blocks) -> str:
-    """Return the ratio of each prediction over the blocks of all logs on which it ran, for each dispatcher."""
-    dispatchers = list(next(iter(blocks.values())))
-    names = [name for name in dict.fromkeys(n for d in blocks.values() for f in d.values() for n in f) if name != BASE]
+    """Return for each prediction and dispatcher the ratio over the blocks of all logs on which both ran."""
+    dispatchers = list(dict.fromkeys(name for found in blocks.values() for name in found))
+    names = dict.fromkeys(name for found in blocks.values() for one in found.values() for name in one if name != BASE)
     rows = []
     for name in names:
-        logs = [log for log, found in blocks.items() if name in found[dispatchers[0]]]
-        joined = [np.concatenate([ratios(blocks[log][dispatcher], name) for log in logs]) for dispatcher in dispatchers]
-        rows.append([f"`{name}`", ", ".join(logs), str(len(joined[0])), *map(_ratio, joined)])
-    return table(["prediction", "logs", "blocks", *dispatchers], rows, 2)
+        row = [f"`{name}`"]
+        for dispatcher in dispatchers:
+            ran = [found[dispatcher] for found in blocks.values() if name in found.get(dispatcher, {})]
+            joined = np.concatenate([ratios(found, name) for found in ran])
+            row.append(f"{_ratio(joined)}, {len(joined)} blocks")
+        rows.append(row)
+    return table(["prediction", *dispatchers], rows, 1)

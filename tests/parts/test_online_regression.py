@@ -117,7 +117,7 @@ def test_options_out_of_range_are_refused(wrong: str) -> None:
         make_prediction(f"online-regression{wrong}")
 
 
-# ---------------------------------------------------------------------- features: table 2
+# ---------------------------------------------------------------------- features
 
 
 def job(name: str, *, user: str = "ann", units: int = 1, walltime: float = 1000.0) -> Job:

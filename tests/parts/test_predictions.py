@@ -57,7 +57,6 @@ def test_all_published_predictions_are_registered() -> None:
         "last-two-as-published-code",
         "online-regression",
         "oracle",
-        "quantile",
         "requested",
     ]
 

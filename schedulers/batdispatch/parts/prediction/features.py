@@ -40,10 +40,11 @@ class History:
 def features(job: Job, history: History | None, ledger: Ledger) -> NDArray[np.float64]:
     """Return the features of a job that is submitted now, float64 [feature], times in seconds.
 
-    Those of Gaussier et al., table 2: the requested time; the user's last three run times, the means of the last two,
-    the last three and all; the job's units, the mean of those of the user's earlier jobs, and the ratio of both; of the
-    user's running jobs the mean units, the number, the longest and the summed time so far, and the summed units; the
-    time since the user's last job ended; the time of the day and of the week, as points of a circle.
+    As Gaussier et al. (SC 2015) describe a job, see `OnlineRegression`: the requested time; the user's last three run
+    times, the means of the last two, the last three and all; the job's units, the mean of those of the user's earlier
+    jobs, and the ratio of both; of the user's running jobs the mean units, the number, the longest and the summed time
+    so far, and the summed units; the time since the user's last job ended; the time of the day and of the week, as
+    points of a circle.
 
     An earlier run time that is not there is taken to be the requested time; a walltime that was not asked for counts
     as 0.

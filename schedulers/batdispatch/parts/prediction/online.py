@@ -40,16 +40,17 @@ class OnlineRegression(Prediction):
     """A polynomial of degree 2 in 20 features of a job and its user, fitted while jobs end.
 
     Gaussier, Glesser, Reis, Trystram: "Improving backfilling by using machine learning to predict running times", SC
-    2015. From the paper: the features (its table 2, see `features`), the basis, normalised online gradient descent with
-    a penalty on the squares of the weights, losses that differ for predictions that are too long and too short, and the
-    weights of jobs. By default the loss is the paper's E-Loss: squared if the prediction is too
-    long, linear if it is too short, by the job's area. In seconds the linear branch hardly counts beside the squared
-    one, so that nearly all predictions are far too short. From the authors' public code: the learning rate, the
-    penalty, the 1 in the weight, and that the absolute value of the polynomial is taken.
+    2015. The article itself was not among our sources. After its authors' public code (predictsim) are: most features,
+    the products of features, normalised online gradient descent with a penalty on the squares of the weights, losses
+    that differ for predictions that are too long and too short, the weights of jobs, the learning rate, the penalty,
+    and that the absolute value of the polynomial is taken. By default the loss is E-Loss, as the article is known for:
+    squared if the prediction is too long, linear if it is too short, by the job's area. In seconds the linear branch
+    hardly counts beside the squared one, so that most predictions are far too short (expe/predictions has figures).
+    Dispatchers then plan with `correction`: the article's is `steps`.
 
-    Deviations: the features of the user's last jobs are their run times, and nothing of jobs that still run; a job
-    without a user, or before the first one ended, is expected to run for its walltime; of the paper's weights there are
-    two.
+    Deviations: the means of all, of usual units and of running jobs' units are computed as their names say, and all
+    products are taken, where the code leaves some out; the user's last run times are those of jobs that ended; a job
+    without a user, or before the first one ended, is expected to run for its walltime; of the weights there are two.
 
     Time: O(231) for each job, and a look at the running jobs.
     """

@@ -34,7 +34,7 @@ class Quantile(Prediction):
     the first two kinds join whoever asks alike; jobs of nobody are never of the third kind.
 
     Between two run times the quantile is interpolated linearly. Ours; medians and other quantiles of a user's history
-    are an old idea, see Tsafrir, Etsion, Feitelson, TPDS 2007, section 4.2.
+    are an old idea.
 
     Time: O(last log last) for each job.
     """
