@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import create
 from batdispatch.core.hindsight import Hindsight
 from batdispatch.core.job import Job, JobState
@@ -32,12 +33,17 @@ def streams(draw: st.DrawFn) -> list[Task]:
     return tasks
 
 
-@settings(max_examples=25)
+OPTIONS = ["", ",backfill=ljf", ",reservation=hosts", ",rjms_delay=5"]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@settings(max_examples=10)
 @given(streams())
-def test_without_room_it_is_easy(tasks: list[Task]) -> None:
+def test_without_room_it_is_easy(options: str, tasks: list[Task]) -> None:
     machine = Machine.flat(HOSTS)
-    found = simulate(machine, tasks, "look-ahead[room=0]").starts()
-    assert found == simulate(machine, tasks, "easy[ordering=late-first]").starts()
+    used = [task._replace(user=str(int(task.id) % 3)) for task in tasks]
+    found = simulate(machine, used, f"look-ahead[room=0{options}]").starts()
+    assert found == simulate(machine, used, f"easy[ordering=late-first{options}]").starts()
 
 
 @settings(max_examples=25)
@@ -99,11 +105,11 @@ def test_a_late_job_waits_only_for_what_runs_and_for_late_ones_before_it(tasks: 
     assert start - wide.submission <= 50.0 + 9.0 * (before + 2)
 
 
-def held_back() -> tuple[LookAhead, Ledger, Job]:
+def held_back(ordering: str = "late-first") -> tuple[LookAhead, Ledger, Job]:
     """A long job that fits, and that a decision leaves waiting since short ones keep coming."""
     machine = Machine.flat(2)
     ledger = Ledger(e.SimulationBegins(0.0, machine))
-    dispatcher = create("look-ahead", {"room": 0.5, "samples": 4, "arrivals": 20})
+    dispatcher = create("look-ahead", {"ordering": ordering, "room": 0.5, "samples": 4, "arrivals": 20})
     assert isinstance(dispatcher, LookAhead)
     dispatcher.begin(ledger)
     ledger.on_start = lambda stay: dispatcher.on_start(ledger, stay)
@@ -135,6 +141,22 @@ def test_it_says_that_room_was_kept() -> None:
     assert reason.how.split()[0] in {"17%", "50%"}
     dispatcher.decide(ledger)
     assert job.id in ledger.queue
+
+
+def test_a_late_job_need_not_leave_room() -> None:
+    dispatcher, ledger, job = held_back("late-first[after=50]")
+    dispatcher.decide(ledger)
+    assert job.id in ledger.queue
+    ledger.now = 352.0
+    dispatcher.decide(ledger)
+    assert job.id in ledger.running
+
+
+def test_a_hold_counts_the_jobs_that_the_decision_starts() -> None:
+    # With both hosts taken by what starts, the job does not fit: room is not what it waits for.
+    dispatcher, ledger, job = held_back()
+    other = Allocation(0b10)
+    assert dispatcher.why_waited(job, Hindsight(ledger, [(ledger.running["w0!l0"].job, other)], None, None)) is None
 
 
 def test_it_says_nothing_of_a_job_that_does_not_fit() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -16,6 +17,7 @@ from batdispatch.core.options import Options
 from batdispatch.core.pooled import PooledSpace
 from batdispatch.core.space import present
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
+from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.rollouts import Past, Rollouts
 from batdispatch.parts.rollouts.past import Floats, Seen
 from batdispatch.parts.rollouts.rollouts import Moment, Room, Runner, Waiter, enough
@@ -26,7 +28,7 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 class LookAheadOptions(EasyOptions, frozen=True, kw_only=True):
     """Options of look-ahead.
 
-    ordering, placement, default_walltime, prediction, rjms_delay, reservation: as for easy.
+    ordering, placement, default_walltime, prediction, rjms_delay, reservation, backfill: as for easy.
     room: the largest share of each resource that a long job may have to leave free for shorter jobs. Each decision
         chooses among nothing, a third of it, and all of it. 0 switches looking ahead off.
     shorter: room is kept for jobs that are expected to run for at most this part of a job's own expected time.
@@ -105,33 +107,43 @@ class LookAhead(Easy):
     # ------------------------------------------------------------------ deciding
 
     def decide(self, ledger: Ledger) -> None:
-        self._shadow, started = np.inf, []
+        self.correct(self.ends)
+        self._shadow, started = math.inf, []
         jobs = list(self.in_order(ledger))
         plausible = {job.id for job in ledger.plausible(jobs)}
         if plausible:
             started = self._start(ledger, jobs, plausible, self._choose_share(ledger, jobs, plausible))
         self.forget_started(started)
+        self.call_if_missed(self._shadow)
 
     def _start(self, ledger: Ledger, jobs: Sequence[Job], plausible: set[str], share: float) -> list[Job]:
         """Start jobs as EASY does, apart from those that would leave too little room, and return them."""
-        limits = self._limits(ledger, jobs, share)
-        head: Job | None = None
+        limits = {job.id: limit for job, limit in zip(jobs, self._limits(ledger, jobs, share), strict=True)}
         started: list[Job] = []
         used = self._used(ledger)
-        for job, limit in zip(jobs, limits, strict=True):
-            if (head is not None and job.id not in plausible) or not self._leaves_room(job, limit, used):
+        for index, job in enumerate(jobs):
+            if not self._leaves_room(job, limits[job.id], used):
                 continue
-            if head is not None:
-                begun = self._backfill(ledger, job, head)
-            else:
-                place = self.choose_now(job) if job.id in plausible else None
-                begun = place is not None
-                if place is not None:
-                    ledger.start(job, place)
-                else:
-                    head = job
-                    self._reserve_for(ledger, head)
-            if begun:
+            place = self.choose_now(job) if job.id in plausible else None
+            if place is None:
+                self._reserve_for(ledger, job)
+                return started + self._run_ahead(ledger, job, jobs[index + 1 :], plausible, limits)
+            ledger.start(job, place)
+            started.append(job)
+            used = self._used(ledger)
+        return started
+
+    def _run_ahead(
+        self, ledger: Ledger, head: Job, behind: Sequence[Job], plausible: set[str], limits: Mapping[str, Floats]
+    ) -> list[Job]:
+        """Start the jobs behind the head that leave room and do not delay it, and return them."""
+        candidates = [job for job in behind if job.id in plausible]
+        if self._ahead is not None:
+            candidates = in_order(ledger, self._ahead, candidates, self.expected)
+        started: list[Job] = []
+        used = self._used(ledger)
+        for job in candidates:
+            if self._leaves_room(job, limits[job.id], used) and self._backfill(ledger, job, head):
                 started.append(job)
                 used = self._used(ledger)
         return started
