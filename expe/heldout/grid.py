@@ -100,6 +100,7 @@ ENTRIES = (
     Entry(name=FILLER, dispatcher="filler", options={"ordering": "sjf"}, expectations=ALL),
     Entry(name=EASY, dispatcher="easy", expectations=ALL),
     Entry(name="conservative", dispatcher="conservative"),
+    Entry(name="easy, shortest backfilled first", dispatcher="easy", options={"backfill": "sjf"}),
     Entry(name="easy, shortest first", dispatcher="easy", options={"ordering": "sjf"}, expectations=ALL),
     Entry(name="easy, smallest area first", dispatcher="easy", options={"ordering": "smallest-area"}, expectations=ALL),
     Entry(name="filler, smallest area first", dispatcher="filler", options={"ordering": "smallest-area"}),
