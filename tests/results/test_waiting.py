@@ -273,6 +273,29 @@ def test_what_is_expected_is_what_the_run_predicted(
     assert [(holder.job, holder.expected_end) for holder in held.phases[0].holders] == [("w0!J", end)]
 
 
+def test_who_is_expected_to_end_in_time_would_have_delayed_nobody(path: Path) -> None:
+    """By its walltime B would be in H's way at 14 s; its user's jobs take a second, and so does it."""
+    tasks = [
+        *ANN[:3],
+        Task("Q", 1.0, 1, 1.0, 80.0, user="ben"),
+        Task("B", 12.5, 1, 1.0, 80.0, user="ben"),
+    ]
+    options = {"prediction": "last-two"}
+    recording = record(simulate(Machine.flat(2), tasks, "fcfs", options=options), path)
+    (found,) = explain(recording, ["B"], predictions=predictions_of(Result(dispatcher="fcfs", options=options)))
+    assert found.phases[0].line is not None
+    assert (found.phases[0].line.due, found.phases[0].line.delays) == (14.0, False)
+
+
+def test_a_prediction_is_that_of_the_submission(path: Path) -> None:
+    """K comes before its user's first job has ended, and is expected to take its walltime, whenever it starts."""
+    tasks = [*ANN[:2], Task("K", 3.0, 2, 6.0, 50.0, user="ann"), Task("H", 5.0, 2, 5.0, 5.0)]
+    options = {"prediction": "last-two"}
+    recording = record(simulate(Machine.flat(2), tasks, "fcfs", options=options), path)
+    (found,) = explain(recording, ["H"], predictions=predictions_of(Result(dispatcher="fcfs", options=options)))
+    assert [(holder.job, holder.expected_end) for holder in found.phases[0].holders] == [("w0!K", 54.0)]
+
+
 def test_a_prediction_in_a_file_is_not_executed() -> None:
     assert predictions_of(Result(dispatcher="fcfs", options={"prediction": "my.py:Mine"})) is None
     assert predictions_of(Result(dispatcher="fcfs", options={"prediction": "of-another-version"})) is None

@@ -12,7 +12,7 @@ from instances import beyond, brute_force, check, instance, instances, made, pla
 
 from batdispatch.core.machine import Host, Machine
 from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution
+from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution, orders
 from batdispatch.dispatchers.constraint.models import positions
 from batdispatch.dispatchers.constraint.models.counts import Counts
 from batdispatch.dispatchers.constraint.models.formulations import SEARCHED
@@ -407,3 +407,10 @@ def test_the_same_search_finds_the_same(formulation: str) -> None:
 
 def test_all_formulations_are_tested() -> None:
     assert {*SEARCHED, "counts"} == {"pooled", *EXACT}
+
+
+def test_the_lists_worth_trying() -> None:
+    """On 12 cores: by arrival, by duration, by duration x share, and by duration^2 x share."""
+    found = instance([(12,)], [(4, 1, (6,)), (9, 1, (2,)), (5, 1, (3,)), (2, 1, (11,))])
+    # d = 4, 9, 5, 2; d x cores = 24, 18, 15, 22; d^2 x cores = 96, 162, 75, 44.
+    assert [order.tolist() for order in orders(found)] == [[0, 1, 2, 3], [3, 0, 2, 1], [2, 1, 3, 0], [3, 2, 0, 1]]
