@@ -297,6 +297,11 @@ def test_no_random_sequence_is_cheaper_than_the_continuous_optimum_of_a_price(
     assert expected_cost(law, found, price) <= expected_cost(law, rival, price) * (1 + slack)
 
 
+def test_a_least_request_beyond_nearly_all_run_times_is_asked_for_before_the_upper_bound() -> None:
+    law, price = parse_law("tnorm:0,10,1,0.5"), Price(0.1, 0.0, 0.0, 0.0)
+    assert toptimal(law, price, 5.5) == pytest.approx((5.5, 10.0))
+
+
 # ------------------------------------------------------------------ request sequences by name
 
 

@@ -22,7 +22,7 @@ from batdispatch.parts.placement import make_placement
 from simulating import Task, audit, check_absences, micro, simulate
 from strategies import absences, machines, networked, workloads
 
-BASELINES = ["conservative", "easy", "fcfs", "filler", "slurm-backfill"]
+BASELINES = ["conservative", "easy", "fcfs", "filler", "look-ahead", "slurm-backfill"]
 ORDERINGS = registry.names(ordering.GROUP)
 PLACEMENTS = [*registry.names(placement.GROUP), "convex[rule=routers,fallback=3]", "connected[fallback=1]+convex+local"]
 

@@ -85,13 +85,13 @@ def test_eurora_whole_grid_instances_and_decision_times(tmp_path: Path, capsys: 
 def test_kit_refuses_pcp19_and_counts_its_variables_all_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [*SMALL, "--solve", "1", "--out", str(tmp_path), "--dispatchers", "easy,pcp19,pcp20"]
+    arguments = [*SMALL, "--solve", "1", "--out", str(tmp_path), "--dispatchers", "easy,hcp19,pcp19"]
     arguments += ["--parts", "generated,instances"]
     assert main(experiment("kit").KIT, tmp_path, arguments) == 0
     out = capsys.readouterr().out
     assert "| pcp19 | oracle | refused |" in out
     assert "117,400 variables" in out
-    counted = [row for row in rows(out) if row[0] == "generated, pcp20, oracle"]
+    counted = [row for row in rows(out) if row[0] == "generated, hcp19, oracle"]
     assert int(counted[0][4].replace(",", "")) > 1173
 
 

@@ -16,7 +16,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("fcfs", {}),
     ("filler", {"ordering": "f1"}),
     ("easy", {}),
-    ("easy", {"ordering": "sjf", "default_walltime": 30}),
+    ("easy", {"ordering": "sjf"}),
     ("easy", {"reservation": "hosts", "rjms_delay": 5}),
     ("easy", {"reservation": "hosts", "ordering": "largest-area"}),
     ("conservative", {}),

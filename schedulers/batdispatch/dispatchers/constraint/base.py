@@ -123,8 +123,10 @@ class PlanningDispatcher(Dispatcher):
         self.ordering.ended(stay, ledger.now)
 
     def on_event(self, ledger: Ledger, event: Event) -> None:
+        turns = self.prospects.turns
         self.prospects.hear(ledger)
-        if not isinstance(event, RequestedCall):
+        # A call of our own changes nothing, unless a placement can do more from then on.
+        if not isinstance(event, RequestedCall) or self.prospects.turns > turns:
             self._left = set()
 
     # ------------------------------------------------------------------ deciding

@@ -139,8 +139,9 @@ def toptimal(law: Law, price: Price = RESERVED, least: float = 0.0) -> tuple[flo
         return toptimal_on_grid(law, 2000, price, least)
     grid = _spread(law, least)
     start = _best_of(*from_least(least, grid, np.diff(law.cdf(grid), prepend=0.0)), price)
-    beyond = 1.0 - law.cdf(np.array(start))
-    kept = [t for t, left in zip(start[:-1], beyond, strict=False) if left * law.upper > NEGLIGIBLE * law.mean]
+    # The probability that each limit is asked for.
+    reached = np.concatenate(([1.0], 1.0 - law.cdf(np.array(start[:-1]))))
+    kept = [t for t, asked in zip(start[:-1], reached, strict=False) if asked * law.upper > NEGLIGIBLE * law.mean]
     start = (*kept, start[-1])
     if len(start) == 1:
         return start
