@@ -144,3 +144,98 @@ def test_notes_that_cannot_be_read_are_left_alone(explained: Callable[..., str],
     result = read_result(tmp_path / "run")
     (tmp_path / "run" / "solver.jsonl").write_bytes(text.encode("latin-1"))
     assert witness_of(tmp_path / "run", result) is None
+
+
+#: Two short jobs of half the machine are worth more than a long one of three quarters: 2 / 20 < 20 / 2 + 20 / 2.
+PASSED_OVER: list[Asked] = [(24, {}), (16, {"walltime": 2}), (16, {"walltime": 2})]
+
+
+def test_best_list_says_when_a_job_that_fits_is_to_start(explained: Callable[..., str]) -> None:
+    out = explained(PASSED_OVER, 1, dispatcher="best-list")
+    assert "started at 12 " in out
+    assert "it fitted, but the plan starts it later (at 10)\n" in out
+    assert "        planned to start at 12; w0!2 and w0!3 started instead; several of them hold what it needed\n" in out
+    assert "it did not fit, and was not planned for (3 times, first at 1)\n        ahead is 0\n" in out
+
+
+def test_best_list_names_the_planned_job_that_another_would_delay(explained: Callable[..., str]) -> None:
+    """Job 2 wants all cores as soon as job 1 ends, at 13; job 3 fits beside job 1, and would run for 100 s."""
+    jobs: list[Asked] = [
+        (8, {"walltime": 3}),
+        (32, {"walltime": 2, "subtime": 11}),
+        (8, {"walltime": 100, "subtime": 12}),
+    ]
+    out = explained(jobs, 3, dispatcher="best-list", ahead=1)
+    assert "started at 15 " in out
+    said = out[out.index("the dispatcher on the") :]
+    assert (
+        "it fitted, but the plan starts it later (2 times, first at 12)\n        planned to start at 15; nothing "
+        in said
+    )
+    assert "; w0!2, planned to start at 13, needs the core that it would still hold\n" in said
+    page = (Path(__file__).parents[2] / "docs/explain-wait.md").read_text()
+    assert f"```text\n{said}```" in page
+    wide = explained(jobs, 2, dispatcher="best-list", ahead=1)
+    assert "it did not fit, and was planned ahead (at 12)\n        planned to start at 13\n" in wide
+
+
+def test_best_list_says_that_a_job_was_beyond_the_window(explained: Callable[..., str]) -> None:
+    out = explained(PASSED_OVER, 1, dispatcher="best-list", window=2)
+    assert "it was beyond the window (at 10)\n        it was number 3 of a window of 2 jobs\n" in out
+
+
+def test_best_list_says_that_nothing_had_changed_since_its_last_plan(explained: Callable[..., str]) -> None:
+    """Job 4 comes at 12.5, and does not fit."""
+    jobs: list[Asked] = [
+        (8, {"walltime": 3}),
+        (32, {"walltime": 2, "subtime": 11}),
+        (8, {"walltime": 100, "subtime": 12}),
+        (32, {"walltime": 50, "subtime": 12.5}),
+        # That no more jobs come is an event, too.
+        (32, {"walltime": 50, "subtime": 12.75}),
+    ]
+    out = explained(jobs, 3, dispatcher="best-list", ahead=1)
+    assert "no new plan was made, since neither room nor a job that fits had come (at 12.5)\n" in out
+    assert "        the last plan was made at 12, and left it waiting\n" in out
+
+
+def test_best_list_says_that_room_was_kept(explained: Callable[..., str]) -> None:
+    """Job 2, a hundredth as long as job 1, would fit beside it if it asked for one core less."""
+    out = explained([(16, {"walltime": 200}), (17, {"walltime": 2})], 1, dispatcher="best-list", reserve=0.5)
+    assert "room was kept for shorter jobs (at 10)\n        reserve is 0.5\n" in out
+
+
+def test_a_job_that_the_dispatcher_refuses_is_explained(explained: Callable[..., str]) -> None:
+    """The two nodes that the job names do not follow each other."""
+    jobs: list[Asked] = [(16, {"node_list": ["n0", "n2"], "nodes": 2})]
+    out = explained(jobs, 1, dispatcher="best-list", placement="contiguous")
+    assert "rejected at 1: placement contiguous finds no place for it even on the idle machine" in out
+
+
+@pytest.mark.parametrize(
+    ("dispatcher", "work", "proof"),
+    [
+        ("hcp19", 1, "the search saw all plans of its model"),
+        ("pcp20", 1, "the search saw all plans of its model"),
+        ("pcp19", 0.05, "the search stopped at its limit, so that a better plan may start it"),
+    ],
+)
+def test_a_searched_plan_is_not_searched_again(
+    explained: Callable[..., str], dispatcher: str, work: float, proof: str
+) -> None:
+    out = explained(PASSED_OVER, 1, dispatcher=dispatcher, work=work)
+    assert "it fitted, but the plan let it wait (at 10)\n        w0!2 and w0!3 started instead; several of them" in out
+    assert f"; {proof}\n" in out
+    assert "planned to start" not in out
+
+
+def test_the_fallback_of_a_search_is_made_again(explained: Callable[..., str]) -> None:
+    """The paper counts 65 variables for job 0 alone, and 115 for the three others."""
+    out = explained(PASSED_OVER, 1, dispatcher="pcp20", most_variables=100)
+    assert "it fitted, but the plan starts it later (at 10)\n        planned to start at 12; w0!2 and w0!3 " in out
+
+
+def test_the_window_after_a_search_that_found_nothing(explained: Callable[..., str]) -> None:
+    """The search for job 0 finds nothing, so that the next window holds one job."""
+    out = explained(PASSED_OVER, 1, dispatcher="pcp20", most_variables=1)
+    assert "it was beyond the window (2 times, first at 10)\n        it was number 3 of a window of 1 job\n" in out

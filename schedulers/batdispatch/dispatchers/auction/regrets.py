@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from batdispatch.core.hindsight import Hindsight, Reason
+from batdispatch.core.hindsight import Hindsight, Reason, beyond_window, listed, plain, room_besides
 from batdispatch.core.job import Job
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.dispatchers.auction.problem import Problem
-
-#: Most jobs that are named.
-_NAMED = 6
 
 
 def why_waited(
@@ -34,14 +31,13 @@ def why_waited(
     if note is None:
         if before is None or ledger.now >= before + period - TOLERANCE:
             return None
-        return Reason(f"no decision yet, since decisions are {period:g} s apart", f"the last one was at {before:g}")
+        return Reason(
+            f"no decision yet, since decisions are {period:g} s apart", f"the last one was at {plain(before)}"
+        )
     size = note["jobs"]
     index = next(index for index, (other, _) in enumerate(waiting) if other is job)
     if index >= size:
-        return Reason(
-            "it was beyond the window",
-            f"it was number {index + 1:,} of a window of {size:,} {'job' if size == 1 else 'jobs'}",
-        )
+        return beyond_window(index, size)
     if not ledger.space.fits(ledger.free, job):
         return Reason("it did not fit, even with no other job of the window")
     had = chance(Problem(ledger, waiting[:size]), index)
@@ -63,27 +59,14 @@ def _started(job: Job, decision: Hindsight, priorities: Mapping[str, int]) -> It
     names = [other.id for other, _ in decision.started]
     if names:
         total = sum(priorities[name] for name in names)
-        yield f"{_listed(names)} started, with {'a priority' if len(names) == 1 else 'priorities'} of {total:,}" + (
+        yield f"{listed(names)} started, with {'a priority' if len(names) == 1 else 'priorities'} of {total:,}" + (
             "" if len(names) == 1 else " in all"
         )
     else:
         yield "nothing started"
     yield f"its own is {priorities[job.id]:,}"
     if names:
-        yield _room(job, decision)
-
-
-def _room(job: Job, decision: Hindsight) -> str:
-    """Return in words which of the jobs that started hold what a job needed."""
-    space, free = decision.ledger.space, decision.ledger.free
-    for other, allocation in decision.started:
-        free = space.take(free, other, allocation)
-    if space.fits(free, job):
-        return "there was room for it besides"
-    alone = [other.id for other, allocation in decision.started if space.fits(space.give(free, other, allocation), job)]
-    if not alone:
-        return "several of them hold what it needed"
-    return f"without {_listed(alone, 'or')} it would have fitted"
+        yield room_besides(job, decision)
 
 
 def _proof(note: Mapping[str, Any]) -> str:
@@ -91,10 +74,3 @@ def _proof(note: Mapping[str, Any]) -> str:
     if note["cost"] <= note["bound"] or note["status"] in ("OPTIMAL", "BOUND"):
         return "no plan is worth more"
     return f"a plan could be worth {note['gap']:.2%} more at most"
-
-
-def _listed(names: Sequence[str], word: str = "and") -> str:
-    """Return some names, the first ones if there are many."""
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} {word} {len(names) - _NAMED:,} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -14,6 +14,7 @@ from batdispatch.core.allocation import Place
 from batdispatch.core.correction import DEFAULT, Correction
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.events import Event, RequestedCall
+from batdispatch.core.hindsight import Hindsight, Reason, beyond_window
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import Lateness, overdue
 from batdispatch.core.ledger import SOONEST, Ledger
@@ -24,6 +25,7 @@ from batdispatch.core.scene import Scene
 from batdispatch.core.space import present
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.dispatchers.constraint.passed_over import as_found, as_planned, no_new_plan
 from batdispatch.dispatchers.constraint.reserve import Reserve
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import Window, in_order
@@ -137,16 +139,7 @@ class PlanningDispatcher(Dispatcher):
         jobs = self.candidates(ledger)
         if not jobs:
             return
-        one = self.takes_nodes_for_one(ledger)
-        instance = Instance(
-            ledger,
-            jobs,
-            self.predictions.of,
-            self.pool,
-            pooled=one,
-            lateness=self.lateness,
-            end=lambda stay: self.predictions.end(stay, ledger.now, self.lateness),
-        )
+        instance = self._instance(ledger, jobs)
         counters: dict[str, int] = {}
         size = self.window.size
         found = self.plan(instance, counters)
@@ -184,29 +177,47 @@ class PlanningDispatcher(Dispatcher):
             self._expires = ledger.now + float(later.min())
             self._alarm.missed(ledger, self._expires)
 
+    def _instance(self, ledger: Ledger, jobs: Sequence[Job]) -> Instance:
+        return Instance(
+            ledger,
+            jobs,
+            self.predictions.of,
+            self.pool,
+            pooled=self.takes_nodes_for_one(ledger),
+            lateness=self.lateness,
+            end=lambda stay: self.predictions.end(stay, ledger.now, self.lateness),
+        )
+
     def takes_nodes_for_one(self, ledger: Ledger) -> bool:
         """Return whether an instance needs to know no nodes: whole hosts of which only the number matters."""
         return ledger.machine.exclusive and ledger.plain and self.placement.complete
 
     def candidates(self, ledger: Ledger) -> list[Job]:
         """Return the jobs to decide about, in order; none if a new plan would start no job either."""
-        queued = list(ledger.queue.values())
-        fitting = ledger.space.fitting(ledger.free, queued)
-        unfit = {job.id for job in queued} - {job.id for job in fitting} if self.options.ahead else set()
-        fitting = self._allowed(ledger, fitting)
-        names = {job.id for job in fitting}
+        fitting = ledger.space.fitting(ledger.free, list(ledger.queue.values()))
+        allowed = self._allowed(ledger, fitting)
+        names = {job.id for job in allowed}
         # If capacity has not changed and no further job fits, the jobs that the last plan let wait go on waiting.
         due = overdue(self._expires, ledger.now)
-        if not fitting or (ledger.epoch == self._epoch and names <= self._left and not due):
+        if not allowed or (ledger.epoch == self._epoch and names <= self._left and not due):
             self.account.skipped += 1
             return []
         self._left, self._epoch = names, ledger.epoch
-        chosen = self._in_order(ledger, fitting)[: self.window.size]
-        self._beyond = len(chosen) < len(fitting)
-        if unfit:
-            others = self._in_order(ledger, [job for job in queued if job.id in unfit])
-            chosen = self._in_order(ledger, chosen + self._placeable(ledger, others))
-        return chosen
+        chosen = self._in_order(ledger, allowed)[: self.window.size]
+        self._beyond = len(chosen) < len(allowed)
+        return self._joined(ledger, chosen, self._planned_ahead(ledger, fitting))
+
+    def _planned_ahead(self, ledger: Ledger, fitting: Sequence[Job]) -> list[Job]:
+        """Return the jobs to plan for beside the window, given those that fit."""
+        if not self.options.ahead:
+            return []
+        fit = {job.id for job in fitting}
+        others = self._in_order(ledger, [job for job in ledger.queue.values() if job.id not in fit])
+        return self._placeable(ledger, others)
+
+    def _joined(self, ledger: Ledger, window: list[Job], ahead: list[Job]) -> list[Job]:
+        """Return the jobs of an instance in order, given those of the window in order and the others."""
+        return self._in_order(ledger, window + ahead) if ahead else window
 
     def _in_order(self, ledger: Ledger, jobs: Sequence[Job]) -> list[Job]:
         return in_order(ledger, self.ordering, jobs, self.predictions.of)
@@ -273,3 +284,41 @@ class PlanningDispatcher(Dispatcher):
 
     def notes(self) -> list[bytes]:
         return self.account.lines
+
+    def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
+        ledger, note = decision.ledger, decision.note
+        fitting = ledger.space.fitting(ledger.free, list(ledger.queue.values()))
+        allowed = self._in_order(ledger, self._allowed(ledger, fitting))
+        ahead = self._planned_ahead(ledger, fitting)
+        fits = any(one is job for one in fitting)
+        if fits and not any(one is job for one in allowed):
+            return Reason("room was kept for shorter jobs", f"reserve is {self.options.reserve:g}")
+        if not fits and not any(one is job for one in ahead):
+            return Reason("it did not fit, and was not planned for", f"ahead is {self.options.ahead:,}")
+        if note is None:
+            return no_new_plan(decision) if fits else None
+        # Smaller than the option after a solver found nothing.
+        size = note["jobs"] - len(ahead)
+        if not 0 < size <= min(self.options.window, len(allowed)):
+            return None
+        index = next((index for index, one in enumerate(allowed) if one is job), 0)
+        if index >= size:
+            return beyond_window(index, size)
+        instance = self._instance(ledger, self._joined(ledger, allowed[:size], ahead))
+        plan = self.plan_again(instance, note)
+        if plan is not None:
+            return as_planned(job, decision, instance, plan)
+        return as_found(job, decision, self.may_find_no_place(note)) if fits else None
+
+    def plan_again(self, instance: Instance, note: Mapping[str, Any]) -> Plan | None:
+        """Return the plan of a decision that was carried out, made again without a search; None: that is impossible.
+
+        Args:
+            instance: what was decided about.
+            note: the line of solver.jsonl.
+        """
+        return None
+
+    def may_find_no_place(self, note: Mapping[str, Any]) -> bool:
+        """Return whether jobs that a plan started may have found no place, given the line of solver.jsonl."""
+        return bool(note.get("put_back"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -70,3 +71,6 @@ class BestList(PlanningDispatcher):
         found = settled(plan, plan.cost, bound=instance.bound, seconds=self.clock() - began)
         found.first = first.cost
         return found
+
+    def plan_again(self, instance: Instance, note: Mapping[str, Any]) -> Plan | None:
+        return self.plan(instance, {}).solution

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -98,3 +98,14 @@ class SearchDispatcher(PlanningDispatcher):
             return settled(first, first.cost, bound=instance.bound, status="UNKNOWN", seconds=seconds)
         limits = Limits(work=self.options.work, wall=self.options.wall, seed=self.seed)
         return searched(formulation, instance, first, limits, self.clock, **options)
+
+    def plan_again(self, instance: Instance, note: Mapping[str, Any]) -> Plan | None:
+        # Explanations ask about every decision of a wait, too many to search again.
+        if note["status"] != "UNKNOWN" or note.get("repairs"):
+            return None
+        plan = self.first(instance)
+        return self.place_now(instance, plan)[0] if self._asked or instance.pooled else plan
+
+    def may_find_no_place(self, note: Mapping[str, Any]) -> bool:
+        # Those that `start` finds no place for are not counted.
+        return self._asked or super().may_find_no_place(note)

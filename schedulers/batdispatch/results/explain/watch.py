@@ -228,7 +228,11 @@ class Watcher(Attended):
         return job_id in self._wanted or job_id.partition("!")[2] in self._wanted
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
+        self._came(ledger, job)
+        # The run's dispatcher may reject it again.
         super().on_submit(ledger, job)
+
+    def _came(self, ledger: Ledger, job: Job) -> None:
         # Predictions are made at submission.
         self._expected(job)
         if job.id in self._registering:

@@ -67,8 +67,13 @@ class Attended(Retraced):
         self._witness = witness
 
     def begin(self, ledger: Ledger) -> None:
-        if self._witness is not None:
+        if self._witness is None:
+            return
+        try:
             self._witness.dispatcher.begin(ledger)
+        except InputError:
+            # Its placement needs a network, which no recording tells.
+            self._witness = None
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         if self._witness is not None:

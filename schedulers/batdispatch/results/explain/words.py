@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from batdispatch.core.hindsight import plain
 from batdispatch.core.hostsets import parse_many
 from batdispatch.core.machine import WHOLE_HOST
 from batdispatch.parts.placement.making import names_of
@@ -18,11 +19,6 @@ _MOST_INTERVALS, _MOST_NAMED = 8, 4
 #: Placements that make a job wait for a shape although there is room.
 _SHAPES = ("contiguous", "connected", "convex", "local")
 _PLURALS = {WHOLE_HOST: "hosts", NODE: "whole nodes"}
-
-
-def plain(value: float) -> str:
-    """Return a number to the microsecond, thousands separated by commas."""
-    return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
 def amount(name: str, value: float) -> str:
