@@ -36,7 +36,9 @@ def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None
     """
     shared = not all(is_whole_hosts(job.request) for job in workload.jobs)
     if shared and kind in ("eurora", "kit"):
-        name, content = ("Eurora", generate.eurora()) if kind == "eurora" else ("ForHLR II", generate.forhlr2())
+        # What the node file beside the published logs states.
+        eurora = generate.eurora(memory_mib=32768)
+        name, content = ("Eurora", eurora) if kind == "eurora" else ("ForHLR II", generate.forhlr2())
         return Sized(content, f"{name}, the machine that this format is of")
     capacity = _capacity(workload, info) if shared else {}
     hosts, why = _hosts(workload, info, capacity)
