@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,13 +15,14 @@ from hypothesis import strategies as st
 
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import Dispatcher, create
-from batdispatch.core.hindsight import Reason, plain
+from batdispatch.core.hindsight import Hindsight, Reason, plain
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
 from batdispatch.dispatchers.constraint.base import PlanningDispatcher
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.dispatchers.constraint.passed_over import no_new_plan
 from batdispatch.results.explain.waiting import explain
 from batdispatch.results.explain.witness import Witness
 from recording import record
@@ -147,3 +149,21 @@ def test_a_placement_that_needs_the_network_leaves_the_explanation_without_reaso
     path = record(simulate(Machine.flat(4), tasks, "fcfs"), tmp_path / "decisions.jsonl")
     (found,) = explain(path, ["b"], witness=Witness(create("best-list", {"placement": "convex"}), []))
     assert (found.wait, found.verdicts) == (9, [])
+
+
+def test_of_two_decisions_at_one_moment_the_plan_may_be_the_others() -> None:
+    at: Any = SimpleNamespace(now=5.0)
+    assert no_new_plan(Hindsight(at, [], None, 5.0)) is None
+    assert no_new_plan(Hindsight(at, [], None, None)) is None
+    said = no_new_plan(Hindsight(at, [], None, 4.0))
+    assert said is not None
+    assert said.how == "the last plan was made at 4, and left it waiting"
+
+
+def test_what_the_second_stage_of_hcp19_changed_is_not_guessed() -> None:
+    dispatcher = create("hcp19", {"repair": 1})
+    assert isinstance(dispatcher, PlanningDispatcher)
+    assert dispatcher.may_find_no_place({"put_back": 1})
+    assert not dispatcher.may_find_no_place({"put_back": 0})
+    nothing: Any = None
+    assert dispatcher.plan_again(nothing, {"status": "UNKNOWN", "repairs": 1}) is None
