@@ -190,17 +190,6 @@ def test_best_list_names_the_first_planned_job_in_the_way(explained: Callable[..
     assert "planned to start at 18; nothing started; w0!2, planned to start at 13, needs the core that" in out
 
 
-def test_nothing_is_said_of_a_plan_that_was_not_carried_out(
-    explained: Callable[..., str], tmp_path: Path, call: Call
-) -> None:
-    assert "the plan starts it later" in explained(PASSED_OVER, 1, dispatcher="best-list")
-    path = tmp_path / "run" / "solver.jsonl"
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    path.write_text("".join(f"{json.dumps({**line, 'cost': line['cost'] + 1})}\n" for line in lines))
-    _, out, _ = call("explain-wait", tmp_path / "run", 1)
-    assert "the plan starts it later" not in out
-
-
 def test_best_list_says_that_a_job_was_beyond_the_window(explained: Callable[..., str]) -> None:
     out = explained(PASSED_OVER, 1, dispatcher="best-list", window=2)
     assert "it was beyond the window (at 10)\n        it was number 3 of a window of 2 jobs\n" in out

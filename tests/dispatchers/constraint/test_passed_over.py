@@ -167,3 +167,16 @@ def test_what_the_second_stage_of_hcp19_changed_is_not_guessed() -> None:
     assert not dispatcher.may_find_no_place({"put_back": 0})
     nothing: Any = None
     assert dispatcher.plan_again(nothing, {"status": "UNKNOWN", "repairs": 1}) is None
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_of_a_plan_that_was_not_carried_out_nothing_is_said(tmp_path: Path, more: int) -> None:
+    """Two jobs of 2 s start before one of 20 s, planned for 12. With another cost, that was another plan."""
+    tasks = [Task("0", 0.0, 4, 10.0, 20.0), Task("a", 1.0, 3, 20.0, 20.0)]
+    tasks += [Task(name, 2.0, 2, 2.0, 2.0) for name in "bc"]
+    result = simulate(Machine.flat(4), tasks, "best-list")
+    notes = [json.loads(line) for line in result.session.dispatcher.notes()]
+    witness = Witness(create("best-list"), [{**note, "cost": note["cost"] + more} for note in notes])
+    (found,) = explain(record(result, tmp_path / "decisions.jsonl"), ["a"], witness=witness)
+    said = ["it did not fit, and was not planned for"] + ["it fitted, but the plan starts it later"] * (1 - more)
+    assert [verdict.why for verdict in found.verdicts] == said
