@@ -73,6 +73,8 @@ FIXED_UTILISATION, NEAR, NO_FURTHER = TABLE_2["fixed"].utilisation, 0.01, 0.03
 #: Between these mean run times the scale is looked for, s; and others, for the sensitivity to load.
 FS_BETWEEN = (20.0, 400.0)
 FS_MEANS = (30.0, 60.0, 90.0, 120.0, 180.0)
+#: Mean run times near the scale that is found, over it: fixed jobs use about as much there.
+FS_NEAR = (0.96, 0.98, 1.0, 1.02, 1.04, 1.06)
 
 #: How jobs of either kind are run: label -> dispatcher.
 PAIR = {"fixed": "slurm-backfill", "malleable": "dmr"}

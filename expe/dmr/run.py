@@ -24,6 +24,7 @@ from grid import (
     FS_HOSTS,
     FS_JOBS,
     FS_MEANS,
+    FS_NEAR,
     GAPS,
     HOSTS,
     MODES,
@@ -41,6 +42,7 @@ from show import (
     curves_table,
     expectations_table,
     fs_load_table,
+    fs_near_table,
     history_of,
     load_table,
     modes_table,
@@ -201,6 +203,11 @@ def main() -> None:
         mean = scaled(out, many)
         modes = {mode: [sleeps(out, mode, seed, mean) for seed in many] for mode in MODES}
         sections["table-1"], sections["table-2"] = actions_table(modes), modes_table(modes, mean)
+        near = {
+            scale: {mode: [sleeps(out, mode, seed, scale) for seed in many] for mode in MODES}
+            for scale in (round(mean * factor, 1) for factor in FS_NEAR)
+        }
+        sections["fs-near"] = fs_near_table(near)
         varied = {mean: {mode: [sleeps(out, mode, seed, mean) for seed in few] for mode in MODES} for mean in FS_MEANS}
         sections["fs-load"] = fs_load_table(varied)
         if asked.write:

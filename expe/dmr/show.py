@@ -216,6 +216,26 @@ def modes_table(modes: Mapping[str, Sequence[Measured]], mean: float) -> str:
     return f"{table(['', *heads], rows)}\n\n{text}"
 
 
+def fs_near_table(near: Mapping[float, Mapping[str, Sequence[Measured]]]) -> str:
+    """Return what scales near the one of table 2 give, each with whether its fixed jobs use as much as the paper's."""
+    rows = []
+    for mean, modes in near.items():
+        used = {mode: float(np.mean(column(runs, "utilisation"))) for mode, runs in modes.items()}
+        rows.append(
+            [
+                f"{mean:g}",
+                *(percent(column(runs, "utilisation")) for runs in modes.values()),
+                f"{100 * (used['async'] - used['fixed']):.1f}",
+                within(abs(used["fixed"] - FIXED_UTILISATION) <= NEAR),
+                within(used["sync"] >= max(used.values())),
+                within(abs(used["async"] - used["fixed"]) <= NO_FURTHER),
+            ]
+        )
+    heads = [f"{mode} (%)" for mode in next(iter(near.values()))]
+    heads += ["async - fixed", f"fixed within {NEAR:.0%}", "sync highest", f"async within {NO_FURTHER:.0%}"]
+    return table(["mean run time (s)", *heads], rows)
+
+
 def fs_load_table(varied: Mapping[float, Mapping[str, Sequence[Measured]]]) -> str:
     """Return what the load changes for flexible sleeps."""
     rows = []

@@ -120,7 +120,7 @@ def test_run_times_are_scaled_until_fixed_jobs_use_so_much(
 
 def test_the_page_holds_every_section_and_picture(modules: dict[str, ModuleType]) -> None:
     inside, grid = sections("dmr"), modules["grid"]
-    one = {"expected", "pattern", "schedulers", "curves", "load", "fs-load"}
+    one = {"expected", "pattern", "schedulers", "curves", "load", "fs-load", "fs-near"}
     assert inside.keys() == one | {f"table-{number}" for number in (1, 2, 4)}
     for size in grid.SIZES:
         assert inside["table-4"].count(f"\n| {size} |") == 2
