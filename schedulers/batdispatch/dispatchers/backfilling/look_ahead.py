@@ -176,10 +176,15 @@ class LookAhead(Easy):
         return self._shares[best]
 
     def _limits(self, ledger: Ledger, jobs: Sequence[Job], share: float) -> Floats:
-        """Return how much of each resource may be in use once a job has started, float64 [job, resource]."""
+        """Return how much of each resource may be in use once a job has started, float64 [job, resource].
+
+        Infinite where no room is kept.
+        """
         parts = self._room.parts(np.array([self.expected(job) for job in jobs]), self._came)
         parts[[self.ordering.is_late(job, ledger.now) for job in jobs]] = 0.0
-        return np.asarray((1.0 - share * parts)[:, None] * self._total(ledger))
+        total = self._total(ledger)
+        limits = (1.0 - share * parts)[:, None] * total
+        return np.where(limits < total, limits, np.inf)
 
     def _leaves_room(self, job: Job, limit: Floats, used: NDArray[np.int64]) -> bool:
         """Return whether a job leaves room if it starts where so much is used, int64 [resource].
@@ -187,12 +192,13 @@ class LookAhead(Easy):
         One that exceeds its limit alone, on an idle machine, need not: it would wait for all others to end.
         """
         need = self._pool.pooled_need(job)
-        return not ((limit < self._total(self.ledger)) & (need > 0) & (need <= limit) & (used + need > limit)).any()
+        return not ((need > 0) & (need <= limit) & (used + need > limit)).any()
 
     def _total(self, ledger: Ledger) -> NDArray[np.int64]:
         """Return what the hosts have that are there, int64 [resource]."""
-        space = ledger.space
-        return space.pooled(present(space, ledger.unavailable) if ledger.unavailable else space.whole())
+        if not ledger.unavailable:
+            return self._pool.whole()
+        return ledger.space.pooled(present(ledger.space, ledger.unavailable))
 
     def _used(self, ledger: Ledger) -> NDArray[np.int64]:
         """Return what is not free of the hosts that are there, int64 [resource]."""
