@@ -34,6 +34,24 @@ workloads:
 dispatchers: [fcfs, "easy[ordering=sjf]"]
 """
 
+#: 200 cells.
+MANY = """
+name: many
+title: Cells that take a little while
+platforms:
+  flat: {generate: flat, options: {hosts: [32, 64]}}
+workloads:
+  lublin:
+    generate: lublin
+    seeds: 0..9
+    options: {jobs: 60, hosts: 32, load: [0.7, 0.9]}
+dispatchers:
+  plain: fcfs
+  EASY: {use: easy, options: {ordering: [fcfs, sjf, ljf]}}
+  conservative: conservative
+settings: {audit: true}
+"""
+
 
 def written(folder: Path, text: str) -> Path:
     """Write a campaign's file into a folder."""

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from batdispatch.inputs.folders import MARK, Claim
-from campaigns import PLATFORM, SMALL, WORKLOAD, Calls, written
+from campaigns import MANY, PLATFORM, SMALL, WORKLOAD, Calls, written
 
 FAILING = '''
 """Dispatchers that go wrong."""
@@ -32,23 +32,6 @@ class Crash(Easy):
     def decide(self, ledger):
         os.abort()
 '''
-#: 200 cells.
-MANY = """
-name: many
-title: Cells that take a little while
-platforms:
-  flat: {generate: flat, options: {hosts: [32, 64]}}
-workloads:
-  lublin:
-    generate: lublin
-    seeds: 0..9
-    options: {jobs: 60, hosts: 32, load: [0.7, 0.9]}
-dispatchers:
-  plain: fcfs
-  EASY: {use: easy, options: {ordering: [fcfs, sjf, ljf]}}
-  conservative: conservative
-settings: {audit: true}
-"""
 
 
 CALLS = Calls()

@@ -2,50 +2,46 @@
 
 from __future__ import annotations
 
+import random
+import time
 from pathlib import Path
 
 import pytest
 
-from campaigns import Calls, written
+from campaigns import MANY, Calls, written
 from slurm import OneNode, needs_slurm
 
-#: 40 cells, in tasks of 8.
-GRID = """
-name: grid
-platforms:
-  flat: {generate: flat, options: {hosts: 32}}
-workloads:
-  lublin:
-    generate: lublin
-    seeds: 0..9
-    options: {jobs: 200, hosts: 32, load: [0.7, 0.9]}
-dispatchers: [easy, conservative]
-"""
 #: Without accounts, which would need a database; and looking soon whether a job has ended.
 SLURM = ("--slurm-no-account", "--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "2")
 
 
 @needs_slurm
 @pytest.mark.slow
-def test_a_campaign_through_slurm_gives_the_same_bytes_killed_or_not(tmp_path: Path) -> None:
-    here, there = written(tmp_path / "here", GRID), written(tmp_path / "there", GRID)
+def test_200_cells_through_slurm_killed_five_times_give_the_same_bytes(tmp_path: Path) -> None:
+    here, there = written(tmp_path / "here", MANY), written(tmp_path / "there", MANY)
     Calls().run(here, "--jobs", "2")
+    total = 200
     folder = tmp_path / "slurm"
     folder.mkdir()
+    chance = random.Random(22)
     # The plug-in asks squeue only if Slurm remembers ended jobs for two minutes.
     with OneNode(folder, cpus=2, settings="MinJobAge=300") as slurm:
         calls = Calls(_with_srun(slurm, tmp_path / "bin"))
-        words = ("--executor", "slurm", "--jobs", "2", "--batch", "8", "--", *SLURM)
-        process = calls.start(there, *words)
-        calls.wait_for_cells(there, 3, process)
-        calls.kill(process)
-        # Jobs in the cluster have outlived who submitted them, and the next call shares the cells with them.
-        assert slurm.run("squeue", "--noheader")
-        assert calls.cells(there) < 40
+        words = ("--executor", "slurm", "--jobs", "2", "--batch", "10", "--", *SLURM)
+        outlived = 0
+        for goal in sorted(chance.sample(range(0, total - 80), 5)):
+            process = calls.start(there, *words)
+            calls.wait_for_cells(there, goal, process)
+            time.sleep(chance.uniform(0, 2))
+            calls.kill(process)
+            # Jobs in the cluster may outlive who submitted them, and the next call shares the cells with them.
+            outlived += bool(slurm.run("squeue", "--noheader"))
+        assert outlived
+        assert calls.cells(there) < total
         calls.run(there, *words)
         slurm.wait_until_idle()
-    assert calls.cells(there) == 40
-    name = Path("campaigns") / "grid" / "results.parquet"
+    assert calls.cells(there) == total
+    name = Path("campaigns") / "many" / "results.parquet"
     assert (there.parent / name).read_bytes() == (here.parent / name).read_bytes()
 
 
