@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.cli.campaign_inputs import make as run_command
@@ -61,9 +62,9 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def read(folder: Path, text: str) -> Campaign:
-    """Read a campaign's text as a file in a folder."""
-    return read_campaign(written(folder, text), CommandMakers())
+def read(folder: Path, text: str, **options: Any) -> Campaign:
+    """Read a campaign's text as a file in a folder, with options of `read_campaign`."""
+    return read_campaign(written(folder, text), CommandMakers(), **options)
 
 
 def planned(folder: Path, text: str, out: Path | None = None) -> Plan:

@@ -37,6 +37,20 @@ _LINES = 5
     help="Folder of campaigns, which share their runs.",
 )
 @click.option(
+    "--parts",
+    metavar="PART,...",
+    help="Run only these parts of the file. The table then has their rows alone.",
+)
+@click.option(
+    "--quick", is_flag=True, help="Run the quick version that the file describes, as the campaign NAME-quick."
+)
+@click.option(
+    "--logs",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of logs that do not stand where the file says.",
+)
+@click.option(
     "--jobs",
     "processes",
     type=click.IntRange(1, 10_000),
@@ -63,6 +77,9 @@ def command(
     file: Path,
     more: tuple[str, ...],
     out: Path,
+    parts: str | None,
+    quick: bool,
+    logs: Path | None,
     processes: int,
     executor: str,
     batch: int | None,
@@ -81,6 +98,7 @@ def command(
     Examples:
       batdispatch campaign campaign.yaml --dry-run
       batdispatch campaign campaign.yaml --jobs 8
+      batdispatch campaign campaign.yaml --quick --logs logs
       batdispatch campaign campaign.yaml --executor slurm --jobs 100 -- --default-resources runtime=120
     """
     from batdispatch.runs.campaign.extra import needs
@@ -92,7 +110,8 @@ def command(
     from batdispatch.runs.campaign.plan import Plan
     from batdispatch.runs.campaign.running import Orders
 
-    campaign = read_campaign(file, CommandMakers())
+    only = None if parts is None else [part.strip() for part in parts.split(",")]
+    campaign = read_campaign(file, CommandMakers(), quick=quick, parts=only, logs=logs)
     root = checked_folder(out)
 
     def plan() -> Plan:

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
+from batdispatch.runs.campaign.inputs import MissingLog
 from campaigns import PLATFORM, SMALL, WORKLOAD, read
 
 
@@ -72,6 +73,65 @@ def test_values_are_the_texts_that_stand_there(tmp_path: Path) -> None:
     # YAML's own reading would make these false, 750 and 0.1.
     text = SMALL.replace('[fcfs, "easy[ordering=sjf]"]', "{no: fcfs, 12:30: easy, 1e-1: {use: easy}}")
     assert list(dict.fromkeys(cell.dispatcher.name for cell in read(tmp_path, text).cells)) == ["no", "12:30", "1e-1"]
+
+
+QUICK = SMALL.replace("dispatchers: [", "  log: {convert: lost.swf}\ndispatchers: [") + (
+    "parts: {slow: {}, fast: {dispatchers: [fcfs]}, log: {workloads: [log]}}\n"
+    "quick:\n"
+    "  workloads: {lublin: {seeds: 1, options: {jobs: 5}}}\n"
+    "  parts: {slow: {workloads: [lublin]}, fast: {workloads: [lublin], seeds: 3}}\n"
+)
+
+
+def test_the_quick_version_has_what_differs_and_the_rest_as_it_stands(tmp_path: Path) -> None:
+    campaign = read(tmp_path, QUICK, quick=True)
+    assert campaign.name == "small-quick"
+    found = [(cell.part, cell.workload.label, cell.dispatcher.name, cell.spec.seed) for cell in campaign.cells]
+    lublin = "lublin,jobs=5,hosts=8,seed=1"
+    assert found == [
+        ("slow", lublin, "fcfs", 0),
+        ("slow", lublin, "easy[ordering=sjf]", 0),
+        ("fast", lublin, "fcfs", 3),
+    ]
+    listed = QUICK.replace("fast: {d", "fast: {workloads: [lublin], d").replace("parts: {slow: {w", "parts: [fast] #")
+    assert {cell.part for cell in read(tmp_path, listed, quick=True).cells} == {"fast"}
+
+
+def test_some_parts_are_run_without_what_the_others_need(tmp_path: Path) -> None:
+    text = QUICK.replace("slow: {},", "slow: {workloads: [lublin]},").replace(
+        "fast: {d", "fast: {workloads: [lublin], d"
+    )
+    assert [cell.part for cell in read(tmp_path, text, parts=["fast"]).cells] == ["fast", "fast"]
+    for parts in (None, ["fast", "log"]):
+        with pytest.raises(MissingLog, match=r"line 10: workload 'log': there is no log .*lost.swf; option --logs"):
+            read(tmp_path, text, parts=parts)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "lost.swf").write_text("")
+    cell = read(tmp_path, text, parts=["log"], logs=tmp_path / "logs").cells[0]
+    assert cell.workload.paths == {"": tmp_path / "logs" / "lost.swf"}
+
+
+def test_an_option_may_be_what_the_workload_states(tmp_path: Path) -> None:
+    text = SMALL.replace("jobs: 20", "jobs: [20, 30]")
+    told = text.replace(
+        "[fcfs, ", "{told: {use: easy, options: {default_walltime: {workload: jobs}, ordering: [sjf, ljf]}}} #"
+    )
+    assert [
+        (cell.dispatcher.label, cell.spec.options["default_walltime"]) for cell in read(tmp_path, told).cells[::4]
+    ] == [
+        ("told,ordering=sjf,default_walltime=20", "20"),
+        ("told,ordering=sjf,default_walltime=30", "30"),
+    ]
+    for wrong, message in (
+        ("{workload: job}", "part 'all': dispatcher 'told': workload 'lublin,jobs=20,hosts=8,seed=0' states no 'job'"),
+        ("{}", "line 10: dispatcher 'told': option 'default_walltime': expected a text, or workload: OPTION"),
+        ("{log: jobs}", "option 'default_walltime' has no key 'log'"),
+    ):
+        with pytest.raises(InputError) as refused:
+            read(tmp_path, told.replace("{workload: jobs}", wrong))
+        assert message.partition(": ")[2] in str(refused.value)
+    with pytest.raises(InputError, match=r"on workload 'lublin.*': .*prediction"):
+        read(tmp_path, told.replace("default_walltime: {", "prediction: {"))
 
 
 MISTAKES = [
@@ -155,6 +215,14 @@ MISTAKES = [
         'sjf]"]\nparts: {one: {seeds: 0..99999, workloads: [lublin]}}',
         "the campaign has more than 200,000 runs",
     ),
+    (
+        "dispatchers: [",
+        "  again: {generate: malleable, seeds: 0, options: {from: again, hosts: 8}}\ndispatchers: [",
+        "line 10: workload 'again': from: there is no file",
+    ),
+    ('sjf]"]', 'sjf]"]\nquick: {name: a}', "line 11: quick has no key 'name'"),
+    ('sjf]"]', 'sjf]"]\nparts: {one: {}}\nquick: {parts: [on]}', "line 12: quick: no part is called 'on': did you"),
+    ('sjf]"]', 'sjf]"]\nquick: {workloads: {lublin: {seeds: x}}}', "line 11: workload 'lublin': seeds: found 'x'"),
     ('sjf]"]', 'sjf]"]\ntitle: !!python/object/apply:os.system [id]', "line 11: found the tag"),
     ('sjf]"]', 'sjf"]', "line 10: dispatcher 'easy[ordering=sjf': "),
     ("dispatchers: [", "dispatchers: [[", "while parsing a flow sequence from line 10, "),
@@ -162,11 +230,18 @@ MISTAKES = [
 ]
 
 
+def test_a_part_or_a_quick_version_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no part is called 'al': did you mean 'all'"):
+        read(tmp_path, SMALL, parts=["al"])
+    with pytest.raises(InputError, match="has no quick version"):
+        read(tmp_path, SMALL, quick=True)
+
+
 @pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
 def test_a_mistake_is_told_with_its_line_and_what_was_meant(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in SMALL
     with pytest.raises(InputError) as told:
-        read(tmp_path, SMALL.replace(old, new))
+        read(tmp_path, SMALL.replace(old, new), quick="quick:" in new)
     assert message in str(told.value)
     assert str(told.value).startswith(str(tmp_path / "campaign.yaml"))
 

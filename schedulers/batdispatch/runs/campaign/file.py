@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, field, replace
+from itertools import product, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import describe_type, parse_named
-from batdispatch.runs.campaign.entries import Entry, read_entries
+from batdispatch.core.options import describe_type, did_you_mean, parse_named
+from batdispatch.runs.campaign.entries import Entry, merged, read_entries
 from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, labelled, whole_numbers
 from batdispatch.runs.campaign.making import Makers
 from batdispatch.runs.run import RunSpec
@@ -33,8 +33,13 @@ _FIELDS = {
 }
 #: What ``settings`` may say, and each part too: the options of ``batdispatch run``, and whether to audit.
 SETTINGS = (*_FIELDS, "events", "audit")
-_TOP = ("name", "title", "platforms", "workloads", "dispatchers", "settings", "parts")
+_TOP = ("name", "title", "platforms", "workloads", "dispatchers", "settings", "parts", "quick")
+#: What ``quick`` may say otherwise.
+_QUICK = ("platforms", "workloads", "dispatchers", "settings", "parts")
 _PART = ("platforms", "workloads", "dispatchers", "seeds", *SETTINGS)
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,14 @@ class Dispatcher:
         stated: options that have a column: those of the table ``options``.
         dispatcher: registered name, or a class.
         options: all of them.
+        told: option -> option of the workload whose value it takes; these are not yet among the others.
     """
 
     name: str
     stated: Mapping[str, str]
     dispatcher: str
     options: Mapping[str, str]
+    told: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -107,28 +114,42 @@ class Campaign:
     cells: tuple[Cell, ...]
 
 
-def read_campaign(path: Path, makers: Makers) -> Campaign:
+def read_campaign(
+    path: Path, makers: Makers, *, quick: bool = False, parts: Sequence[str] | None = None, logs: Path | None = None
+) -> Campaign:
     """Read a campaign's file and check all of it that can be checked before anything is made.
+
+    If only some parts are run, what none of them uses is not read: a log, for instance, that is not here.
+
+    Args:
+        path: the file.
+        makers: finds the commands that make inputs.
+        quick: read the quick version that the file describes.
+        parts: run only these; None: all.
+        logs: folder of logs that do not stand where the file says.
 
     Raises:
         InputError: it is wrong; the message says in which line.
+        MissingLog: a log that is needed is not there.
     """
-    return _Reader(path, makers).campaign()
+    return _Reader(path, makers, logs).campaign(quick, parts)
 
 
 class _Reader:
-    def __init__(self, path: Path, makers: Makers) -> None:
+    def __init__(self, path: Path, makers: Makers, logs: Path | None) -> None:
         self.path = path
         # Absolute, so that what is read is the same for workers elsewhere.
         self.here = path.absolute().parent
-        self.inputs = InputReader(self.here, makers)
-        self._platforms: dict[str, list[Input]] = {}
-        self._workloads: dict[str, list[Input]] = {}
-        self._dispatchers: dict[str, list[Dispatcher]] = {}
+        self.inputs = InputReader(self.here, makers, None if logs is None else logs.absolute())
+        self._platforms: Mapping[str, list[Input]] = {}
+        self._workloads: Mapping[str, list[Input]] = {}
+        self._dispatchers: Mapping[str, list[Dispatcher]] = {}
 
-    def campaign(self) -> Campaign:
+    def campaign(self, quick: bool, only: Sequence[str] | None) -> Campaign:
         root = read_entries(self.path)
         top = root.table("a campaign", _TOP)
+        if quick:
+            top = _quick(root, top)
         for key in ("name", "platforms", "workloads", "dispatchers"):
             if key not in top:
                 raise root.error(f"a campaign has a key {key!r}, and this one has not")
@@ -137,25 +158,37 @@ class _Reader:
             raise top["name"].error(
                 f"name: found {name!r}, expected letters, digits, dots, dashes; not {' or '.join(RESERVED)}"
             )
-        for key, entry in _named(top["platforms"], "platforms"):
-            self._platforms[key] = self.inputs.platform(key, entry)
-        for key, entry in _named(top["workloads"], "workloads"):
-            self._workloads[key] = self.inputs.workload(key, entry, self._platforms, self._workloads)
-        for key, entry in _dispatchers(top["dispatchers"]):
-            self._dispatchers[key] = self._dispatcher(key, entry)
+        workloads = dict(_named(top["workloads"], "workloads"))
+        self._platforms = _Read(dict(_named(top["platforms"], "platforms")), self.inputs.platform)
+        self._workloads = _Read(workloads, lambda key, entry: self._workload(key, entry, workloads))
+        self._dispatchers = _Read(dict(_dispatchers(top["dispatchers"])), self._dispatcher)
         settings = top["settings"].table("settings", SETTINGS) if "settings" in top else {}
         parts = {"all": Entry(root.source, root.line, {})}
         if "parts" in top:
             parts = dict(_named(top["parts"], "parts"))
+        for one in only or ():
+            if one not in parts:
+                raise root.error(f"no part is called {one!r}: {did_you_mean(one, parts)}")
+        if only is None and not quick:
+            for known in (self._platforms, self._workloads, self._dispatchers):
+                # Also what no part uses is checked.
+                list(known.values())
         cells: list[Cell] = []
         for key, entry in parts.items():
-            cells.extend(self._part(key, entry, settings, MAX_CELLS - len(cells)))
+            if only is None or key in only:
+                cells.extend(self._part(key, entry, settings, MAX_CELLS - len(cells)))
         title = top["title"].text("title") if "title" in top else ""
-        return Campaign(self.path, name, title, tuple(cells))
+        return Campaign(self.path, f"{name}-quick" if quick else name, title, tuple(cells))
+
+    def _workload(self, name: str, entry: Entry, entries: Mapping[str, Entry]) -> list[Input]:
+        """Read a workload, which may be made from those above it."""
+        above = dict(takewhile(lambda one: one[0] != name, entries.items()))
+        return self.inputs.workload(name, entry, self._platforms, _Read(above, lambda key, _: self._workloads[key]))
 
     def _dispatcher(self, name: str, entry: Entry) -> list[Dispatcher]:
         what = f"dispatcher {name!r}"
         stated: list[dict[str, str]] = [{}]
+        told: dict[str, str] = {}
         use = entry
         if not isinstance(entry.value, str):
             table = entry.table(what, ("use", "options"))
@@ -163,20 +196,47 @@ class _Reader:
                 raise entry.error(f"{what}: expected a text such as easy[ordering=sjf], or a table with use: NAME")
             use = table["use"]
             if "options" in table:
-                stated = combinations(table["options"].table(f"{what}: options"), f"{what}: option")
+                options = table["options"].table(f"{what}: options")
+                for key, one in options.items():
+                    if isinstance(one.value, dict):
+                        like = one.table(f"{what}: option {key!r}", ("workload",))
+                        if not like:
+                            raise one.error(f"{what}: option {key!r}: expected a text, or workload: OPTION")
+                        told[key] = like["workload"].text(f"{what}: option {key!r}")
+                rest = {key: one for key, one in options.items() if key not in told}
+                stated = combinations(rest, f"{what}: option")
         try:
-            dispatcher, options = parse_named(use.text(what))
+            dispatcher, given = parse_named(use.text(what))
             found = []
             for more in stated:
-                if twice := [key for key in more if key in options]:
+                if twice := [key for key in (*more, *told) if key in given]:
                     raise InputError(f"{twice[0]!r} stands in brackets and in options")
-                found.append(Dispatcher(name, more, dispatcher, {**options, **more}))
-                # A class may be named by its file.
-                with chdir(self.here):
-                    create(dispatcher, found[-1].options, 0)
+                found.append(self._created(Dispatcher(name, more, dispatcher, {**given, **more}, told)))
         except InputError as problem:
             raise entry.error(f"{what}: {problem}") from None
         return found
+
+    def _created(self, one: Dispatcher) -> Dispatcher:
+        """Return a dispatcher whose options are right, as far as they are known."""
+        # A class may be named by its file.
+        with chdir(self.here):
+            create(one.dispatcher, one.options, 0)
+        return one
+
+    def _for(self, one: Dispatcher, workload: Input, entry: Entry) -> Dispatcher:
+        """Return a dispatcher with the options that a workload tells."""
+        if not one.told:
+            return one
+        more = {}
+        for key, option in one.told.items():
+            if option not in workload.stated:
+                known = did_you_mean(option, workload.stated)
+                raise entry.error(f"dispatcher {one.name!r}: workload {workload.label!r} states no {option!r}: {known}")
+            more[key] = workload.stated[option]
+        try:
+            return self._created(replace(one, stated={**one.stated, **more}, options={**one.options, **more}, told={}))
+        except InputError as problem:
+            raise entry.error(f"dispatcher {one.name!r} on workload {workload.label!r}: {problem}") from None
 
     def _part(self, name: str, entry: Entry, common: Mapping[str, Entry], most: int) -> Iterator[Cell]:
         """Yield the cells of a part, at most so many."""
@@ -204,9 +264,8 @@ class _Reader:
             raise entry.error(f"{what}: none of its workloads is for one of its platforms")
         if len(pairs) * len(ways) * len(dispatchers) * len(seeds) > most:
             raise entry.error(f"{what}: with it, the campaign has more than {MAX_CELLS:,} runs")
-        for (platform, workload), (stated, values, events), dispatcher, seed in product(
-            pairs, ways, dispatchers, seeds
-        ):
+        for (platform, workload), (stated, values, events), row, seed in product(pairs, ways, dispatchers, seeds):
+            dispatcher = self._for(row, workload, entry)
             spec = RunSpec(
                 platform="",
                 workload="",
@@ -235,9 +294,60 @@ class _Reader:
                 if not events.is_file():
                     raise entry.error(f"events: there is no file {events}")
             else:
-                field = _FIELDS[key]
-                values[field.name] = _value(entry, key, text, field.type)
+                setting = _FIELDS[key]
+                values[setting.name] = _value(entry, key, text, setting.type)
         return values, events
+
+
+class _Read(Mapping[str, list[T]]):
+    """What the entries of a table stand for, by name. Each is read when it is first asked for."""
+
+    def __init__(self, entries: Mapping[str, Entry], read: Callable[[str, Entry], list[T]]) -> None:
+        self._entries, self._read = entries, read
+        self._found: dict[str, list[T]] = {}
+
+    def __getitem__(self, name: str) -> list[T]:
+        if name not in self._found:
+            self._found[name] = self._read(name, self._entries[name])
+        return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _quick(root: Entry, top: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Return the file's tables as its quick version has them.
+
+    Raises:
+        InputError: there is none, or it names a part that there is not.
+    """
+    if "quick" not in top:
+        raise root.error("has no quick version: expected a key 'quick' that says what differs in it")
+    differs = dict(top["quick"].table("quick", _QUICK))
+    changed = dict(top)
+    if "parts" in differs:
+        entry = differs.pop("parts")
+        parts = top["parts"].table("parts") if "parts" in top else {}
+        # A list of names chooses parts as they are.
+        chosen = (
+            entry.value
+            if isinstance(entry.value, dict)
+            else {one.text("quick: part"): Entry(one.source, one.line, {}) for one in entry.each()}
+        )
+        for name, one in chosen.items():
+            if name not in parts:
+                raise one.error(f"quick: no part is called {name!r}: {did_you_mean(name, parts)}")
+        kept = {name: merged(parts[name], one) for name, one in chosen.items()}
+        changed["parts"] = Entry(entry.source, entry.line, kept)
+    for key, entry in differs.items():
+        changed[key] = merged(top[key], entry) if key in top else entry
+    return changed
 
 
 def _value(entry: Entry, key: str, text: str, kind: Any) -> Any:

@@ -119,15 +119,21 @@ def whole_numbers(entry: Entry, what: str) -> list[int]:
     return found
 
 
+class MissingLog(InputError):
+    """A log that a campaign needs is not there."""
+
+
 class InputReader:
     """Reads the tables ``platforms`` and ``workloads``.
 
     Attributes:
         here: the folder of the file, where its paths begin.
+        logs: folder of logs that do not stand where the file says; None: there is none.
     """
 
-    def __init__(self, here: Path, makers: Makers) -> None:
+    def __init__(self, here: Path, makers: Makers, logs: Path | None = None) -> None:
         self.here = here
+        self.logs = logs
         self._makers = makers
 
     def platform(self, name: str, entry: Entry) -> list[Input]:
@@ -182,7 +188,7 @@ class InputReader:
             maker = self._maker(WORKLOAD, table["generate"], what)
         else:
             maker = self._makers.find(("convert",), "")
-            log = self._path(table["convert"], what)
+            log = self._log(table["convert"], what)
         return [
             made
             for platform in on
@@ -197,6 +203,16 @@ class InputReader:
         if not path.is_file():
             raise entry.error(f"{what}: there is no file {path}")
         return path
+
+    def _log(self, entry: Entry, what: str) -> Path:
+        name = entry.text(what)
+        places = [self.here / name, *([] if self.logs is None else [self.logs / Path(name).name])]
+        found = next((path for path in places if path.is_file()), None)
+        if found is None:
+            where = "" if self.logs is not None else "; option --logs says where logs are"
+            told = f"{what}: there is no log {' or '.join(map(str, places))}{where}"
+            raise MissingLog(told, source=entry.source, place=f"line {entry.line}")
+        return found
 
     def _maker(self, kind: str, entry: Entry, what: str) -> Maker:
         try:
