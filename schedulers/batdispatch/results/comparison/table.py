@@ -1,0 +1,103 @@
+"""One metric of many runs as a table: a row for each replicate of each workload, a column for each dispatcher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from batdispatch.core.errors import InputError
+
+Floats = NDArray[np.float64]
+#: Columns that a tidy table of runs has beside its metrics; it has one row for each run.
+WORKLOAD, REPLICATE, DISPATCHER = COLUMNS = ("workload", "replicate", "dispatcher")
+#: Values that agree in so many significant digits are equal: sums in another order differ in the last ones.
+DIGITS = 10
+
+
+class Block(NamedTuple):
+    """What all dispatchers ran on alike: a replicate of a workload."""
+
+    workload: str
+    replicate: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A metric of runs.
+
+    Attributes:
+        metric: its name.
+        blocks: the rows, in order of first appearance.
+        dispatchers: the columns, in order of first appearance.
+        values: [block, dispatcher], nan where there is no run or the metric has no value.
+    """
+
+    metric: str
+    blocks: tuple[Block, ...]
+    dispatchers: tuple[str, ...]
+    values: Floats
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """Names of the workloads, each once."""
+        return tuple(dict.fromkeys(block.workload for block in self.blocks))
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The dispatchers that have a value in every block."""
+        return tuple(name for name in self.dispatchers if np.isfinite(self.of(name)).all())
+
+    def of(self, dispatcher: str) -> Floats:
+        """Return the values [block] of a dispatcher."""
+        return self.values[:, self.dispatchers.index(dispatcher)]
+
+    def on(self, workload: str) -> Measured:
+        """Return the part of one workload."""
+        rows = [index for index, block in enumerate(self.blocks) if block.workload == workload]
+        return Measured(self.metric, tuple(self.blocks[row] for row in rows), self.dispatchers, self.values[rows])
+
+    def only(self, dispatchers: Sequence[str]) -> Measured:
+        """Return the columns of some dispatchers."""
+        columns = [self.dispatchers.index(name) for name in dispatchers]
+        return Measured(self.metric, self.blocks, tuple(dispatchers), self.values[:, columns])
+
+
+def measured(runs: pd.DataFrame, metric: str) -> Measured:
+    """Return one metric of a tidy table of runs.
+
+    Args:
+        runs: one row for each run, with the columns of `COLUMNS` and one for each metric.
+        metric: name of a column.
+
+    Raises:
+        InputError: a column is missing, or two rows have the same workload, replicate and dispatcher.
+    """
+    if missing := [name for name in (*COLUMNS, metric) if name not in runs.columns]:
+        raise InputError(f"a table of runs has no column {missing[0]!r}: found {', '.join(map(str, runs.columns))}")
+    keys = runs[list(COLUMNS)].astype(str)
+    if keys.duplicated().any():
+        twice = " / ".join(keys[keys.duplicated()].iloc[0])
+        raise InputError(f"two runs have the same workload, replicate and dispatcher: {twice}")
+    blocks = list(dict.fromkeys(Block(*pair) for pair in zip(keys[WORKLOAD], keys[REPLICATE], strict=True)))
+    names = list(dict.fromkeys(keys[DISPATCHER]))
+    rows = {block: row for row, block in enumerate(blocks)}
+    columns = {name: column for column, name in enumerate(names)}
+    values = np.full((len(blocks), len(names)), np.nan)
+    numbers = pd.to_numeric(runs[metric], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    for (workload, replicate, dispatcher), value in zip(keys.itertuples(index=False), numbers, strict=True):
+        values[rows[Block(workload, replicate)], columns[dispatcher]] = value if np.isfinite(value) else np.nan
+    return Measured(metric, tuple(blocks), tuple(names), values)
+
+
+def settled(values: Floats) -> Floats:
+    """Return values rounded to `DIGITS` significant digits, so that what is equal but for rounding is equal."""
+    size = np.abs(values)
+    with np.errstate(divide="ignore"):
+        digits = np.where(size > 0, np.floor(np.log10(np.where(size > 0, size, 1.0))), 0.0)
+    scale = 10.0 ** (DIGITS - 1 - digits)
+    return np.asarray(np.round(values * scale) / scale)

@@ -1,0 +1,171 @@
+"""Paired comparisons: effects, wins, tests and their correction."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core.errors import InputError
+from batdispatch.results.comparison.aims import AIMS, Aim
+from batdispatch.results.comparison.pairs import against, holm, pair, signed_rank
+from batdispatch.results.comparison.table import Block, Measured, measured, settled
+from batdispatch.results.metrics.compute import describe
+
+WAIT, SLOWDOWN, LONGEST, UTILISATION = AIMS
+
+
+def table(**columns: list[float]) -> Measured:
+    values = np.array(list(columns.values()), dtype=float).T
+    return Measured("x", tuple(Block("log", str(row)) for row in range(len(values))), tuple(columns), values)
+
+
+def test_aims_are_metrics_and_better_as_the_registry_says() -> None:
+    for aim in AIMS:
+        known = describe(aim.metric)
+        assert known is not None
+        assert known.better == aim.better
+        # What is added to waits are seconds.
+        assert (known.unit == "s") == (aim.added > 0)
+
+
+def test_a_ratio_is_a_geometric_mean_and_a_difference_a_mean() -> None:
+    found = pair(table(a=[2.0, 8.0], b=[1.0, 1.0]), SLOWDOWN, "a", "b")
+    assert found.effect is not None
+    assert found.effect.value == pytest.approx(4.0)
+    assert (found.wins, found.ties, found.losses) == (0, 0, 2)
+    found = pair(table(a=[0.7, 0.9], b=[0.6, 0.6]), UTILISATION, "a", "b")
+    assert found.effect is not None
+    assert found.effect.value == pytest.approx(0.2)
+    assert (found.wins, found.ties, found.losses, found.won) == (2, 0, 0, 1.0)
+
+
+def test_waits_of_zero_have_a_ratio() -> None:
+    found = pair(table(a=[0.0, 30.0], b=[0.0, 10.0]), WAIT, "a", "b")
+    assert found.effect is not None
+    assert found.effect.value == pytest.approx(2**0.5)
+    assert (found.wins, found.ties, found.losses, found.won) == (0, 1, 1, 0.25)
+
+
+def test_one_replicate_has_neither_interval_nor_test() -> None:
+    found = pair(table(a=[2.0], b=[1.0]), SLOWDOWN, "a", "b")
+    assert found.effect is not None
+    assert found.effect == (2.0, None, None, 1, "none")
+    assert found.p is None
+    assert not found.apart
+
+
+def test_five_replicates_are_not_tested_and_six_may_be_significant() -> None:
+    many = [2.0 + 0.1 * step for step in range(6)]
+    assert pair(table(a=many[:5], b=[1.0] * 5), SLOWDOWN, "a", "b").p is None
+    assert pair(table(a=many, b=[1.0] * 6), SLOWDOWN, "a", "b").p == pytest.approx(2 / 2**6)
+
+
+def test_replicates_without_a_value_are_left_out_and_then_nothing_is_tested() -> None:
+    found = pair(table(a=[2.0, np.nan, *[8.0] * 8], b=[1.0] * 10), SLOWDOWN, "a", "b")
+    assert found.n == 9
+    assert found.effect is not None
+    assert found.effect.n == 9
+    assert found.p is None
+    nothing = pair(table(a=[np.nan], b=[1.0]), SLOWDOWN, "a", "b")
+    assert nothing.effect is None
+    assert nothing.n == 0
+
+
+def test_all_are_corrected_together() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.uniform(1, 2, 8)
+    found = against(
+        table(base=list(base), a=list(base * 2), b=list(base * rng.uniform(0.9, 1.1, 8)), c=list(base)),
+        SLOWDOWN,
+        "base",
+    )
+    assert [one.ours for one in found] == ["a", "b", "c"]
+    assert [one.adjusted for one in found] == holm([one.p or 0.0 for one in found])
+    assert found[0].adjusted == pytest.approx(3 * 2 / 2**8)
+    assert [one.apart for one in found] == [True, False, False]
+    assert found[2].p == 1.0
+
+
+def test_holm_by_hand() -> None:
+    # Sorted: 0.005 * 4, 0.01 * 3, 0.03 * 2, 0.04 * 1 which may not be below 0.06.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def every_sign(differences: list[int]) -> float:
+    """Return Wilcoxon's two-sided p-value by going through all signs; zeros are ranked, and have none."""
+    sizes = np.abs(differences)
+    ranks = np.array([((sizes < one).sum() + (sizes <= one).sum() + 1) / 2 for one in sizes])
+    ranks[sizes == 0] = 0.0
+    signs = np.array(list(product((-1, 1), repeat=len(ranks))))
+    sums = signs @ ranks
+    return float((np.abs(sums) >= abs(np.sign(differences) @ ranks) - 1e-9).mean())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-6, 6), min_size=2, max_size=9))
+def test_the_signed_rank_test_is_that_over_all_signs(differences: list[int]) -> None:
+    assert signed_rank(np.array(differences, dtype=float)) == pytest.approx(every_sign(differences))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=2, max_size=8))
+def test_who_is_compared_with_whom_turns_everything_round(values: list[tuple[float, float]]) -> None:
+    one = table(a=[first for first, _ in values], b=[second for _, second in values])
+    for aim in (SLOWDOWN, WAIT):
+        there, back = pair(one, aim, "a", "b"), pair(one, aim, "b", "a")
+        assert there.effect is not None
+        assert back.effect is not None
+        assert there.effect.value * back.effect.value == pytest.approx(1.0)
+        assert (there.wins, there.ties, there.losses) == (back.losses, back.ties, back.wins)
+        assert there.won + back.won == pytest.approx(1.0)
+        assert there.p == back.p
+
+
+def test_what_differs_by_rounding_alone_is_equal() -> None:
+    values = np.array([0.1 + 0.2, 1e9, -3.0, 0.0, 1.0])
+    assert settled(values).tolist() == [0.3, 1e9, -3.0, 0.0, 1.0]
+    assert pair(table(a=[0.1 + 0.2], b=[0.3]), SLOWDOWN, "a", "b").ties == 1
+    assert pair(table(a=[1.0 + 1e-6], b=[1.0]), SLOWDOWN, "a", "b").losses == 1
+
+
+def frame() -> pd.DataFrame:
+    rows = [(w, r, d) for w in ("x", "y") for r in (0, 1) for d in ("easy", "fcfs")]
+    runs = pd.DataFrame(rows, columns=["workload", "replicate", "dispatcher"])
+    runs["wait"] = [float(value) for value in range(8)]
+    return runs
+
+
+def test_a_table_has_a_row_for_each_replicate_and_gaps_where_there_is_no_run() -> None:
+    runs = frame()
+    runs.loc[2, "wait"] = None
+    found = measured(runs.drop(index=5), "wait")
+    assert found.blocks == (Block("x", "0"), Block("x", "1"), Block("y", "0"), Block("y", "1"))
+    assert found.dispatchers == ("easy", "fcfs")
+    np.testing.assert_array_equal(found.values, [[0, 1], [np.nan, 3], [4, np.nan], [6, 7]])
+    assert found.whole == ()
+    assert found.on("y").blocks == (Block("y", "0"), Block("y", "1"))
+    assert found.on("y").whole == ("easy",)
+    assert found.only(["fcfs"]).values.tolist()[0] == [1.0]
+
+
+def test_two_runs_of_one_replicate_and_columns_that_are_missing_are_refused() -> None:
+    runs = frame()
+    with pytest.raises(InputError, match=r"the same workload, replicate and dispatcher: x / 0 / easy"):
+        measured(pd.concat([runs, runs.iloc[:1]]), "wait")
+    with pytest.raises(InputError, match="has no column 'slowdown'"):
+        measured(runs, "slowdown")
+    with pytest.raises(InputError, match="has no column 'replicate'"):
+        measured(runs.drop(columns="replicate"), "wait")
+
+
+def test_a_difference_needs_no_positive_values() -> None:
+    found = pair(table(a=[-1.0, 0.0], b=[1.0, 0.0]), Aim("x", "x", "difference"), "a", "b")
+    assert found.effect is not None
+    assert found.effect.value == -1.0
