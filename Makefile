@@ -43,8 +43,7 @@ $(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml
 	@touch $@
 
 demo: setup
-	@$(BIN)/batdispatch compare --platform platforms/flat64.xml --workload workloads/demo64.json \
-		--dispatchers fcfs,easy,conservative --out $(DEMO)
+	@$(BIN)/batdispatch demo --out $(DEMO)
 
 test: setup
 	@$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)

@@ -21,6 +21,7 @@ class Commands(LazyGroup):
     table = {
         name: (f"batdispatch.cli.{module}", summary)
         for name, module, summary in (
+            ("demo", "demo", "Compare dispatchers on an example, as a first look."),
             ("compare", "compare", "Compare dispatchers on one workload, with a report."),
             ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
             ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
@@ -50,6 +51,7 @@ def cli() -> None:
 
     \b
     First steps:
+      batdispatch demo
       batdispatch compare --platform P.xml --workload W.json --dispatchers fcfs,easy,conservative
       batdispatch list dispatchers
       batdispatch explain easy

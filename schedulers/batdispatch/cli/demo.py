@@ -1,0 +1,56 @@
+"""``batdispatch demo``: a first comparison, from nothing but the installed package."""
+
+from __future__ import annotations
+
+import shlex
+from importlib import resources
+from pathlib import Path
+
+import click
+
+from batdispatch.cli import compare
+from batdispatch.cli.inputs import checked_folder
+
+#: What is compared, on which of the files beside the examples.
+DISPATCHERS = "fcfs,easy,conservative"
+PLATFORM = "flat64.xml"
+WORKLOAD = "demo64.json"
+
+
+@click.command()
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("demo-results"),
+    show_default=True,
+    help="Folder of results.",
+)
+@click.pass_context
+def command(context: click.Context, out: Path) -> None:
+    """Compare three dispatchers on 400 jobs and 64 hosts that come with the package, as a first look.
+
+    The platform and the workload are written into DIR/input, to look into and to go on with. The last line printed is
+    the path of the report. This is `batdispatch compare` on these two files.
+
+    \b
+    Example:
+      batdispatch demo
+    """
+    from batdispatch.inputs.files import write_whole
+    from batdispatch.runs.from_log import INPUT
+
+    inputs = checked_folder(out) / INPUT
+    inputs.mkdir(parents=True, exist_ok=True)
+    shipped = resources.files("batdispatch.examples")
+    for name in (PLATFORM, WORKLOAD):
+        write_whole(inputs / name, (shipped / name).read_bytes())
+    given = {
+        "platform": str(inputs / PLATFORM),
+        "workload": str(inputs / WORKLOAD),
+        "dispatchers": DISPATCHERS,
+        "out": out,
+    }
+    words = [f"--{option} {shlex.quote(str(value))}" for option, value in given.items()]
+    click.echo(f"batdispatch: batdispatch compare {' '.join(words)}", err=True)
+    context.invoke(compare.command, **given)
