@@ -29,6 +29,7 @@ class Kinds(LazyGroup):
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
         "malleable": ("batdispatch.cli.generate_malleable", "A log, of which a share of the jobs is made malleable."),
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
+        "slice": ("batdispatch.cli.generate_slice", "Successive jobs of a log."),
         "stochastic": ("batdispatch.cli.generate_stochastic", "Jobs that state the law of their run time."),
         "tiles": ("batdispatch.cli.generate_tiles", "Factorisations of matrices: tasks with dependencies and data."),
     }

@@ -69,6 +69,20 @@ def test_a_workload_of_a_platform_runs_there_alone_and_is_made_for_it(tmp_path: 
     assert again.paths == {"from": cells[0].workload}
 
 
+def test_a_workload_made_from_another_states_what_that_one_states(tmp_path: Path) -> None:
+    slices = "slices: {generate: slice, options: {from: lublin, jobs: 5, number: [0, 3]}}"
+    made = "made: {generate: malleable, seeds: 7, options: {from: slices}}"
+    text = SMALL.replace("dispatchers: [", f"  {slices}\n  {made}\ndispatchers: [")
+    cells = [cell for cell in read(tmp_path, text).cells if cell.workload.name == "made"]
+    stated = [cell.workload.stated for cell in cells[::2]]
+    assert [(one["from.number"], one["from.from.seed"]) for one in stated] == [
+        (number, seed) for number in "03" for seed in "01"
+    ]
+    assert stated[0]["from"] == "slices"
+    assert stated[0]["seed"] == "7"
+    assert len({cell.workload.label for cell in cells}) == 4
+
+
 def test_values_are_the_texts_that_stand_there(tmp_path: Path) -> None:
     # YAML's own reading would make these false, 750 and 0.1.
     text = SMALL.replace('[fcfs, "easy[ordering=sjf]"]', "{no: fcfs, 12:30: easy, 1e-1: {use: easy}}")
@@ -109,6 +123,14 @@ def test_some_parts_are_run_without_what_the_others_need(tmp_path: Path) -> None
     (tmp_path / "logs" / "lost.swf").write_text("")
     cell = read(tmp_path, text, parts=["log"], logs=tmp_path / "logs").cells[0]
     assert cell.workload.paths == {"": tmp_path / "logs" / "lost.swf"}
+    # Under the same path first.
+    deep = tmp_path / "logs" / "swf"
+    text = text.replace("lost.swf", "swf/lost.swf")
+    assert read(tmp_path, text, parts=["log"], logs=tmp_path / "logs").cells[0].workload.paths == cell.workload.paths
+    deep.mkdir()
+    (deep / "lost.swf").write_text("")
+    found = read(tmp_path, text, parts=["log"], logs=tmp_path / "logs").cells[0]
+    assert found.workload.paths == {"": deep / "lost.swf"}
 
 
 def test_an_option_may_be_what_the_workload_states(tmp_path: Path) -> None:

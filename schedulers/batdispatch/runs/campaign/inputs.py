@@ -206,7 +206,9 @@ class InputReader:
 
     def _log(self, entry: Entry, what: str) -> Path:
         name = entry.text(what)
-        places = [self.here / name, *([] if self.logs is None else [self.logs / Path(name).name])]
+        places = [self.here / name]
+        if self.logs is not None:
+            places += dict.fromkeys([self.logs / name, self.logs / Path(name).name])
         found = next((path for path in places if path.is_file()), None)
         if found is None:
             where = "" if self.logs is not None else "; option --logs says where logs are"
@@ -278,7 +280,13 @@ class InputReader:
 
 
 def _names(read: tuple[tuple[str, Path | Input], ...]) -> dict[str, str]:
-    return {key: one.label if isinstance(one, Input) else one.name for key, one in read}
+    """Return the name of what each option reads, and what the file states of that in turn, as OPTION.NAME."""
+    found: dict[str, str] = {}
+    for option, one in read:
+        found[option] = one.name
+        if isinstance(one, Input):
+            found |= {f"{option}.{key}": text for key, text in one.stated.items()}
+    return found
 
 
 def chosen(entry: Entry, known: Mapping[str, list[Input]], what: str) -> list[Input]:
