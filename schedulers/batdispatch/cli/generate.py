@@ -28,8 +28,9 @@ class Kinds(LazyGroup):
         "esp": ("batdispatch.cli.generate_esp", "The job mix of the ESP-2 benchmark, with and without GPUs."),
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
         "malleable": ("batdispatch.cli.generate_malleable", "A log, of which a share of the jobs is made malleable."),
+        "resample": ("batdispatch.cli.generate_resample", "A log's users, drawn anew week by week."),
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
-        "slice": ("batdispatch.cli.generate_slice", "Successive jobs of a log."),
+        "slice": ("batdispatch.cli.generate_slice", "So many jobs in a row of a log."),
         "stochastic": ("batdispatch.cli.generate_stochastic", "Jobs that state the law of their run time."),
         "tiles": ("batdispatch.cli.generate_tiles", "Factorisations of matrices: tasks with dependencies and data."),
     }

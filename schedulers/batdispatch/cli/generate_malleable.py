@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.logs import read_source
 
 
 @click.command()
@@ -91,19 +91,10 @@ def command(
     """
     import numpy as np
 
-    from batdispatch.inputs.workloads.importing import import_log, is_workload
     from batdispatch.inputs.workloads.malleable import Rule, made_malleable
-    from batdispatch.inputs.workloads.reader import read_workload
 
     rule = Rule(shrink, expand, factor, scalability, step, period, data)
-    found: dict[str, Any] = {}
-    if is_workload(log):
-        read = read_workload(log)
-    else:
-        read, report = import_log(log)
-        found["imported"] = report.as_dict()
-        if not as_json:
-            click.echo(report.as_text())
+    read, found = read_source(log, quiet=as_json)
     workload, made = made_malleable(np.random.default_rng(seed), read, share=share, hosts=hosts, rule=rule)
     if not as_json:
         click.echo(f"{made.malleable:,} jobs malleable of {made.able:,} that can be; {made.unable:,} cannot")

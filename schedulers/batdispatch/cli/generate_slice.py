@@ -1,4 +1,4 @@
-"""``batdispatch generate slice``: so many successive jobs of a log."""
+"""``batdispatch generate slice``: so many jobs in a row of a log, as one of several replicates."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.generate import finish, unseeded_options
+from batdispatch.cli.logs import read_source
 
 
 @click.command()
@@ -19,36 +20,25 @@ from batdispatch.cli.generate import finish, unseeded_options
     type=click.Path(path_type=Path),
     help="Take the jobs of this log, or of this workload.",
 )
-@click.option("--jobs", metavar="N", type=click.IntRange(1), required=True, help="Jobs of a slice.")
+@click.option("--number", metavar="N", type=int, required=True, help="Which slice, from 0.")
+@click.option("--jobs", metavar="N", type=int, required=True, help="Number of jobs of each slice.")
 @click.option(
-    "--number",
-    metavar="K",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Which slice, from 0: the one after the first K times N jobs.",
+    "--gap", metavar="N", type=int, default=0, show_default=True, help="Jobs between two slices that belong to none."
 )
-def command(output: Path, as_json: bool, log: Path, jobs: int, number: int) -> None:
-    """Successive jobs of a log, in order of submission, the first of which comes at 0.
+def command(output: Path, as_json: bool, log: Path, number: int, jobs: int, gap: int) -> None:
+    """Take so many jobs in a row of a log, the first of which is submitted at 0.
 
-    Slices of one log and length have no job in common, so they are what to repeat a comparison on.
+    Slices are numbered in order of submission, and none has jobs of another one. A job no longer waits for jobs of
+    another slice.
 
     \b
-    Example:
-      batdispatch generate slice -o third.json --from KTH-SP2-1996-2.1-cln.swf.xz --jobs 1000 --number 2
+    Examples:
+      batdispatch generate slice -o third.json --from kth.json --jobs 1000 --number 2
+      batdispatch generate slice -o late.json --from KTH-SP2-1996-2.1-cln.swf.xz --jobs 1000 --gap 2000 --number 8
     """
-    from batdispatch.core.errors import InputError
-    from batdispatch.inputs.workloads.importing import import_log, is_workload
-    from batdispatch.inputs.workloads.reader import read_workload
+    from batdispatch.inputs.workloads.slicing import sliced
 
-    whole = read_workload(log) if is_workload(log) else import_log(log)[0]
-    whole.sort()
-    slices = len(whole.jobs) // jobs
-    if number >= slices:
-        raise InputError(
-            f"{number}, expected less than {slices}: {log} has {len(whole.jobs):,} jobs, and slices have {jobs:,}",
-            source="option --number",
-        )
-    options = {"from": log.name, "jobs": jobs, "number": number}
-    part = whole.part(number * jobs, (number + 1) * jobs)
-    finish(part, output, as_json, kind="slice", seed=None, options=options)
+    read, found = read_source(log, quiet=as_json)
+    workload = sliced(read, number=number, jobs=jobs, gap=gap)
+    options = {"from": log.name, "number": number, "jobs": jobs, "gap": gap}
+    finish(workload, output, as_json, kind="slice", seed=None, options=options, found=found)

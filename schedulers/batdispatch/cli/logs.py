@@ -13,6 +13,7 @@ from batdispatch.cli.inputs import warn
 
 if TYPE_CHECKING:
     from batdispatch.core.machine import Machine
+    from batdispatch.inputs.workloads import Workload
     from batdispatch.inputs.workloads.importing import Imported
     from batdispatch.runs.from_log import Inputs
 
@@ -150,6 +151,27 @@ def import_with(
         machine=machine,
         progress=None if follow is None else functools.partial(follow, f"reading {Path(log).name}"),
     )
+
+
+def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
+    """Read a workload, or a log with the default options; also return an account of the latter, and print it.
+
+    Args:
+        log: its path.
+        quiet: print nothing.
+
+    Raises:
+        InputError: it is wrong.
+    """
+    from batdispatch.inputs.workloads.importing import import_log, is_workload
+    from batdispatch.inputs.workloads.reader import read_workload
+
+    if is_workload(log):
+        return read_workload(log), {}
+    workload, report = import_log(log)
+    if not quiet:
+        click.echo(report.as_text())
+    return workload, {"imported": report.as_dict()}
 
 
 def warn_of_overruns(imported: Imported) -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.runs.campaign.inputs import MissingLog
+from batdispatch.runs.campaign.inputs import Input, MissingLog
 from campaigns import PLATFORM, SMALL, WORKLOAD, read
 
 
@@ -81,6 +81,37 @@ def test_a_workload_made_from_another_states_what_that_one_states(tmp_path: Path
     assert stated[0]["from"] == "slices"
     assert stated[0]["seed"] == "7"
     assert len({cell.workload.label for cell in cells}) == 4
+
+
+def test_a_workload_is_cut_into_slices_or_its_users_are_drawn_anew(tmp_path: Path) -> None:
+    text = SMALL.replace("seeds: 0..1", "seeds: 4..5\n    slices: {count: 3, jobs: 5, gap: 1}")
+    workloads = [cell.workload for cell in read(tmp_path, text).cells[::2]]
+    assert [one.replicate for one in workloads] == [f"seed {seed}, slice {n}" for seed in (4, 5) for n in (0, 1, 2)]
+    assert workloads[1].stated == {"jobs": "20", "hosts": "8", "seed": "4", "slice": "1"}
+    assert workloads[1].words == ("generate", "slice", "--jobs=5", "--gap=1", "--number=1")
+    source = workloads[1].paths["from"]
+    assert isinstance(source, Input)
+    assert (source.stated["seed"], source.replicate) == ("4", "seed 4")
+    assert len({one.key for one in workloads}) == 6
+    # Only some of the slices, and what is made from them.
+    made = "  made: {generate: malleable, seeds: 7, options: {from: lublin}}\n"
+    text = SMALL.replace("seeds: 0..1", "seeds: 4\n    slices: {numbers: [0, 2], jobs: 5}").replace(
+        "disp", f"{made}disp"
+    )
+    found = [cell.workload.replicate for cell in read(tmp_path, text).cells[::2]]
+    assert found == ["seed 4, slice 0", "seed 4, slice 2", "seed 4, slice 0, seed 7", "seed 4, slice 2, seed 7"]
+    # The users of a file's workload for one platform.
+    shutil.copy(PLATFORM, tmp_path / "four.xml")
+    shutil.copy(WORKLOAD, tmp_path / "delay.json")
+    text = (
+        "name: drawn\nplatforms: {four: four.xml}\n"
+        "workloads: {delay: {file: delay.json, platform: four, resample: {seeds: 3..4, weeks: 2}}}\n"
+        "dispatchers: [easy]\n"
+    )
+    cells = read(tmp_path, text).cells
+    assert [cell.workload.replicate for cell in cells] == ["resample 3", "resample 4"]
+    assert cells[0].workload.words == ("generate", "resample", "--weeks=2", "--seed=3")
+    assert cells[0].workload.platform is cells[0].platform
 
 
 def test_values_are_the_texts_that_stand_there(tmp_path: Path) -> None:
@@ -242,6 +273,29 @@ MISTAKES = [
         "  again: {generate: malleable, seeds: 0, options: {from: again, hosts: 8}}\ndispatchers: [",
         "line 10: workload 'again': from: there is no file",
     ),
+    (
+        "seeds: 0..1",
+        "seeds: 0..1\n    slices: {count: 3}\n    resample: {seeds: 0}",
+        "line 10: workload 'lublin': found slices and resample, expected one of them",
+    ),
+    (
+        "seeds: 0..1",
+        "seeds: 0..1\n    slices: {jobs: 3}",
+        "line 9: workload 'lublin': slices: expected count or numbers",
+    ),
+    ("seeds: 0..1", "seeds: 0..1\n    slices: {count: 0, jobs: 3}", "slices: count: expected a whole number from 1"),
+    (
+        "seeds: 0..1",
+        "seeds: 0..1\n    slices: {count: 1..2, jobs: 3}",
+        "slices: count: expected a whole number from 1",
+    ),
+    (
+        "seeds: 0..1",
+        "seeds: 0..1\n    slices: {count: 2}",
+        "line 9: workload 'lublin': slices: Missing option '--jobs'",
+    ),
+    ("seeds: 0..1", "seeds: 0..1\n    slices: {count: 2, job: 3}", "slices has no key 'job': did you mean 'jobs'?"),
+    ("seeds: 0..1", "seeds: 0..1\n    resample: {weeks: 2}", "line 9: workload 'lublin': resample: expected seeds"),
     ('sjf]"]', 'sjf]"]\nquick: {name: a}', "line 11: quick has no key 'name'"),
     ('sjf]"]', 'sjf]"]\nparts: {one: {}}\nquick: {parts: [on]}', "line 12: quick: no part is called 'on': did you"),
     ('sjf]"]', 'sjf]"]\nquick: {workloads: {lublin: {seeds: x}}}', "line 11: workload 'lublin': seeds: found 'x'"),

@@ -62,6 +62,22 @@ def test_an_option_changes_the_cells_that_it_concerns(tmp_path: Path) -> None:
     assert keys(planned(tmp_path, SMALL.replace("jobs: 20", "jobs: 20, walltimes: modal"))) == before
 
 
+def test_slices_run_and_the_table_says_which_one_each_run_is_of(tmp_path: Path) -> None:
+    text = SMALL.replace("seeds: 0..1", "seeds: 0\n    slices: {count: 2, jobs: 6, gap: 3}")
+    plan = planned(tmp_path, text + "parts: {once: {dispatchers: [fcfs]}, more: {dispatchers: [fcfs], seeds: 0..1}}\n")
+    make(plan)
+    rows = pq.read_table(plan.places.own / "results.parquet").to_pylist()
+    assert [row["replicate"] for row in rows] == [
+        *(f"seed 0, slice {n}" for n in (0, 1)),
+        *(f"seed 0, slice {n}" for n in (0, 1) for _ in (0, 1)),
+    ]
+    assert [row["workload.slice"] for row in rows[:2]] == [0, 1]
+    assert {row["nb_jobs"] for row in rows} == {6}
+    # The log that was cut is an input, and no workload that is run.
+    assert len({row["cell"] for row in rows}) == 4
+    assert len(list(plan.places.inputs.glob("*.json"))) == 3
+
+
 def test_files_count_by_their_content(folder: Path) -> None:
     before = planned(folder, FILES).planned
     moved = folder / "moved"

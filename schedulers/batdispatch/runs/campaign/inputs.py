@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -29,6 +29,31 @@ _ENDINGS = {PLATFORM: ".xml", WORKLOAD: ".json"}
 _COMMANDS = {PLATFORM: ("platform", "generate"), WORKLOAD: ("generate",)}
 
 
+class _Replicates(NamedTuple):
+    """A way to make replicates of a workload.
+
+    Attributes:
+        kind: of `batdispatch generate`.
+        many: the keys one of which says how many, or which.
+        number: the option that says which one.
+        word: what one is called.
+        options: further options.
+    """
+
+    kind: str
+    many: tuple[str, ...]
+    number: str
+    word: str
+    options: tuple[str, ...]
+
+
+#: By the key of a workload.
+_REPLICATES = {
+    "slices": _Replicates("slice", ("count", "numbers"), "number", "slice", ("jobs", "gap")),
+    "resample": _Replicates("resample", ("seeds",), "seed", "resample", ("weeks", "long")),
+}
+
+
 def key_of(**facts: Any) -> str:
     """Return a digest of facts of types that JSON has."""
     return hashlib.sha256(msgspec.json.encode(facts, order="sorted")).hexdigest()[:DIGITS]
@@ -47,6 +72,7 @@ class Input:
         settings: of that command, see `making.Maker.settings`.
         paths: option of that command -> the file or input that it names; "": what is named before the options.
         platform: the one that a workload is for; None: any.
+        replicate: which of several like it a workload is; empty: there is one.
     """
 
     kind: str
@@ -57,6 +83,7 @@ class Input:
     settings: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, Path | Input] = field(default_factory=dict)
     platform: Input | None = None
+    replicate: str = ""
 
     @cached_property
     def key(self) -> str:
@@ -170,7 +197,7 @@ class InputReader:
         what = f"workload {name!r}"
         if isinstance(entry.value, str):
             return [self._file(WORKLOAD, name, entry, what)]
-        table = entry.table(what, ("file", "generate", "convert", "platform", "seeds", "options"))
+        table = entry.table(what, ("file", "generate", "convert", "platform", "seeds", "options", *_REPLICATES))
         ways = [way for way in ("file", "generate", "convert") if way in table]
         if len(ways) != 1:
             raise entry.error(
@@ -182,18 +209,52 @@ class InputReader:
         if "file" in table:
             if wrong := [key for key in ("seeds", "options") if key in table]:
                 raise table[wrong[0]].error(f"{what} is a file, which has no {wrong[0]}")
-            return [self._file(WORKLOAD, name, table["file"], what, platform) for platform in on]
+            files = [self._file(WORKLOAD, name, table["file"], what, platform) for platform in on]
+            return self._replicates(name, what, table, files)
         log = None
         if "generate" in table:
             maker = self._maker(WORKLOAD, table["generate"], what)
         else:
             maker = self._makers.find(("convert",), "")
             log = self._log(table["convert"], what)
-        return [
+        found = [
             made
             for platform in on
             for made in self._made(WORKLOAD, name, what, maker, table, platform=platform, log=log, known=known)
         ]
+        return self._replicates(name, what, table, found)
+
+    def _replicates(self, name: str, what: str, table: Mapping[str, Entry], made: list[Input]) -> list[Input]:
+        """Return what stands for each of some workloads if it is cut into slices or its users are drawn anew."""
+        keys = [key for key in _REPLICATES if key in table]
+        if not keys:
+            return made
+        if len(keys) > 1:
+            raise table[keys[1]].error(f"{what}: found {' and '.join(keys)}, expected one of them")
+        key, way, entry = keys[0], _REPLICATES[keys[0]], table[keys[0]]
+        what = f"{what}: {key}"
+        options = entry.table(what, (*way.many, *way.options))
+        many = [one for one in way.many if one in options]
+        if len(many) != 1:
+            raise entry.error(f"{what}: expected {' or '.join(way.many)}, which says how many there are")
+        numbers = whole_numbers(options[many[0]], f"{what}: {many[0]}")
+        if many == ["count"]:
+            if len(numbers) > 1 or not 1 <= numbers[0] <= MAX_RANGE:
+                raise options["count"].error(f"{what}: count: expected a whole number from 1 to {MAX_RANGE:,}")
+            numbers = list(range(numbers[0]))
+        texts = {name: one.text(f"{what}: {name}") for name, one in options.items() if name not in way.many}
+        maker = self._makers.find(_COMMANDS[WORKLOAD], way.kind)
+        found = []
+        for one, number in product(made, numbers):
+            given = {**texts, way.number: str(number)}
+            try:
+                settings, words = maker.settings({**given, "from": "from"}), tuple(maker.words(given))
+            except InputError as problem:
+                raise entry.error(f"{what}: {problem}") from None
+            stated = {**one.stated, way.word: str(number)}
+            which = ", ".join(filter(None, (one.replicate, f"{way.word} {number}")))
+            found.append(Input(WORKLOAD, name, stated, None, words, settings, {"from": one}, one.platform, which))
+        return found
 
     def _file(self, kind: str, name: str, entry: Entry, what: str, platform: Input | None = None) -> Input:
         return Input(kind, name, file=self._path(entry, what), platform=platform)
@@ -271,7 +332,9 @@ class InputReader:
                         begin = table.get("options") or table.get("generate") or table["convert"]
                         raise begin.error(f"{what}: {problem}") from None
                     stated = {**texts, **_names(read), **({} if seed is None else {"seed": str(seed)})}
-                    found.append(Input(kind, name, stated, None, tuple(words), settings, paths, platform))
+                    sources_of = [one.replicate for one in paths.values() if isinstance(one, Input)]
+                    which = ", ".join(filter(None, [*sources_of, "" if seed is None else f"seed {seed}"]))
+                    found.append(Input(kind, name, stated, None, tuple(words), settings, paths, platform, which))
         return found
 
     def _sources(self, entry: Entry, what: str, known: Mapping[str, list[Input]]) -> list[Path] | list[Input]:

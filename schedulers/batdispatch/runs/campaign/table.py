@@ -27,7 +27,7 @@ from batdispatch.runs.campaign.plan import Plan
 
 RESULTS, TIMINGS = "results.parquet", "timings.parquet"
 #: Columns that every table begins with.
-NAMES = ("part", "platform", "workload", "dispatcher", "seed", "cell")
+NAMES = ("part", "platform", "workload", "replicate", "dispatcher", "seed", "cell")
 _MEASURED = "Decision time"
 #: Units of what is no metric.
 _UNITS = {"cpu_seconds": "s", "load_seconds": "s", "simulation_seconds": "s", "peak_memory_mib": "MiB"}
@@ -65,6 +65,7 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
             "part": cell.part,
             "platform": cell.platform.name,
             "workload": cell.workload.name,
+            "replicate": cell.workload.replicate or f"run seed {cell.spec.seed}",
             "dispatcher": cell.dispatcher.name,
             "seed": cell.spec.seed,
             "cell": key,
@@ -118,7 +119,7 @@ def read_rows(folder: Path) -> list[Row]:
         rows: list[Row] = file.read().to_pylist()
     failed = [row for row in rows if row["failure"] is not None]
     if failed:
-        first = " / ".join(str(failed[0][name]) for name in NAMES[:4])
+        first = " / ".join(str(failed[0][name]) for name in NAMES[:5])
         raise SimulationError(f"{path}: {len(failed)} of {len(rows)} runs failed, {first}: {failed[0]['failure']}")
     return rows
 

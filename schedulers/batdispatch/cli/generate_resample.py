@@ -1,0 +1,52 @@
+"""``batdispatch generate resample``: a log's users, drawn anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.logs import read_source
+
+
+@click.command()
+@output_options
+@click.option(
+    "--from",
+    "log",
+    metavar="LOG|W.json",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Take the users of this log, or of this workload.",
+)
+@click.option("--weeks", metavar="N", type=int, help="Length of the new workload. Default: as long as the log.")
+@click.option(
+    "--long",
+    metavar="WEEKS",
+    type=int,
+    default=12,
+    show_default=True,
+    help="Users who were there for more weeks than this stay all the time; the others come and go.",
+)
+def command(output: Path, seed: int, as_json: bool, log: Path, weeks: int | None, long: int) -> None:
+    """Draw users of a log at random, with all they submitted week by week, and let them meet anew.
+
+    Everything is moved by whole weeks, so sessions and the cycles of days and weeks stay. Load and the mix of users
+    vary from seed to seed as they do from month to month (after Zakay and Feitelson, 2013).
+
+    \b
+    Example:
+      batdispatch generate resample -o W.json --seed 1 --from KTH-SP2-1996-2.1-cln.swf.xz --weeks 2
+    """
+    import numpy as np
+
+    from batdispatch.inputs.workloads.resampling import resampled
+
+    read, found = read_source(log, quiet=as_json)
+    workload, drawn = resampled(np.random.default_rng(seed), read, weeks=weeks, long=long)
+    if not as_json:
+        left_out = f"; {drawn.nameless:,} jobs that name no user are left out" if drawn.nameless else ""
+        click.echo(f"{drawn.long_users:,} users all the time, {drawn.other_users:,} who come and go{left_out}")
+    options = {"from": log.name, "weeks": weeks, "long": long}
+    finish(workload, output, as_json, kind="resample", seed=seed, options=options, found={**drawn._asdict(), **found})

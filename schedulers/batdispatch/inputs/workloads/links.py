@@ -1,0 +1,32 @@
+"""Jobs that name other jobs (`dependencies`, `parent`), when some of the jobs are left out or copied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import structs
+
+from batdispatch.core.job import Job
+from batdispatch.core.jobfields import read_request
+
+
+def relinked(job: Job, names: Mapping[str, str], **changes: Any) -> Job:
+    """Return a job that names other jobs by new ids, and only those that are there.
+
+    Args:
+        job: is not changed.
+        names: id -> new id of the jobs that are there.
+        changes: of further fields.
+    """
+    if not (job.parent or job.request.dependencies):
+        return structs.replace(job, **changes) if changes else job
+    extra = dict(changes.pop("extra", job.extra))
+    for key in ("dependencies", "parent"):
+        extra.pop(key, None)
+    if awaited := [names[other] for other in job.request.dependencies if other in names]:
+        extra["dependencies"] = awaited
+    parent = names.get(job.parent, "")
+    if parent:
+        extra["parent"] = parent
+    return structs.replace(job, request=read_request(job.units, extra), parent=parent, extra=extra, **changes)
