@@ -21,6 +21,8 @@ class CpSatModel:
 
     #: What the model is called in messages.
     name = "unnamed"
+    #: Whether the search branches by the model's decision strategies alone.
+    follows_rule = False
 
     def __init__(self) -> None:
         self.cp = cp_model.CpModel()
@@ -43,6 +45,8 @@ class CpSatModel:
         solver.parameters.max_time_in_seconds = limits.wall
         # With one worker, the default search has hardly any linear relaxation of cumulatives.
         solver.parameters.linearization_level = 2
+        if self.follows_rule:
+            solver.parameters.search_branching = cp_model.FIXED_SEARCH
         status = solver.solve(self.cp)
         if status == cp_model.MODEL_INVALID:
             raise BatdispatchError(f"CP-SAT refuses the {self.name} model: {self.cp.validate()[:200]}")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
-from math import gcd
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.interleaved import Interleaved
+from batdispatch.dispatchers.constraint.models.lines import Line, OnLines
 from batdispatch.dispatchers.constraint.models.searched import SearchedModel
-from batdispatch.parts.solving.runner import Value
 
 #: Positions of a resource up to which the map from positions to nodes is written out.
 MOST_POSITIONS = 4096
@@ -32,18 +31,14 @@ def node_map(capacity: NDArray[np.int64], axis: int) -> list[int]:
     return nodes
 
 
-class Positions(SearchedModel):
+class Positions(OnLines, SearchedModel):
     """PCP'20, the published model: each unit is a box in time x position, for each resource type it needs.
 
     For each type, boxes do not overlap (diffn), and a cumulative along the time is implied. A unit's boxes are on one
-    node (element), and none straddles two. Whole nodes have no box. Amounts of a resource are counted in the largest
-    amount that divides all of them.
-
-    A box needs consecutive positions, which the machine does not ask for: the optimum may be above that of `Counts`.
+    node (element), and none straddles two.
 
     Attributes:
         positions: position variables by job.
-        nodes: by job and unit, the variables of positions (resource type, variable).
     """
 
     name = "positions"
@@ -64,21 +59,19 @@ class Positions(SearchedModel):
         self.complete = not self._only_starts
         super().__init__(instance, plan)
 
-    def expresses(self, job: Job) -> bool:
-        return super().expresses(job) and (self._exclusive or not self.instance.space.need(job).whole)
+    @cached_property
+    def lines(self) -> Sequence[_MappedLine]:
+        return [_MappedLine(self.capacity[:, axis] // grain) for axis, grain in enumerate(self.grains)]
 
     def build(self) -> None:
         cp = self.cp
         axes = range(self.capacity.shape[1])
-        self.grains = [self._grain(axis) for axis in axes]
-        lines = [_Line(self.capacity[:, axis] // self.grains[axis]) for axis in axes]
+        lines = self.lines
         boxes: list[_Boxes] = [_Boxes([], [], [], []) for _ in axes]
         self.positions: dict[int, list[Any]] = {}
-        self.lines = lines
-        #: By job and unit: a resource type, and the unit's position on it.
-        self.unit_at: dict[int, list[tuple[int, Any]]] = {}
+        self.unit_at = {}
         for job in self.moved:
-            used = [(axis, amount // self.grains[axis]) for axis, amount in enumerate(self.amounts(job)) if amount]
+            used = self.used(job)
             rows: dict[int, list[Any]] = {axis: [] for axis, _ in used}
             for unit in range(self.units(job)):
                 nodes = []
@@ -125,63 +118,19 @@ class Positions(SearchedModel):
     def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
         return spent >= limit and (spent >= EXTENDED * limit or best() is not None)
 
-    def counts(self, job: int, value: Value) -> dict[int, int]:
-        there: dict[int, int] = {}
-        for axis, y in self.unit_at[job]:
-            node = self.lines[axis].node_of(value(y))
-            there[node] = there.get(node, 0) + 1
-        return there
 
-    def _grain(self, axis: int) -> int:
-        """Return the largest amount of a resource that divides all amounts of it."""
-        amounts = [int(amount) for amount in np.unique(self.capacity[:, axis])]
-        amounts += [int(amount) for held in self.held for amount in held.amounts[:, axis]]
-        amounts += [self.amounts(job)[axis] for job in self.moved]
-        return gcd(*amounts) or 1
-
-    def fixed_boxes(self, axis: int) -> list[tuple[int, int, int, int]]:
-        """Return boxes (begin, end, first position, position behind the last) of what jobs hold that are not moved.
-
-        What a job holds on a node takes the lowest positions of the node that are free when it begins, in several
-        pieces if need be. Of the jobs that begin together the longest takes its positions first: what they leave free
-        is then in one piece at any time.
-        """
-        line, grain = self.lines[axis], self.grains[axis]
-        by_node: dict[int, list[tuple[int, int, int, int]]] = {}
-        for held in sorted(self.held, key=lambda one: (one.begin, -one.end)):
-            for node, amount in zip(held.nodes.tolist(), (held.amounts[:, axis] // grain).tolist(), strict=True):
-                mine = by_node.setdefault(node, [])
-                taken = sorted((low, high) for _, end, low, high in mine if end > held.begin)
-                at, behind = line.begins[node], line.ends[node]
-                for low, high in [*taken, (behind, behind)]:
-                    piece = min(low - at, amount)
-                    if piece > 0:
-                        mine.append((held.begin, held.end, at, at + piece))
-                        amount -= piece
-                    at = max(at, high)
-        return [box for mine in by_node.values() for box in mine]
-
-
-class _Line:
-    """All units of a resource in one line, in node order.
+class _MappedLine(Line):
+    """A line as the depth-first solver sees it.
 
     Attributes:
-        begins, ends: the first position of each node, and the one behind its last.
         short: whether the map from positions to nodes is written out.
     """
 
     def __init__(self, capacity: NDArray[np.int64]) -> None:
-        behind = capacity.cumsum()
-        self.ends: list[int] = behind.tolist()
-        self.begins: list[int] = (behind - capacity).tolist()
+        super().__init__(capacity)
         self.short = self.ends[-1] <= MOST_POSITIONS
-        self._behind = behind
         self._map = node_map(capacity[:, None], 0) if self.short else []
         self._starts: dict[int, list[int]] = {}
-
-    def node_of(self, position: int) -> int:
-        """Return the node of a position."""
-        return int(np.searchsorted(self._behind, position, side="right"))
 
     def variable(self, cp: Any, size: int, name: str) -> Any:
         """Return a variable of a first position, from which `size` positions lie on one node."""

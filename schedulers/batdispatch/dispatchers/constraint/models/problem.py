@@ -43,6 +43,7 @@ class Problem:
         durations: of the jobs, s.
         weights: the cost of each second of delay, by job.
         starts: start variables, s from now, by job of `moved`.
+        spans: intervals in time, by job of `moved`.
         capacity: int64 [node, resource], what nodes have once the running jobs have ended.
         held: what jobs hold that the model does not move.
         horizon: latest start, s from now.
@@ -61,6 +62,7 @@ class Problem:
             index for index, job in enumerate(instance.jobs) if plan.places[index] is not None and self.expresses(job)
         ]
         self.starts: dict[int, Any] = {}
+        self.spans: dict[int, Any] = {}
         self.capacity = self._capacity()
         self.held = self._held()
         self.horizon = instance.horizon()
@@ -82,6 +84,18 @@ class Problem:
     def counts(self, job: int, value: Value) -> dict[int, int]:
         """Return how many units of a job are on which node."""
         raise NotImplementedError
+
+    def cumulative(self, spans: list[Any], demands: list[Any], held: list[tuple[int, int, int]], capacity: int) -> None:
+        """Add a cumulative constraint; `held` are (begin, end, amount) of jobs that are not moved."""
+        raise NotImplementedError
+
+    def pool(self) -> None:
+        """Add one cumulative per resource over the sums of all nodes: HCP'19's scheduling model."""
+        for axis in range(self.capacity.shape[1]):
+            needs: list[int] = self.instance.needs[:, axis].tolist()
+            using = [job for job in self.moved if needs[job]]
+            spans, demands = [self.spans[job] for job in using], [needs[job] for job in using]
+            self.cumulative(spans, demands, self.held_in_all(axis), int(self.instance.total[axis]))
 
     # ------------------------------------------------------------------ amounts
 

@@ -20,11 +20,7 @@ DOUBLINGS = 4
 
 
 class SearchedModel(Problem, DepthFirstModel):
-    """A model with one start variable and one interval per job, and the objective.
-
-    Attributes:
-        spans: intervals in time, by job.
-    """
+    """A model with one start variable and one interval per job, and the objective."""
 
     def __init__(self, instance: Instance, plan: Plan) -> None:
         super().__init__(instance, plan)
@@ -47,21 +43,12 @@ class SearchedModel(Problem, DepthFirstModel):
             return Answer("FEASIBLE", -math.inf, 0.0, False, lambda variable: 0)
         return self.admit(super().solve(limits))
 
-    def cumulative(self, spans: list[Any], demands: list[int], held: list[tuple[int, int, int]], capacity: int) -> None:
-        """Add a cumulative constraint; `held` are (begin, end, amount) of jobs that are not moved."""
+    def cumulative(self, spans: list[Any], demands: list[Any], held: list[tuple[int, int, int]], capacity: int) -> None:
         if not spans:
             return
         fixed = [self.cp.FixedInterval(begin, end - begin, "") for begin, end, _ in held]
         amounts = [amount for _, _, amount in held]
         self.cp.Add(self.cp.Cumulative(spans + fixed, demands + amounts, capacity, ""))
-
-    def pool(self) -> None:
-        """Add one cumulative per resource over the sums of all nodes: HCP'19's scheduling model."""
-        for axis in range(self.capacity.shape[1]):
-            needs: list[int] = self.instance.needs[:, axis].tolist()
-            using = [job for job in self.moved if needs[job]]
-            spans, demands = [self.spans[job] for job in using], [needs[job] for job in using]
-            self.cumulative(spans, demands, self.held_in_all(axis), int(self.instance.total[axis]))
 
 
 class Doubling:

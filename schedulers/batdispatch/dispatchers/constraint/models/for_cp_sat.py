@@ -1,0 +1,43 @@
+"""What models for CP-SAT have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.dispatchers.constraint.models.problem import Problem
+from batdispatch.parts.solving.cp_sat import CpSatModel
+from batdispatch.parts.solving.runner import Answer, Limits
+
+
+class ForCpSat(Problem, CpSatModel):
+    """A model with one start variable and one interval per job, and the objective."""
+
+    def __init__(self, instance: Instance, plan: Plan, *, bounded: bool) -> None:
+        """Make starts and intervals.
+
+        Args:
+            instance: the instance.
+            plan: a feasible plan of it.
+            bounded: whether plans that cost more than this one are of no use.
+        """
+        super().__init__(instance, plan)
+        cp, weights = self.cp, self.weights
+        # A plan that costs no more than the given one delays no job by more than this.
+        budget = sum(weights[job] * int(plan.starts[job]) for job in self.moved)
+        latest = {job: min(self.horizon, budget // weights[job]) if bounded else self.horizon for job in self.moved}
+        self.starts = {job: cp.new_int_var(0, latest[job], f"s{job}") for job in self.moved}
+        self.spans = {
+            job: cp.new_fixed_size_interval_var(start, self.durations[job], f"t{job}")
+            for job, start in self.starts.items()
+        }
+        cp.minimize(sum(weights[job] * start for job, start in self.starts.items()))
+
+    def cumulative(self, spans: list[Any], demands: list[Any], held: list[tuple[int, int, int]], capacity: int) -> None:
+        if spans:
+            fixed = [self.cp.new_fixed_size_interval_var(begin, end - begin, "") for begin, end, _ in held]
+            self.cp.add_cumulative(spans + fixed, demands + [amount for _, _, amount in held], capacity)
+
+    def solve(self, limits: Limits) -> Answer:
+        return self.admit(super().solve(limits))
