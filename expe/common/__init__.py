@@ -1,0 +1,1 @@
+"""What all folders of `expe/` share: they run campaigns, hold claims against what came out, and fill pages."""
