@@ -120,7 +120,9 @@ def test_all_is_moved_by_whole_weeks_and_nobody_is_made_up(seed: int, weeks: int
     # All by whole weeks, but for the one first job that is submitted at 0.
     assert max(moved) - min(moved) == pytest.approx(0, abs=1e-3) or WEEK - max(moved) + min(moved) < 1e-3
     assert len({job.id for job in found.jobs}) == len(found.jobs)
-    assert found.jobs[-1].submission < weeks * WEEK
+    times = [(job.submission, job.id) for job in found.jobs]
+    assert times == sorted(times)
+    assert times[-1][0] < weeks * WEEK
     for job in found.jobs:
         was = known[job.id.split(".")[0]]
         assert (job.request, job.walltime, job.profile) == (was.request, was.walltime, was.profile)
@@ -136,31 +138,43 @@ def test_users_for_long_go_through_their_own_weeks_in_order_and_begin_again() ->
     counts = Counter(int((job.submission - began) // WEEK) for job in found.jobs)
     first = counts[0]
     assert [counts[week] for week in range(30)] == [(first - 1 + week) % 14 + 1 for week in range(30)]
+    begins = {len(resampled(np.random.default_rng(seed), log(*jobs), weeks=1)[0].jobs) for seed in range(20)}
+    assert len(begins) > 5
 
 
 def test_others_come_for_their_whole_stay() -> None:
     jobs = [("ada", 0.0), ("ada", 8 * DAY), ("bob", 3 * DAY)]
-    found, facts = resampled(np.random.default_rng(0), log(*jobs), weeks=20)
+    found, facts = resampled(np.random.default_rng(3), log(*jobs), weeks=20)
     assert facts.long_users == 0
+    # Two in two weeks.
     assert facts.other_users == 20
     stays: dict[str, list[Job]] = {}
     for job in found.jobs:
         stays.setdefault(job.user, []).append(job)
     assert len(stays) == 20
+    apart = [theirs[1].submission - theirs[0].submission for theirs in stays.values() if len(theirs) == 2]
+    # Eight days, or for who comes in the last week, round the end of the twenty weeks.
+    assert set(apart) == {8 * DAY, 20 * WEEK - 8 * DAY}
     for user, theirs in stays.items():
         if user.startswith("bob"):
             assert len(theirs) == 1
         else:
             assert [job.id.split(".")[0] for job in theirs] in (["j0", "j1"], ["j1", "j0"])
-            # Eight days apart, or round the end of the twenty weeks.
-            apart = theirs[1].submission - theirs[0].submission
-            assert apart in (8 * DAY, 20 * WEEK - 8 * DAY)
 
 
 def test_the_expected_load_is_that_of_the_log() -> None:
     whole = users_log(1, weeks=24, long=4, others=60)
     counts = [len(resampled(np.random.default_rng(seed), whole, weeks=24)[0].jobs) for seed in range(40)]
     assert np.mean(counts) == pytest.approx(len(whole.jobs), rel=0.03)
+
+
+def test_users_who_were_there_for_longer_are_drawn_more_often() -> None:
+    # Weeks of one job each for 39 weeks, and of nine jobs each for 13: 3/4 and 1/4 of the draws, and 156 jobs in all.
+    jobs = [("ada", week * WEEK) for week in range(39)]
+    jobs += [("bob", week * WEEK + 1.0 + second) for week in range(13) for second in range(9)]
+    whole = log(*sorted(jobs, key=lambda job: job[1]))
+    drawn = [resampled(np.random.default_rng(seed), whole, weeks=39)[0] for seed in range(300)]
+    assert np.mean([len(one.jobs) for one in drawn]) == pytest.approx(156, rel=0.15)
 
 
 def test_links_stay_within_a_copy() -> None:

@@ -74,14 +74,14 @@ def resampled(
     if not users:
         raise InputError("names no user of any job, so that users cannot be drawn", source=str(workload.path))
     first = workload.jobs[0].submission
-    span = max(1, math.ceil((workload.jobs[-1].submission - first) / WEEK))
+    span = int((workload.jobs[-1].submission - first) // WEEK) + 1
     many = weeks or span
     stays = [_Stay(name, jobs, first) for name, jobs in users.items()]
     there_long = [stay for stay in stays if stay.weeks > long]
     others = [stay for stay in stays if stay.weeks <= long]
     jobs: list[Job] = []
     # As many as there were at a time, so that the load is kept.
-    slots = round(sum(stay.weeks for stay in there_long) / span)
+    slots = _whole(rng, sum(stay.weeks for stay in there_long) / span)
     for slot in range(slots):
         # Who was there for longer was met more often.
         shares = np.array([stay.weeks for stay in there_long], dtype=float)
@@ -89,7 +89,7 @@ def resampled(
         begin = int(rng.integers(stay.weeks))
         for week in range(many):
             jobs += stay.copied(f"{stay.user}.{slot}", (begin + week) % stay.weeks, week, f".{slot}.{week}")
-    visits = round(len(others) * many / span)
+    visits = _whole(rng, len(others) * many / span)
     for visit in range(visits):
         stay = others[int(rng.integers(len(others)))]
         begin, mark = int(rng.integers(many)), slots + visit
@@ -104,6 +104,12 @@ def resampled(
     made.sort()
     drawn = Drawn(slots, visits, sum(not job.user for job in workload.jobs))
     return made.part(0, len(jobs)), drawn
+
+
+def _whole(rng: np.random.Generator, number: float) -> int:
+    """Return one of the two whole numbers around a number, which is their mean."""
+    below = math.floor(number)
+    return below + int(rng.random() < number - below)
 
 
 class _Stay:
