@@ -15,6 +15,7 @@ from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
 from batdispatch.core import dispatcher
 from batdispatch.core.options import Options, describe_type
+from batdispatch.results.differ.cases import CASES as SMALL_CASES
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.testing import CASES
 
@@ -117,6 +118,13 @@ def cases(_: str = "") -> str:
     )
 
 
+def differential(_: str = "") -> str:
+    """Return the cases of `batdispatch differ` as a table."""
+    return "| case | policy | reveals | how it comes about |\n|---|---|---|---|\n" + "\n".join(
+        f"| `{case.name}` | {case.policy} | {case.reveals} | {_cell(case.about)} |" for case in SMALL_CASES
+    )
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
 
@@ -124,6 +132,7 @@ def _cell(text: str) -> str:
 _WRITERS: dict[str, Callable[[str], str]] = {
     "cases": cases,
     "commands": commands,
+    "differential": differential,
     "metrics": metrics,
     "parts": parts,
     "options": options,

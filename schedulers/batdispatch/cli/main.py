@@ -34,6 +34,7 @@ class Commands(LazyGroup):
             ("platform", "platform", "Generate SimGrid platforms and look into them."),
             ("report", "report", "Compare runs on one HTML page."),
             ("check", "check", "Audit runs against their workload and platform."),
+            ("differ", "differ", "Hold any simulator's schedules against textbook definitions."),
             ("explain-wait", "explain_wait", "Say what held a job while it waited."),
             ("instance", "instance", "Save a run's instances and solve them with any model."),
             ("requests", "requests", "Print how long a stochastic job should ask for."),

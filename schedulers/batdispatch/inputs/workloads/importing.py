@@ -10,7 +10,7 @@ from typing import NamedTuple
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import Importer, LogInfo, LogOptions, Selection, assemble
+from batdispatch.inputs.workloads.logs import Importer, LogInfo, LogJob, LogOptions, Selection, assemble
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.sacct_lines import is_header
@@ -85,6 +85,44 @@ def is_workload(path: Path) -> bool:
     return False
 
 
+class Records(NamedTuple):
+    """The records of a log in the order of the file, before anything is selected or repaired."""
+
+    jobs: list[LogJob]
+    report: ImportReport
+    info: LogInfo
+
+
+def read_records(path: str | Path, *, kind: str | None = None, options: LogOptions | None = None) -> Records:
+    """Read the jobs of a log that ran, as they stand there; `read_log` makes a workload of them.
+
+    Args:
+        path: the log; plain or compressed.
+        kind: a key of `FORMATS`; None: guess.
+        options: how a record is understood.
+
+    Raises:
+        InputError: the log or an option is wrong.
+    """
+    options = options or LogOptions()
+    kind = _kind(Path(path), kind, options)
+    report, info = ImportReport(source=str(path), format=kind), LogInfo()
+    return Records(list(_importer(kind)(Path(path), options, report, info, None)), report, info)
+
+
+def _kind(source: Path, kind: str | None, options: LogOptions) -> str:
+    kind = kind or ("table" if options.columns else guess_format(source))
+    if kind not in FORMATS:
+        raise InputError(f"{kind!r} is no log format, expected one of {', '.join(FORMATS)}", source="option --format")
+    return kind
+
+
+def _importer(kind: str) -> Importer:
+    module, function = FORMATS[kind]
+    read: Importer = getattr(importlib.import_module(module), function)
+    return read
+
+
 class Imported(NamedTuple):
     """What was made of a log."""
 
@@ -118,15 +156,11 @@ def read_log(
     """
     source = Path(path)
     options = options or LogOptions()
-    kind = kind or ("table" if options.columns else guess_format(source))
-    if kind not in FORMATS:
-        raise InputError(f"{kind!r} is no log format, expected one of {', '.join(FORMATS)}", source="option --format")
-    module, function = FORMATS[kind]
-    read: Importer = getattr(importlib.import_module(module), function)
+    kind = _kind(source, kind, options)
     report = ImportReport(source=str(path), format=kind)
     info = LogInfo()
     workload = assemble(
-        read(source, options, report, info, progress),
+        _importer(kind)(source, options, report, info, progress),
         source=source,
         info=info,
         report=report,
