@@ -16,8 +16,19 @@ from batdispatch.batsim.v5 import jobs as v5
 from batdispatch.batsim.v5.shapes import JobData
 from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import MAX_LISTED, read_parent, read_request, read_units, read_user, write_fields
-from batdispatch.core.request import MAX_AMOUNT, Request, amounts
+from batdispatch.core.jobfields import (
+    MAX_LISTED,
+    Array,
+    array_of,
+    read_array,
+    read_fields,
+    read_parent,
+    read_request,
+    read_units,
+    read_user,
+    write_fields,
+)
+from batdispatch.core.request import MAX_AMOUNT, Dependency, Request, amounts
 from batdispatch.core.scalability import Scalability
 from batdispatch.core.sizes import MAX_UNITS, Ask, Sizes
 
@@ -69,7 +80,14 @@ READ: list[tuple[str, Any, str, Any, bool]] = [
         Sizes(1, 8, kind="evolving", steps=9, asks=(Ask(0, 2, None), Ask(4, None, 4))),
         True,
     ),
-    ("dependencies", ["a", "w0!b"], "dependencies", ("a", "w0!b"), True),
+    ("dependencies", ["a", "w0!b"], "dependencies", (Dependency("a"), Dependency("w0!b")), True),
+    (
+        "dependencies",
+        ["a", {"job": "a", "kind": "after", "delay": 60.0}, {"job": "b", "delay": 0.5}],
+        "dependencies",
+        (Dependency("a"), Dependency("a", "after", 60.0), Dependency("b", delay=0.5)),
+        True,
+    ),
 ]
 NAMES = [case[0] + json.dumps(case[1]) for case in READ]
 
@@ -191,6 +209,18 @@ WRONG: list[tuple[dict[str, Any], str, Any, str]] = [
     ),
     ({"dependencies": "a"}, "dependencies", "a", "a list of at most"),
     ({"dependencies": ["a", "a"]}, "dependencies", "a", "each name once"),
+    ({"dependencies": ["a", {"job": "a"}]}, "dependencies", ("a", "afterok"), "each one once"),
+    ({"dependencies": [{"job": "a", "kind": "before"}]}, "dependencies.kind", "before", "one of afterok, afterany"),
+    ({"dependencies": [{"kind": "after"}]}, "dependencies.job", "", "the id of a job"),
+    ({"dependencies": [{"job": "a", "when": 1}]}, "dependencies", {"job": "a", "when": 1}, "the id of a job, or"),
+    ({"dependencies": [{"job": "a", "delay": -1}]}, "dependencies.delay", -1, "a number of seconds from 0"),
+    ({"dependencies": [{"kind": "singleton"}]}, "dependencies", "singleton", "the field 'name' beside it"),
+    (
+        {"name": "n", "dependencies": [{"kind": "singleton", "job": "a"}]},
+        "dependencies",
+        {"kind": "singleton", "job": "a"},
+        "without anything else",
+    ),
 ]
 
 
@@ -311,3 +341,30 @@ def test_a_job_that_a_dispatcher_made_says_all_that_its_record_knows(fields: dic
         v5.read_job(msgspec.convert(v5.write_job(made), JobData), "w0!1", 0.0),
     ):
         assert (again.request, again.user, again.parent, again.walltime) == (made.request, user, parent, math.inf)
+
+
+ARRAYS: list[tuple[Any, str, Any, str]] = [
+    (4, "array", 4, "an object such as"),
+    ({"id": "7"}, "array", {"id": "7"}, "an object such as"),
+    ({"id": "7", "index": 1, "of": 2}, "array", {"id": "7", "index": 1, "of": 2}, "an object such as"),
+    ({"id": "", "index": 1}, "array.id", "", "a text or a whole number"),
+    ({"id": "7", "index": -1}, "array.index", -1, "a whole number from 0"),
+    ({"id": "7", "index": True}, "array.index", True, "a whole number from 0"),
+    ({"id": "7", "index": 0, "limit": 0}, "array.limit", 0, "a whole number from 1"),
+]
+
+
+@pytest.mark.parametrize(("value", "field", "found", "expected"), ARRAYS)
+def test_a_wrong_array_is_refused_at_the_door(value: Any, field: str, found: Any, expected: str) -> None:
+    with pytest.raises(FieldError) as refusal:
+        read_fields(1, {"array": value})
+    assert (refusal.value.field, refusal.value.found) == (field, found)
+    assert expected in refusal.value.expected
+
+
+def test_an_array_says_which_task_a_job_is() -> None:
+    assert read_array({"id": 12, "index": 0}) == Array("12", 0, 0)
+    assert array_of(Job(id="w0!1", request=Request(), extra={"array": {"id": "a", "index": 3, "limit": 2}})) == Array(
+        "a", 3, 2
+    )
+    assert array_of(Job(id="w0!1", request=Request())) is None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from batdispatch.core.events import SimulationBegins
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
+from batdispatch.core.request import Dependency, Request
 from batdispatch.results.audit.beginning import compare_profiles, hear_beginning
 from batdispatch.results.audit.jobs import JobTable, join
 from batdispatch.results.audit.names import NameIndex
@@ -29,7 +29,7 @@ extras = st.dictionaries(st.text("xyé", max_size=3), st.none() | st.integers(-(
 JOBS = st.builds(
     Job,
     id=st.text("ab1", min_size=1, max_size=20),
-    request=st.builds(Request, units=st.integers(1, 4), dependencies=st.sampled_from([(), ("a",)])),
+    request=st.builds(Request, units=st.integers(1, 4), dependencies=st.sampled_from([(), (Dependency("a"),)])),
     submission=st.floats(0, 1e9),
     walltime=st.floats(1, 1e9) | st.just(float("inf")),
     profile=st.sampled_from(["p", "q"]),
@@ -51,7 +51,9 @@ def test_a_job_is_what_it_was_before_it_became_columns(jobs: list[Job]) -> None:
 
 @given(st.lists(JOBS, max_size=6, unique_by=lambda job: job.id), st.lists(st.text("ab1", max_size=2), max_size=8))
 def test_rows_have_the_jobs_of_their_names(jobs: list[Job], rows: list[str]) -> None:
-    registered = {row: Job(id="r", request=Request(units=9, dependencies=("x",))) for row in range(0, len(rows), 3)}
+    registered = {
+        row: Job(id="r", request=Request(units=9, dependencies=(Dependency("x"),))) for row in range(0, len(rows), 3)
+    }
     by_id = {job.id: job for job in jobs}
     table = JobTable(jobs)
     found = join(table, [("w", name) for name in rows], unjoined(len(rows))).jobs

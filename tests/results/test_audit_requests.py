@@ -164,6 +164,46 @@ def test_dependencies_must_have_succeeded(audited: Audit) -> None:
     assert "depends on job w0!z, which is not in the jobs file" in str(findings.kept[0])
 
 
+#: Job `a` runs from 0 to 10; dependency of `b` -> its earliest start, and what is said of an earlier one.
+CONDITIONS: list[tuple[dict[str, Any], float, str]] = [
+    ({"job": "a", "delay": 2.5}, 12.5, "succeeded only at 10.000000, and waits for another 2.5 s"),
+    ({"job": "a", "kind": "afterany"}, 10.0, "ended only at 10.000000"),
+    ({"job": "a", "kind": "after", "delay": 4}, 4.0, "started only at 0.000000, and waits for another 4 s"),
+    ({"kind": "singleton"}, 10.0, "is to run alone of its name, and job a ended only at 10.000000"),
+]
+
+
+@pytest.mark.parametrize(("asked", "least", "said"), CONDITIONS)
+def test_each_kind_of_dependency_has_its_moment(audited: Audit, asked: dict[str, Any], least: float, said: str) -> None:
+    def start(at: float) -> Findings:
+        ran = {"hosts": "1", "start": at, "finish": at + 10}
+        return audited({"a": ({"name": "n"}, {}), "b": ({"name": "n", "dependencies": [asked]}, ran)})
+
+    assert start(least).kept == []
+    findings = start(least - 0.5)
+    assert findings.counts == {"dependency": 1}
+    assert said in str(findings.kept[0])
+
+
+def test_who_waits_for_a_failure_does_not_start_after_a_success(audited: Audit) -> None:
+    asked = {"dependencies": [{"job": "a", "kind": "afternotok"}]}
+    findings = audited({"a": ({}, {}), "b": (asked, late(hosts="1"))})
+    assert findings.counts == {"dependency": 1}
+    assert "depends on the failure of job a, which succeeded" in str(findings.kept[0])
+    assert audited({"a": ({}, {"state": "COMPLETED_KILLED"}), "b": (asked, late(hosts="1"))}).kept == []
+
+
+def test_no_more_tasks_of_an_array_run_than_may(audited: Audit) -> None:
+    def task(index: int, name: str = "x") -> dict[str, Any]:
+        return {"array": {"id": name, "index": index, "limit": 2}}
+
+    jobs = {"a": (task(0), {}), "b": (task(1), {"hosts": "1"})}
+    assert audited({**jobs, "c": (task(2), late(hosts="2")), "d": (task(0, "y"), {"hosts": "3"})}).kept == []
+    findings = audited({**jobs, "c": (task(2), {"hosts": "2", "start": 9.0, "finish": 19.0})})
+    assert findings.counts == {"array": 1}
+    assert "is task number 3 of array x that runs, of which 2 may" in str(findings.kept[0])
+
+
 def test_a_dependency_is_on_the_logical_job(audited: Audit) -> None:
     killed = {"state": "COMPLETED_KILLED"}
     jobs = {"a": ({}, killed), "a~2": ({}, late()), "b": ({"dependencies": ["a"]}, late(hosts="1"))}

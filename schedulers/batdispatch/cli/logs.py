@@ -31,6 +31,7 @@ NAMES = (
     "zero_runtime",
     "memory",
     "submission",
+    "think_times",
     "keep_clock",
     "select",
 )
@@ -101,6 +102,12 @@ _OPTIONS = (
         default="submit",
         show_default=True,
         help="sacct and tables: when a job comes. eligible: once no --begin, hold or dependency kept it back.",
+    ),
+    click.option(
+        "--think-times",
+        is_flag=True,
+        help="SWF: a job that names a preceding job waits until that one has ended and its think time has passed, "
+        "whatever schedule is simulated.",
     ),
     click.option("--keep-clock", is_flag=True, help="Keep the log's clock instead of starting at 0."),
     click.option(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
+
+import msgspec
 
 from batdispatch.core.errors import FieldError
 from batdispatch.core.job import Job
-from batdispatch.core.request import MAX_AMOUNT, Amounts, Request
+from batdispatch.core.request import MAX_AMOUNT, Amounts, Dependency, Kind, Request
 from batdispatch.core.sizes import MAX_UNITS, read_sizes, write_sizes
 
 #: Latest moment accepted, in seconds (285 years): beyond it, a float does not tell one microsecond from the next.
@@ -64,6 +66,41 @@ def read_parent(value: Any, field: str = "parent") -> str:
     return value
 
 
+class Array(msgspec.Struct, frozen=True):
+    """Which task of which array a job is; in its JSON object ``{"id": "123", "index": 4, "limit": 10}``."""
+
+    id: str
+    index: int
+    #: How many tasks of the array may run at a time; 0: any number.
+    limit: int = 0
+
+
+def read_array(value: Any, field: str = "array") -> Array:
+    """Return which task of an array a job is.
+
+    Raises:
+        FieldError: it is no object with a text, a whole number from 0, and perhaps another one from 1.
+    """
+    if type(value) is not dict or not {"id", "index"} <= value.keys() <= {"id", "index", "limit"}:
+        raise FieldError(field, value, 'an object such as {"id": "123", "index": 4, "limit": 10}')
+    if type(value["id"]) not in (str, int) or value["id"] == "":
+        raise FieldError(f"{field}.id", value["id"], "a text or a whole number")
+    for name, least in (("index", 0), ("limit", 1)):
+        number = value.get(name, 1)
+        if type(number) is not int or not least <= number <= MAX_UNITS:
+            raise FieldError(f"{field}.{name}", number, f"a whole number from {least} to {MAX_UNITS}")
+    return Array(str(value["id"]), value["index"], value.get("limit", 0))
+
+
+def array_of(job: Job) -> Array | None:
+    """Return which task of which array a job is; None: of none.
+
+    Raises:
+        FieldError: its field `array` is wrong, as it may be in a job that was not read from a file or a message.
+    """
+    return read_array(job.extra["array"]) if "array" in job.extra else None
+
+
 def read_fields(units: int, fields: Mapping[str, Any]) -> tuple[Request, str, str]:
     """Return what a job asks for, its user and its parent; the last two are empty where nothing is said.
 
@@ -77,6 +114,8 @@ def read_fields(units: int, fields: Mapping[str, Any]) -> tuple[Request, str, st
     user = read_user(fields["user"]) if "user" in fields else ""
     if KNOWN.isdisjoint(fields):
         return _plain(units, None), user, ""
+    if "array" in fields:
+        read_array(fields["array"])
     return read_request(units, fields), user, read_parent(fields["parent"]) if "parent" in fields else ""
 
 
@@ -96,6 +135,10 @@ def read_request(units: int, fields: Mapping[str, Any]) -> Request:
     values = {_READERS[name][0]: _READERS[name][1](fields[name], name) for name in said}
     if said == ["demand"]:
         return _plain(units, values["per_unit"])
+    if "name" not in fields and any(one.kind == "singleton" for one in values.get("dependencies", ())):
+        raise FieldError(
+            "dependencies", "singleton", "the field 'name' beside it: one job of a user and a name runs at a time"
+        )
     sizes = values.get("sizes")
     if sizes is not None and not sizes.least <= units <= sizes.most:
         raise FieldError("sizes", fields["sizes"], f"least <= res <= most, where res is {units}")
@@ -175,6 +218,48 @@ def _names(value: Any, field: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _dependencies(value: Any, field: str) -> tuple[Dependency, ...]:
+    if type(value) is not list or all(type(one) is str for one in value):
+        return tuple(map(Dependency, _names(value, field)))
+    if len(value) > MAX_LISTED:
+        raise FieldError(field, f"{len(value)} entries", f"a list of at most {MAX_LISTED} entries")
+    found = tuple(_dependency(one, field) for one in value)
+    kinds = [(one.job, one.kind) for one in found]
+    if len(set(kinds)) != len(kinds):
+        raise FieldError(
+            field, next(kind for index, kind in enumerate(kinds) if kind in kinds[:index]), "each one once"
+        )
+    return found
+
+
+def _dependency(value: Any, field: str) -> Dependency:
+    if type(value) is str and value:
+        return Dependency(value)
+    if type(value) is not dict or not value.keys() <= {"job", "kind", "delay"}:
+        raise FieldError(field, value, 'the id of a job, or an object such as {"job": "7", "kind": "afterany"}')
+    kind, job, delay = value.get("kind", "afterok"), value.get("job", ""), value.get("delay", 0)
+    if kind not in get_args(Kind):
+        raise FieldError(f"{field}.kind", kind, f"one of {', '.join(get_args(Kind))}")
+    if kind == "singleton" and value.keys() != {"kind"}:
+        raise FieldError(field, value, '{"kind": "singleton"} without anything else')
+    if kind != "singleton" and (type(job) is not str or not job):
+        raise FieldError(f"{field}.job", job, "the id of a job")
+    return Dependency(job, kind, read_moment(delay, f"{field}.delay"))
+
+
+def write_dependencies(dependencies: tuple[Dependency, ...]) -> list[Any]:
+    """Return the value of a job's field `dependencies`."""
+    return [_write_dependency(one) for one in dependencies]
+
+
+def _write_dependency(one: Dependency) -> Any:
+    if one.kind == "singleton":
+        return {"kind": one.kind}
+    if one.kind == "afterok" and not one.delay:
+        return one.job
+    return {"job": one.job, "kind": one.kind, **({"delay": one.delay} if one.delay else {})}
+
+
 def _io_nodes(value: Any, field: str) -> tuple[str, ...]:
     if type(value) is list and value:
         return _names(value, field)
@@ -204,7 +289,7 @@ _READERS: dict[str, tuple[str, Callable[[Any, str], Any], Callable[[Any], Any]]]
     "licences": ("licences", _amounts, dict),
     "io_node": ("io_nodes", _io_nodes, _write_io_nodes),
     "sizes": ("sizes", read_sizes, write_sizes),
-    "dependencies": ("dependencies", _names, list),
+    "dependencies": ("dependencies", _dependencies, write_dependencies),
 }
 #: Fields that make a job more than a number of units, for nobody else's use.
-KNOWN = frozenset((*_READERS, "parent"))
+KNOWN = frozenset((*_READERS, "parent", "array"))

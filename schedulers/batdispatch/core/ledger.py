@@ -89,6 +89,9 @@ class Ledger:
         self.given_up: Counter[str] = Counter()
         #: Whether it was said that no further job will be registered.
         self._registered_all = False
+        self.roll.may_grow = bool(begins.config.get("dynamic-jobs-enabled"))
+        #: When the call comes that was asked for last on behalf of blocked jobs, s.
+        self._called = -math.inf
         #: (job id, reason) of every rejected job.
         self.rejections: list[tuple[str, str]] = []
         #: Called as `on_start(stay)` after each start; set by the session for dispatchers that want to know.
@@ -127,7 +130,7 @@ class Ledger:
             self.profiles.setdefault(workload, {})[job.profile] = event.profile
         if not job.request.plain:
             self.plain = False
-        if not self.roll.enter(job):
+        if not self.roll.enter(job, self.now):
             self.queue[job.id] = job
         return job
 
@@ -169,7 +172,7 @@ class Ledger:
         del self.running[job.id]
         self._enforced.pop(job.id, None)
         stay.state = event.state
-        self.roll.end(job.id, event.state)
+        self.roll.end(job.id, event.state, event.time)
         self._idle = self._books.give(self._idle, job, stay.allocation)
         hold = self.holds.get(job.id)
         if hold is not None:
@@ -302,9 +305,18 @@ class Ledger:
 
     def unblock(self) -> list[Job]:
         """Let the jobs into the queue that have nothing to wait for any more, and return them, in order of arrival."""
-        ready = self.roll.take_ready()
+        ready = self.roll.take_ready(self.now + TICK)
         self.queue.update((job.id, job) for job in ready)
+        due = self.roll.due
+        if due < math.inf and not self.now < self._called <= due:
+            self._called = due
+            self.wake_at(due)
         return ready
+
+    def settle(self) -> None:
+        """Note that a decision was taken: what ended before and was not continued by it is over."""
+        if self.roll.unsettled:
+            self.roll.settle()
 
     def reject_hopeless(self) -> list[Job]:
         """Reject the blocked jobs that can never start, since what they wait for cannot succeed, and return them."""
@@ -384,7 +396,7 @@ class Ledger:
             return f"running since {self.running[job_id].start:g} s"
         roll = self.roll
         if job_id in roll.blocked:
-            return f"waiting for {', '.join(roll.waits_for(roll.blocked[job_id]))}"
+            return f"waiting for {', '.join(roll.waits_for(roll.blocked[job_id])) or 'its time'}"
         if job_id in roll.registered:
             return "registered but not acknowledged yet"
         return "ended or rejected already" if job_id in roll.ended else "unknown"
@@ -427,6 +439,7 @@ class Ledger:
         del self.queue[job.id]
         stay = self.running[job.id] = Stay(job=job, start=self.now, allocation=allocation, rank=self.roll.ranks[job.id])
         self._idle = left
+        self.roll.begin(job.id, self.now)
         if hold is not None:
             del self.holds[hold.job.id]
             self._changed()
@@ -534,7 +547,7 @@ class Ledger:
             raise self._refusal(f"job {job.id} cannot be rejected: it is {self._state_of(job.id)}")
         del self.queue[job.id]
         self._enforced.pop(job.id, None)
-        self.roll.end(job.id, JobState.REJECTED)
+        self.roll.end(job.id, JobState.REJECTED, self.now)
         self.rejections.append((job.id, reason))
         self._decisions.append(d.Reject(self.now, job.id, reason))
 
@@ -693,12 +706,14 @@ class Ledger:
         """Say that no further job will be registered."""
         self._need("dynamic-jobs-enabled", "finishing registration", "--enable-dynamic-jobs")
         self._registered_all = True
+        self.roll.may_grow = False
         self._decisions.append(d.FinishRegistration(self.now))
 
     def continue_registration(self) -> None:
         """Say that jobs may be registered again."""
         self._need("dynamic-jobs-enabled", "continuing registration", "--enable-dynamic-jobs")
         self._registered_all = False
+        self.roll.may_grow = True
         self._decisions.append(d.ContinueRegistration(self.now))
 
     def take_decisions(self) -> list[d.Decision]:

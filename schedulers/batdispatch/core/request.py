@@ -19,13 +19,15 @@ The names of the fields in a job's JSON object, in the workloads and messages of
 ``licences``        `licences`, ``{"matlab": 2}``
 ``io_node``         `io_nodes`, the name of a storage host or a list of such names
 ``sizes``           `sizes`, ``{"least": 2, "most": 32, "factor": 2, ...}``, see `batdispatch.core.sizes`
-``dependencies``    `dependencies`, ids of jobs that must have succeeded before this one may start
+``dependencies``    `dependencies`, ids of jobs that must have succeeded before this one may start, or objects such as
+                    ``{"job": "7", "kind": "afterany", "delay": 60}``, see `Dependency`
 ==================  ===========================================================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 
@@ -35,6 +37,21 @@ from batdispatch.core.sizes import Sizes
 Amounts = tuple[tuple[str, int], ...]
 #: Largest amount of a resource that may be asked for: up to here every reader of JSON keeps whole numbers exact.
 MAX_AMOUNT = 2**53 - 1
+
+
+#: What must have happened to another job, with Slurm's words: it succeeded, ended in any way, ended without success,
+#: started; or, for ``singleton``, all jobs of the same user and `name` that came before have ended.
+Kind = Literal["afterok", "afterany", "afternotok", "after", "singleton"]
+
+
+class Dependency(msgspec.Struct, frozen=True, gc=False):
+    """What a job waits for before a dispatcher sees it."""
+
+    #: Id (``workload!name`` or a name in the same workload) of the other job; empty for ``singleton``.
+    job: str = ""
+    kind: Kind = "afterok"
+    #: Seconds from that moment on for which the job still has to wait.
+    delay: float = 0.0
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=False):
@@ -68,8 +85,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
     io_nodes: tuple[str, ...] = ()
     #: Sizes allowed, for malleable, evolving and moldable jobs; None: the job has `units` units.
     sizes: Sizes | None = None
-    #: Ids (``workload!name`` or a name in the same workload) of jobs that must have succeeded before.
-    dependencies: tuple[str, ...] = ()
+    #: What other jobs must have done before.
+    dependencies: tuple[Dependency, ...] = ()
     plain: bool = True
 
     def __post_init__(self) -> None:

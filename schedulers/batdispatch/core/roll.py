@@ -1,13 +1,24 @@
 """Which jobs there are, in which order they came, which of them continue others, and which wait for others.
 
-The roll knows nothing of hosts. The ledger calls it for every job that comes or goes.
+The roll knows nothing of hosts. The ledger calls it for every job that comes or goes. It is the one place where
+dependencies between jobs and the limits of arrays are enforced: a job that has to wait for others, for a moment after
+they ended, or for a task of its array to end, is *blocked*, and no dispatcher sees it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import heapq
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from batdispatch.core.job import Job, JobState
+from batdispatch.core.jobfields import Array, array_of
+from batdispatch.core.request import Dependency
+
+_SUCCESS = JobState.COMPLETED_SUCCESSFULLY
+#: Who shares a name: Slurm's singleton lets one job of a user and a name run at a time.
+_Namesakes = tuple[str, str]
 
 
 class Roll:
@@ -18,8 +29,9 @@ class Roll:
         registered: jobs registered by the dispatcher that the simulator has yet to acknowledge.
         ended: final state of the jobs that are over; a logical job that succeeded in the end has succeeded.
         parents: id of a job -> id of the job that it continues. Such chains have no circles.
-        blocked: jobs that wait for others.
+        blocked: jobs that wait for others, or for a moment.
         no_more: True when no job will come any more but by registration.
+        may_grow: whether a job that has ended may still be continued by one that is registered later.
     """
 
     def __init__(self) -> None:
@@ -29,6 +41,7 @@ class Roll:
         self.parents: dict[str, str] = {}
         self.blocked: dict[str, Job] = {}
         self.no_more = False
+        self.may_grow = False
         self._arrived = 0
         #: Jobs that continue another one and were not registered by the dispatcher.
         self._announced: set[str] = set()
@@ -40,6 +53,20 @@ class Roll:
         self._continued: set[str] = set()
         #: Whether a blocked job may have lost what it waits for since `take_hopeless` looked.
         self._doubt = False
+        #: When jobs started, and when they or the last segment of their logical job ended, s.
+        self._starts: dict[str, float] = {}
+        self._ends: dict[str, float] = {}
+        #: First segment of a logical job -> how many later ones were registered or came, and are not over.
+        self._segments: Counter[str] = Counter()
+        #: First segment of a logical job that may be over or go on, as is yet to be decided -> what ended of it.
+        self._unsettled: dict[str, list[str]] = {}
+        #: (moment in s, rank, id) of the blocked jobs that only wait for a moment.
+        self._due: list[tuple[float, int, str]] = []
+        self._arrays: dict[tuple[str, str], _Tasks] = {}
+        #: Those that are not over, in order of arrival.
+        self._named: dict[_Namesakes, dict[str, None]] = {}
+        #: Id of a job -> under which names it stands there.
+        self._names: dict[str, _Namesakes] = {}
 
     # ------------------------------------------------------------------ who comes and goes
 
@@ -47,10 +74,12 @@ class Roll:
         """Note a job that the dispatcher registers and the simulator has yet to acknowledge."""
         self.registered[job.id] = job
         if job.parent:
-            self._continued.add(_full(job, job.parent))
+            parent = _full(job, job.parent)
+            self._continued.add(parent)
+            self._segments[self.root(parent)] += 1
 
-    def enter(self, job: Job) -> bool:
-        """Take a job up, and return whether it has to wait for others.
+    def enter(self, job: Job, now: float = 0.0) -> bool:
+        """Take a job up at `now`, in seconds, and return whether it has to wait for others or for a moment.
 
         Time: linear in what it depends on.
         """
@@ -62,38 +91,147 @@ class Roll:
             self.parents[job.id] = parent
             if job.id not in self.registered:
                 self._announced.add(job.id)
+                self._segments[self.root(parent)] += 1
         self.registered.pop(job.id, None)
+        extra = job.extra
+        if extra and not parent:
+            if "name" in extra:
+                names = self._names[job.id] = (job.user, str(extra["name"]))
+                self._named.setdefault(names, {})[job.id] = None
+            if "array" in extra and (array := array_of(job)) is not None and array.limit:
+                return self._enter_task(job, array, now)
         if not (job.parent or job.request.dependencies):
             return False
-        waits_for = self.waits_for(job)
-        if not waits_for:
-            return False
-        self.blocked[job.id] = job
-        for name in dict.fromkeys(waits_for):
-            self._waiters.setdefault(name, []).append(job.id)
-        self._doubt = True
-        return True
+        return not self._is_met(job, now)
 
-    def end(self, job_id: str, state: JobState) -> None:
-        """Note how a job ended. The success of a further attempt, or of a rest, is the logical job's.
+    def _enter_task(self, job: Job, array: Array, now: float) -> bool:
+        """Take up a task of an array whose running tasks are limited, and return whether it has to wait."""
+        key = (job.id.partition("!")[0], array.id)
+        self._arrays.setdefault(key, _Tasks()).limits[job.id] = array.limit
+        return not (self._is_met(job, now) and self._is_admitted(job))
+
+    def _is_met(self, job: Job, now: float) -> bool:
+        """Return whether a job that came has nothing and no moment to wait for; otherwise it is blocked."""
+        unmet, due = self._outlook(job)
+        if not unmet and due <= now:
+            return True
+        self.blocked[job.id] = job
+        if unmet:
+            for name in dict.fromkeys(unmet):
+                self._waiters.setdefault(name, []).append(job.id)
+            self._doubt = True
+        else:
+            heapq.heappush(self._due, (due, self.ranks[job.id], job.id))
+        return False
+
+    def _is_admitted(self, job: Job) -> bool:
+        """Return whether a job that has nothing else to wait for may be seen; otherwise it is blocked.
+
+        That is the case unless as many tasks of its array are seen, or run, as may run.
+        """
+        tasks = self._tasks_of(job)
+        if tasks is None or job.id in tasks.open:
+            return True
+        if len(tasks.open) < tasks.limits[job.id]:
+            tasks.open[job.id] = None
+            return True
+        heapq.heappush(tasks.waiting, (self.ranks[job.id], job.id))
+        self.blocked[job.id] = job
+        return False
+
+    def _tasks_of(self, job: Job) -> _Tasks | None:
+        if not self._arrays:
+            return None
+        array = array_of(job)
+        tasks = None if array is None else self._arrays.get((job.id.partition("!")[0], array.id))
+        return tasks if tasks is not None and job.id in tasks.limits else None
+
+    def begin(self, job_id: str, now: float) -> None:
+        """Note that a job starts at `now`, in seconds."""
+        self._starts[job_id] = now
+        if self.blocked:
+            self._recheck((job_id,))
+
+    def end(self, job_id: str, state: JobState, now: float = -math.inf) -> None:
+        """Note how a job ended at `now`, in seconds.
+
+        The success of a further attempt, or of a rest, is the logical job's.
 
         Time: linear in what the jobs depend on that wait for it.
         """
         del self.ranks[job_id]
         self.ended[job_id] = state
+        self._ends[job_id] = now
         over = [job_id]
+        root = job_id
         # That another one of its chain went on may have been the hope of one that waits.
         self._doubt |= bool(self._announced)
-        if state is not JobState.COMPLETED_SUCCESSFULLY:
+        if job_id in self.parents:
+            root = self.root(job_id)
+            self._segments[root] -= 1
+            self._ends[root] = now
+            over.append(root)
+        if state is not _SUCCESS:
             # If a registered job continues it, how that one ends decides.
             self._doubt |= job_id not in self._continued
-        elif job_id in self.parents:
-            root = self.root(job_id)
+        elif root is not job_id:
             self.ended[root] = state
-            over.append(root)
-        for waiter in (waiter for name in over for waiter in self._waiters.get(name, ())):
+        if self.may_grow:
+            self._unsettled.setdefault(root, [root]).append(job_id)
+        elif self._arrays or self._names:
+            self._gone(root)
+        if self.blocked:
+            self._recheck(over)
+
+    def settle(self) -> None:
+        """Note that nobody goes on with the jobs that ended before now, but by what was registered by now."""
+        ended = dict(self._unsettled)
+        self._unsettled.clear()
+        for root in ended:
+            self._gone(root)
+        if self.blocked:
+            self._recheck(name for names in ended.values() for name in names)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether `settle` has something to do."""
+        return bool(self._unsettled)
+
+    def _gone(self, root: str) -> None:
+        """Make room for others in the array and among the namesakes of a logical job, if it is over."""
+        if not self._is_gone(root):
+            return
+        names = self._names.pop(root, None)
+        if names is not None:
+            alike = self._named[names]
+            del alike[root]
+            if not alike:
+                del self._named[names]
+        for tasks in self._arrays.values():
+            if root not in tasks.open:
+                continue
+            del tasks.open[root]
+            while tasks.waiting:
+                _, job_id = heapq.heappop(tasks.waiting)
+                job = self.blocked.get(job_id)
+                if job is not None:
+                    tasks.open[job_id] = None
+                    self._met[job_id] = job
+                    break
+
+    def _recheck(self, names: Iterable[str]) -> None:
+        """Look at the blocked jobs that wait for some others."""
+        for waiter in [waiter for name in names for waiter in self._waiters.get(name, ())]:
             job = self.blocked.get(waiter)
-            if job is not None and not self.waits_for(job):
+            if job is None or waiter in self._met:
+                continue
+            unmet, due = self._outlook(job)
+            if unmet:
+                # What it waits for may have ended in another way than it had to.
+                self._doubt |= any(one.kind == "afternotok" for one in job.request.dependencies)
+            elif due > -math.inf:
+                heapq.heappush(self._due, (due, self.ranks[waiter], waiter))
+            elif self._is_admitted(job):
                 self._met[waiter] = job
 
     def close(self) -> None:
@@ -119,17 +257,78 @@ class Roll:
     def waits_for(self, job: Job) -> list[str]:
         """Return the jobs that a job waits for: those that it depends on, and the one that it continues.
 
-        What a dispatcher registers to continue a job is its own affair, and waits for nothing.
+        A task of an array that waits for nothing else waits for the tasks that are ahead of it. What a dispatcher
+        registers to continue a job is its own affair, and waits for nothing. A job that waits for a moment only waits
+        for no job.
         """
-        names = [_full(job, name) for name in job.request.dependencies]
-        unmet = [name for name in names if self.ended.get(name) is not JobState.COMPLETED_SUCCESSFULLY]
+        unmet, _ = self._outlook(job)
+        if unmet:
+            return unmet
+        tasks = self._tasks_of(job)
+        return [] if tasks is None or job.id in tasks.open or job.id not in self.blocked else list(tasks.open)
+
+    def _outlook(self, job: Job) -> tuple[list[str], float]:
+        """Return the jobs that a job waits for, and the moment in s from which on those met let it go."""
+        unmet: list[str] = []
+        due = -math.inf
+        for one in job.request.dependencies:
+            if one.kind == "singleton":
+                unmet += self._ahead(job)
+                continue
+            name = _full(job, one.job)
+            since = self._met_since(one, name)
+            if since is None:
+                unmet.append(name)
+            elif one.delay:
+                due = max(due, since + one.delay)
         parent = self.parents[job.id] if job.id in self._announced else ""
-        return [*unmet, parent] if parent in self.ranks else unmet
+        return ([*unmet, parent] if parent in self.ranks else unmet), due
+
+    def _met_since(self, one: Dependency, name: str) -> float | None:
+        """Return since when a dependency is met, in seconds; None: it is not."""
+        if one.kind == "afterok":
+            return self._ends[name] if self.ended.get(name) is _SUCCESS else None
+        if one.kind == "after" and name in self._starts:
+            return self._starts[name]
+        if not self._is_gone(name) or (one.kind == "afternotok" and self._succeeded(name)):
+            return None
+        return self._ends[name]
+
+    def _succeeded(self, name: str) -> bool:
+        return self.ended.get(name) is _SUCCESS or self.ended.get(self.root(name)) is _SUCCESS
+
+    def _is_gone(self, job_id: str) -> bool:
+        """Return whether a logical job is over, however it ended."""
+        if job_id not in self.ended:
+            return False
+        root = self.root(job_id)
+        return not self._segments[root] and root not in self._unsettled
+
+    def _ahead(self, job: Job) -> list[str]:
+        """Return the jobs of the same user and name that came before and are not over."""
+        rank = self.ranks[job.id]
+        alike = self._named.get(self._names.get(job.id, ("", "")), {})
+        return [name for name in alike if name != job.id and self.ranks.get(name, -1) < rank]
 
     # ------------------------------------------------------------------ who no longer waits
 
-    def take_ready(self) -> list[Job]:
-        """Take out and return the blocked jobs that have nothing to wait for any more, in order of arrival."""
+    @property
+    def due(self) -> float:
+        """The first moment at which a blocked job may go that waits for nothing else, in seconds; or infinity."""
+        while self._due and self._due[0][2] not in self.blocked:
+            heapq.heappop(self._due)
+        return self._due[0][0] if self._due else math.inf
+
+    def take_ready(self, now: float = -math.inf) -> list[Job]:
+        """Take out and return the blocked jobs that have nothing to wait for any more at `now`, in order of arrival."""
+        while self.due <= now:
+            job = self.blocked[heapq.heappop(self._due)[2]]
+            later = self._outlook(job)[1]
+            if later > now:
+                # What it waits for started later than it was decided.
+                heapq.heappush(self._due, (later, self.ranks[job.id], job.id))
+            elif self._is_admitted(job):
+                self._met[job.id] = job
         ready = sorted(self._met.values(), key=lambda job: self.ranks[job.id])
         for job in ready:
             del self.blocked[job.id]
@@ -147,22 +346,19 @@ class Roll:
         """
         while self._doubt and self.blocked:
             hopeful = self._hopeful()
-            hopeless = [job for job in self.blocked.values() if job.id not in hopeful]
+            hopeless = {job.id: job for job in self.blocked.values() if job.id not in hopeful}
             # Others may have waited for these.
             self._doubt = bool(hopeless)
-            caused = [(job, why) for job in hopeless if (why := self._cause(job))]
+            caused = [(job, why) for job in hopeless.values() if (why := self._cause(job))]
             # Without a cause they wait for each other.
-            circle = [
-                (job, f"depends on job {self.waits_for(job)[0]}, which depends on it in turn") for job in hopeless
-            ]
-            for job, why in caused or circle[:1]:
+            for job, why in caused or self._circle(hopeless):
                 # The end of one may be all that the next one waited for, if it continues it.
                 if job.id not in self._met:
                     del self.blocked[job.id]
                     yield job, why
 
     def _hopeful(self) -> set[str]:
-        """Return the blocked jobs whose dependencies may all still succeed."""
+        """Return the blocked jobs that may start in time, if all goes as they need it."""
         going_on = {self.root(name) for name in self.ranks if name not in self.blocked}
         for name, job in self.registered.items():
             # What is yet to be acknowledged may continue a job that was killed.
@@ -182,12 +378,46 @@ class Roll:
         return hopeful
 
     def _cause(self, job: Job) -> str:
-        for name in self.waits_for(job):
-            if name in self.ended:
+        """Return what ended, or never came, so that a job without hope cannot start; empty: nothing did."""
+        for one in job.request.dependencies:
+            name = _full(job, one.job)
+            if one.kind == "singleton" or self._met_since(one, name) is not None:
+                continue
+            if one.kind == "afterok" and name in self.ended:
                 return f"depends on job {name}, which ended {self.ended[name].value}"
+            if one.kind == "afternotok" and self._succeeded(name):
+                return f"depends on the failure of job {name}, which succeeded"
             if self.no_more and not self.knows(name):
                 return f"depends on job {name}, which was never submitted"
         return ""
+
+    def _circle(self, hopeless: dict[str, Job]) -> list[tuple[Job, str]]:
+        """Return one job of a circle in which jobs wait for each other, with the reason."""
+        if not hopeless:
+            return []
+        seen: dict[str, None] = {}
+        job_id = next(iter(hopeless))
+        while job_id not in seen:
+            seen[job_id] = None
+            job_id = next(name for name in self.waits_for(hopeless[job_id]) if name in hopeless)
+        job = hopeless[min(list(seen)[list(seen).index(job_id) :], key=self.ranks.__getitem__)]
+        awaited = next(name for name in self.waits_for(job) if name in hopeless)
+        return [(job, f"depends on job {awaited}, which depends on it in turn")]
+
+
+class _Tasks:
+    """Tasks of an array of which only so many may run at a time.
+
+    Attributes:
+        limits: how many may run beside a task, that one included, by its id.
+        open: the tasks that a dispatcher sees or that run, by the ids under which they came.
+        waiting: (rank, id) of those that wait for nothing but for one of these to end.
+    """
+
+    def __init__(self) -> None:
+        self.limits: dict[str, int] = {}
+        self.open: dict[str, None] = {}
+        self.waiting: list[tuple[int, str]] = []
 
 
 def _full(job: Job, name: str) -> str:

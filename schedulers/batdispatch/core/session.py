@@ -12,8 +12,8 @@ this order:
    nothing else can happen; afterwards it cannot happen again.
 2. *Apply.* The events of a message are applied one by one, in the order in which they stand: first to the ledger, then
    the dispatcher hears of them (`on_submit`, `on_end`, `on_killed`, `on_event`). A job that can never run is rejected
-   before the dispatcher hears of it. A job that depends on others is kept back until they have succeeded. Time never
-   goes backwards.
+   before the dispatcher hears of it. A job that depends on others, or a task of an array of which as many run as may,
+   is kept back until it no longer has to wait (`core.roll`). Time never goes backwards.
 3. *Decide.* Once all events of a message are applied, `Dispatcher.decide` is called, once, whatever their number. It
    acts through the ledger's methods, which check each decision at the line that makes it: what is impossible raises
    `ImpossibleDecision` there, and no decision of the message is sent. A dispatcher may also act while it hears of
@@ -143,18 +143,20 @@ class Session:
                 self.dispatcher.on_event(ledger, event)
         if self.ended:
             return Reply(now, ledger.take_decisions())
+        if ledger.roll.blocked:
+            self._unblock(ledger)
         timed = self._timed
         began = self._clock() if timed else 0.0
         self.dispatcher.decide(ledger)
+        ledger.settle()
         while ledger.roll.blocked:
             # What was rejected may have been what others waited for.
             ledger.reject_hopeless()
-            ready = ledger.unblock()
-            if not ready:
+            ledger.settle()
+            if not self._unblock(ledger):
                 break
-            for job in ready:
-                self._entered(ledger, job)
             self.dispatcher.decide(ledger)
+            ledger.settle()
         spent = self._clock() - began if timed else 0.0
         if timed:
             self.decision_seconds.append(spent)
@@ -211,8 +213,14 @@ class Session:
         stay = ledger.apply_completed(event)
         self.dispatcher.on_end(ledger, stay)
         if ledger.roll.blocked:
-            for job in ledger.unblock():
-                self._entered(ledger, job)
+            self._unblock(ledger)
+
+    def _unblock(self, ledger: Ledger) -> bool:
+        """Tell the dispatcher of the jobs that have nothing to wait for any more; return whether there are any."""
+        ready = ledger.unblock()
+        for job in ready:
+            self._entered(ledger, job)
+        return bool(ready)
 
     def _killed(self, ledger: Ledger, event: e.JobsKilled) -> None:
         ledger.check_killed(event)
@@ -263,5 +271,6 @@ class Session:
                 decision = msgspec.structs.replace(decision, at=at + SOONEST)
             elif isinstance(decision, d.Execute):
                 ledger.running[decision.job_id].start = at
+                ledger.roll.begin(decision.job_id, at)
             moved.append(msgspec.structs.replace(decision, time=at))
         return moved

@@ -106,6 +106,15 @@ def _whole_seconds(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 _NODES = "core=4 gpu=1 memory=64"
+#: Job 6 fails, 3 and 13 have long run times.
+_CONDITIONS: tuple[list[Any], ...] = (
+    [{"job": "j04", "kind": "afterany"}],
+    [{"job": "j06", "kind": "afternotok", "delay": 3.3}],
+    [{"job": "j13", "kind": "after", "delay": 20}],
+    [{"kind": "singleton"}],
+    [{"job": "j00", "delay": 30.5}, {"job": "j01", "kind": "afterany"}],
+    [{"job": "j00", "kind": "afternotok"}],
+)
 _DEMANDS = [{"core": 1}, {"core": 2, "memory": 8}, {"gpu": 1}, {"core": 3, "gpu": 1}]
 
 #: All cases.
@@ -182,6 +191,17 @@ CASES: tuple[Case, ...] = (
         [
             job | ({"dependencies": [f"j{number - 3:02}"]} if number % 4 == 3 else {})
             for number, job in enumerate(_stream())
+        ],
+        _profiles() | {"d6": {"type": "delay", "delay": 9.1, "ret": 2}},
+    ),
+    Case(
+        "conditions-of-every-kind",
+        "Jobs wait for starts, ends, failures, some time after these, their namesakes, and other tasks of an array.",
+        [
+            job
+            | ({"dependencies": _CONDITIONS[number % len(_CONDITIONS)]} if number % 3 == 2 else {})
+            | ({"array": {"id": "sweep", "index": number, "limit": 2}} if number % 4 == 0 else {})
+            for number, job in enumerate(_stream(name=["sim", "post"]))
         ],
         _profiles() | {"d6": {"type": "delay", "delay": 9.1, "ret": 2}},
     ),

@@ -375,3 +375,28 @@ def test_report_text_names_examples(tmp_path: Path) -> None:
     assert "dropped: 7 partial executions" in text
     assert "(jobs 0, 1, 2, 3, 4, ...)" in text
     assert report.as_dict()["dropped"]["partial executions: the job has a summary line"]["count"] == 7
+
+
+def test_think_times_become_dependencies_when_asked(tmp_path: Path) -> None:
+    lines = [
+        record(job=1),
+        record(job=2, submit=200, prev=1, think=30),
+        record(job=3, submit=300, prev=2),
+        record(job=4, submit=400, prev=9, think=5),
+        record(job=5, submit=500, prev=6),
+        record(job=6, submit=600),
+    ]
+    plain, _ = swf(tmp_path, *lines)
+    assert all("dependencies" not in job.extra for job in plain.jobs)
+    workload, report = swf(tmp_path, *lines, think_times=True)
+    assert {job.id: job.extra.get("dependencies") for job in workload.jobs} == {
+        "1": None,
+        "2": [{"job": "1", "kind": "afterany", "delay": 30.0}],
+        "3": [{"job": "2", "kind": "afterany"}],
+        "4": None,
+        "5": None,
+        "6": None,
+    }
+    assert counts(report.changed) == {
+        "name a preceding job that comes later: without it": 2,
+    }

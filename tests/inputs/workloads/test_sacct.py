@@ -279,7 +279,13 @@ LINE = "sbatch --dependency=afterok:1:2_1 --wrap=x"
         ("sbatch -d afterok:1:2_1 job.sh", ["1", "2_1"]),
         ("sbatch --dependency afterok:1,afterok:2_2 job.sh", ["1", "2_2"]),
         ("sbatch --dependency=afterok:2+30 job.sh", ["2_1", "2_2"]),
-        ("sbatch --dependency=afterany:1 job.sh", None),
+        ("sbatch --dependency=afterany:1 job.sh", [{"job": "1", "kind": "afterany"}]),
+        ("sbatch --dependency=afterany:3 job.sh", [{"job": "3", "kind": "afterany"}]),
+        (
+            "sbatch -d after:1+5:3,afterok:1",
+            [{"job": "1", "kind": "after", "delay": 300}, {"job": "3", "kind": "after"}, "1"],
+        ),
+        ("sbatch --dependency=afternotok:3 job.sh", None),
         ("sbatch --dependency=afterok:1?afterok:2 job.sh", None),
         ("sbatch --dependency=singleton job.sh", None),
         ("sbatch --dependency=afterok:3 job.sh", None),
@@ -291,6 +297,29 @@ def test_dependencies(tmp_path: Path, line: str, dependencies: list[str] | None)
     others = [{"JobID": "1"}, {"JobID": "2_1"}, {"JobID": "2_2"}, {"JobID": "3", "State": "FAILED"}]
     workload, _ = imported(tmp_path, {"JobID": "4", "SubmitLine": line}, *others)
     assert {job.id: job.extra.get("dependencies") for job in workload.jobs}["4"] == dependencies
+
+
+def test_a_singleton_needs_a_name_that_is_told(tmp_path: Path) -> None:
+    job = {"JobID": "4", "SubmitLine": "sbatch --dependency=singleton job.sh"}
+    workload, report = imported(tmp_path, job)
+    assert "dependencies" not in workload.jobs[0].extra
+    assert any("singletons of a name that is not told" in reason for reason in report.changed)
+    workload, _ = imported(tmp_path, job | {"JobName": "train"})
+    assert workload.jobs[0].extra["dependencies"] == [{"kind": "singleton"}]
+
+
+def test_tasks_say_which_array_they_are_of_and_how_many_may_run(tmp_path: Path) -> None:
+    line = {"SubmitLine": "sbatch --array=0-9%3 --wrap='x -a 1-2%7'"}
+    other = {"SubmitLine": "sbatch -a 1,3:2 job.sh"}
+    workload, _ = imported(
+        tmp_path, {"JobID": "2_0"} | line, {"JobID": "2_9"} | line, {"JobID": "3_1"} | other, {"JobID": "5"} | line
+    )
+    assert {job.id: job.extra.get("array") for job in workload.jobs} == {
+        "2_0": {"id": "2", "index": 0, "limit": 3},
+        "2_9": {"id": "2", "index": 9, "limit": 3},
+        "3_1": {"id": "3", "index": 1},
+        "5": None,
+    }
 
 
 def test_the_task_of_the_same_number(tmp_path: Path) -> None:

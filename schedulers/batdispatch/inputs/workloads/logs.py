@@ -19,9 +19,9 @@ from batdispatch.core import hostset
 from batdispatch.core.capacity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
+from batdispatch.core.jobfields import read_request, write_dependencies
 from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
+from batdispatch.core.request import Dependency, Request
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.overruns import Overruns
 from batdispatch.inputs.workloads.report import ImportReport
@@ -51,8 +51,8 @@ class LogJob(msgspec.Struct, kw_only=True, gc=False):
     extra: dict[str, Any] = {}
     #: Whether the log says that its time limit ended it.
     killed: bool = False
-    #: Ids of jobs of the log that had to succeed before this one.
-    dependencies: tuple[str, ...] = ()
+    #: What other jobs of the log had to do before this one.
+    dependencies: tuple[Dependency, ...] = ()
 
 
 class LogInfo(msgspec.Struct):
@@ -93,6 +93,8 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     memory: Literal["none", "requested", "used"] | None = None
     #: Whether a job comes when it was submitted, or when nothing but the scheduler held it any more (sacct).
     submission: Literal["submit", "eligible"] = "submit"
+    #: Whether a job that names a preceding job waits for its end and the think time (SWF).
+    think_times: bool = False
     #: Time zone of times that name none; empty: read as they stand.
     time_zone: str = ""
     #: Which column of a table means what, see `batdispatch.inputs.workloads.mapping`; empty: the log is no table.
@@ -300,7 +302,7 @@ def _fields(job: LogJob) -> dict[str, Any]:
 
 
 def _succeeding(taken: list[tuple[LogJob, float]], options: LogOptions) -> set[str]:
-    """Return the ids of the jobs taken that nothing kills, as far as anybody waits for one."""
+    """Return the ids of the jobs taken that nothing kills; none if nobody waits for any."""
     if not any(job.dependencies for job, _ in taken):
         return set()
     return {job.id for job, runtime in taken if options.overrun == "extend" or runtime <= job.walltime}
@@ -315,6 +317,7 @@ def _build(
     names: dict[float, str] = {}
     jobs: list[Job] = []
     succeed = _succeeding(taken, options)
+    there = {job.id for job, _ in taken} if succeed else succeed
     for job, runtime in taken:
         name = names.get(runtime)
         if name is None:
@@ -334,11 +337,15 @@ def _build(
         if job.demand is not None:
             extra["demand"] = demands.setdefault(tuple(job.demand.items()), job.demand)
         if job.dependencies:
-            awaited = [other for other in job.dependencies if other in succeed]
+            awaited = tuple(
+                one
+                for one in job.dependencies
+                if one.kind == "singleton" or one.job in (succeed if one.kind == "afterok" else there)
+            )
             if len(awaited) < len(job.dependencies):
                 report.change("depend on a job that is left out or killed at its walltime: without it", job.id)
             if awaited:
-                extra["dependencies"] = awaited
+                extra["dependencies"] = write_dependencies(awaited)
         jobs.append(
             Job(
                 id=job.id,

@@ -475,7 +475,8 @@ class _JobReader:
         """Refuse jobs that wait for others that are not there, or for each other."""
         waits_for: dict[str, list[str]] = {}
         for job in jobs:
-            for field, names in (("dependencies", job.request.dependencies), ("parent", (job.parent,))):
+            depends = [one.job for one in job.request.dependencies]
+            for field, names in (("dependencies", depends), ("parent", [job.parent])):
                 for name in filter(None, names):
                     if "!" not in name and name not in self._seen:
                         message = f"{field!r} names job {name!r}, which is not in the workload"

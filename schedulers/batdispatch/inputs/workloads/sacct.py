@@ -18,6 +18,9 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
+
+from batdispatch.core.request import Dependency
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions
 from batdispatch.inputs.workloads.report import ImportReport
@@ -219,23 +222,32 @@ class _Jobs:
                 self._known.pop(array, None)
                 self._tasks.setdefault(array, []).append(record.job)
 
-    def _dependencies(self, record: Record, name: str) -> tuple[str, ...]:
+    def _dependencies(self, record: Record, name: str) -> tuple[Dependency, ...]:
         awaited = record.awaited
         if awaited is NOTHING_AWAITED:
             return ()
         if awaited.others:
-            self._report.change("depend on others in another way than afterok: that dependency is left out", name)
-        wanted = [each for job in awaited.jobs for each in self._tasks.get(job, (job,))]
+            self._report.change("depend on others in a way that we do not know: that dependency is left out", name)
+        wanted = [
+            msgspec.structs.replace(one, job=each)
+            for one in awaited.jobs
+            for each in self._tasks.get(one.job, (one.job,))
+        ]
         task = record.job.partition("_")[2]
-        wanted.extend(f"{array}_{task}" for array in awaited.arrays)
+        wanted.extend(Dependency(f"{array}_{task}") for array in awaited.arrays)
         found = []
-        for each in wanted:
-            other, other_name = self._known.get(each, (record, name))
+        for one in wanted:
+            other, other_name = self._known.get(one.job, (record, name))
+            done = other.state == "COMPLETED" or one.kind != "afterok"
             # A job can depend on an older one only, which also keeps a wrong account free of circles.
-            if other.state == "COMPLETED" and (other.submit, _number(other)) < (record.submit, _number(record)):
-                found.append(other_name)
+            if done and (other.submit, _number(other)) < (record.submit, _number(record)):
+                found.append(msgspec.structs.replace(one, job=other_name))
             else:
                 self._report.change("depend on a job that is not in the account or did not complete: left out", name)
+        if awaited.alone and "name" in record.extra:
+            found.append(Dependency(kind="singleton"))
+        elif awaited.alone:
+            self._report.change("are singletons of a name that is not told (JobName): without that", name)
         return tuple(dict.fromkeys(found))
 
 

@@ -21,6 +21,7 @@ from batdispatch.inputs.workloads.slurm_texts import (
     Hosts,
     Tres,
     asks_for_whole_nodes,
+    read_array_limit,
     read_count,
     read_dependency,
     read_gres,
@@ -176,13 +177,18 @@ class RecordReader:
             if text:
                 # Millions of jobs share a few names.
                 extra[field] = self._texts.setdefault(text, text)
-        awaited = NOTHING_AWAITED
+        awaited, together = NOTHING_AWAITED, 0
         index = self._at("submitline")
         if index >= 0:
             if "-d" in fields[index]:
                 awaited = read_dependency(fields[index])
+            if "%" in fields[index] and "_" in job:
+                together = read_array_limit(fields[index])
             if "--exclusive" in fields[index] and self._units == "cores" and asks_for_whole_nodes(fields[index]):
                 extra["whole_nodes"] = True
+        array, _, task = job.partition("_")
+        if task:
+            extra["array"] = {"id": array, "index": int(task), **({"limit": together} if together else {})}
         raw = fields[self._at("jobidraw")] if self._at("jobidraw") >= 0 else ""
         return Record(
             job=job,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from batdispatch.core.request import Dependency
 from batdispatch.inputs.workloads.moments import read_duration
 
 #: MiB of each unit; without one Slurm counts MiB.
@@ -203,9 +204,9 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 _DEPENDENCY = re.compile(r"(?:^|\s)(?:--dependency(?:=|\s+)|-d\s*=?)((?:after|singleton|expand)[^\s]*)", re.ASCII)
-_AFTER = re.compile(
-    r"(afterok|aftercorr):(\d{1,12}(?:_\d{1,12})?(?:\+\d{1,9})?(?::\d{1,12}(?:_\d{1,12})?(?:\+\d{1,9})?)*)"
-)
+_JOBS = r"\d{1,12}(?:_\d{1,12})?(?:\+\d{1,9})?"
+_AFTER = re.compile(rf"(after|afterok|afterany|aftercorr):({_JOBS}(?::{_JOBS})*)")
+_LIMIT = re.compile(r"\s(?:--array(?:=|\s+)|-a\s*=?)[\d,:\-]+%(\d{1,9})(?=\s|$)", re.ASCII)
 
 
 _EXCLUSIVE = re.compile(r"\s--exclusive(?=\s|$)")
@@ -219,12 +220,14 @@ def asks_for_whole_nodes(submit_line: str) -> bool:
 class Awaited(NamedTuple):
     """What a job waits for, by the numbers of its submit line."""
 
-    #: Jobs that must have succeeded, as Slurm names them: ``12``, ``12_4``.
-    jobs: tuple[str, ...]
+    #: Jobs as Slurm names them (``12``, ``12_4``), with what they must have done, and seconds from then on.
+    jobs: tuple[Dependency, ...]
     #: Arrays of which the task with the same number must have succeeded.
     arrays: tuple[str, ...]
     #: Whether there was a condition of another kind.
     others: bool
+    #: Whether the job runs alone of its user and name.
+    alone: bool = False
 
 
 NOTHING_AWAITED = Awaited((), (), False)
@@ -237,18 +240,28 @@ def read_dependency(submit_line: str) -> Awaited:
         return NOTHING_AWAITED
     if "?" in found[-1]:
         return Awaited((), (), True)
-    jobs: list[str] = []
+    jobs: list[Dependency] = []
     arrays: list[str] = []
-    others = False
+    others = alone = False
     for part in found[-1].split(","):
         match = _AFTER.fullmatch(part)
-        if match is None:
+        if part == "singleton":
+            alone = True
+        elif match is None:
             others = True
-            continue
-        names = [name.partition("+")[0] for name in match[2].split(":")]
-        (jobs if match[1] == "afterok" else arrays).extend(names)
-    return Awaited(_distinct(jobs), _distinct(arrays), others)
+        elif match[1] == "aftercorr":
+            arrays.extend(name.partition("+")[0] for name in match[2].split(":"))
+        else:
+            for name, _, more in (name.partition("+") for name in match[2].split(":")):
+                # Behind `after` the plus is followed by minutes, elsewhere by the component of a heterogeneous job.
+                if match[1] == "after":
+                    jobs.append(Dependency(name, "after", 60.0 * int(more or 0)))
+                else:
+                    jobs.append(Dependency(name, "afterok" if match[1] == "afterok" else "afterany"))
+    return Awaited(tuple(dict.fromkeys(jobs)), tuple(dict.fromkeys(arrays)), others, alone)
 
 
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
+def read_array_limit(submit_line: str) -> int:
+    """Return how many tasks of an array may run at a time by its submit line (``--array=0-99%10``); 0: any number."""
+    found = _LIMIT.findall(submit_line.partition(" --wrap")[0])
+    return int(found[-1]) if found else 0

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.request import Dependency
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions, check_processors_per_host
 from batdispatch.inputs.workloads.report import ImportReport
@@ -179,6 +180,13 @@ def _job(
         if value > 0 or (value == 0 and field not in _FROM_1):
             whole = int(value)
             extra[field] = whole if value == whole else value
+    preceding, think = extra.get("preceding_job"), float(extra.get("think_time", 0))
+    awaited: tuple[Dependency, ...] = ()
+    if options.think_times and preceding is not None:
+        if preceding < values[0]:
+            awaited = (Dependency(str(preceding), "afterany", think),)
+        else:
+            report.change("name a preceding job that comes later: without it", name)
     return LogJob(
         id=name,
         submission=submit,
@@ -188,6 +196,7 @@ def _job(
         units=-(-size // per_host),
         demand=demand,
         extra=extra,
+        dependencies=awaited,
     )
 
 

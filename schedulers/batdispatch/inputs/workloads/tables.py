@@ -11,6 +11,7 @@ from typing import Any, Literal, NoReturn
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import did_you_mean
+from batdispatch.core.request import Dependency
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions, check_processors_per_host
 from batdispatch.inputs.workloads.mapping import MEBIBYTES, MOMENTS, SECONDS, TEXTS, Column, Table, parse_columns
@@ -167,7 +168,9 @@ class _RowReader:
             units=units,
             demand=demand,
             extra=extra | fields,
-            dependencies=tuple(dict.fromkeys(self._text(row, "dependencies").replace(",", " ").split())),
+            dependencies=tuple(
+                map(Dependency, dict.fromkeys(self._text(row, "dependencies").replace(",", " ").split()))
+            ),
         )
 
     def _totals(self, row: list[str]) -> Totals:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.job import Job, JobState
+from batdispatch.core.request import Dependency
 from batdispatch.results.audit.exchange import Heard
 from batdispatch.results.audit.findings import Violation
 from batdispatch.results.audit.jobs import Facts
@@ -198,7 +199,15 @@ def _hopeless(job: Job, rows: Rows, row: int, succeeded: Mapping[tuple[str, str]
 
     if job.parent and key(job.parent) not in succeeded:
         return True
-    return any(not succeeded.get(key(name), False) for name in job.request.dependencies)
+    return any(_unmet(one, succeeded.get(key(one.job))) for one in job.request.dependencies)
+
+
+def _unmet(one: Dependency, succeeded: bool | None) -> bool:
+    """Return whether a dependency may never have been met; `succeeded`: the other logical job; None: it never came."""
+    if one.kind == "afterok":
+        return not succeeded
+    # Of jobs that wait for each other, one is rejected whatever they wait for, and the others may go on.
+    return succeeded is not False if one.kind == "afternotok" else True
 
 
 def check_lineage_told(rows: Rows, facts: Facts, lineage: Lineage, heard: Heard | None) -> None:

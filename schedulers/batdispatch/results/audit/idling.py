@@ -70,7 +70,7 @@ class Idling:
 
 def _waits_for(job: Job, over: Mapping[str, JobState]) -> bool:
     """Return whether a job has to wait for others by what it says of itself."""
-    if not (job.request.dependencies or job.parent):
+    if not (job.request.dependencies or job.parent or "array" in job.extra):
         return False
     workload = job.id.partition("!")[0]
 
@@ -79,7 +79,11 @@ def _waits_for(job: Job, over: Mapping[str, JobState]) -> bool:
 
     if job.parent and full(job.parent) not in over:
         return True
-    return any(over.get(full(name)) is not JobState.COMPLETED_SUCCESSFULLY for name in job.request.dependencies)
+    # Whether other conditions are met takes the times of others: who has one is not looked at.
+    return "array" in job.extra or any(
+        one.kind != "afterok" or one.delay > 0 or over.get(full(one.job)) is not JobState.COMPLETED_SUCCESSFULLY
+        for one in job.request.dependencies
+    )
 
 
 def check_unrecorded(rows: Rows, facts: Facts, setting: Setting) -> None:
@@ -97,7 +101,7 @@ def check_unrecorded(rows: Rows, facts: Facts, setting: Setting) -> None:
     begin, end = begin[gaps], end[gaps]
     for row in order[rows.start[order] - rows.submission[order] > UNRECORDED].tolist():
         job = facts.jobs[row]
-        if job is None or job.parent or job.request.dependencies or not setting.fits(job, 0):
+        if job is None or job.parent or job.request.dependencies or "array" in job.extra or not setting.fits(job, 0):
             continue
         # Gaps are disjoint and in order of time.
         low = int(np.searchsorted(end, rows.submission[row], side="right"))

@@ -122,7 +122,7 @@ def check_licences(rows: Rows, machine: Machine, facts: Facts) -> None:
 
 
 def check_dependencies(rows: Rows, facts: Facts, lineage: Lineage) -> None:
-    """A job starts only after the logical jobs that it depends on have succeeded."""
+    """A job starts only after the logical jobs that it depends on have done what it waits for."""
     rows.findings.checked.append("dependency")
     waiting = facts.jobs.rows_that(lambda request: request.dependencies)
     if not waiting:
@@ -131,22 +131,75 @@ def check_dependencies(rows: Rows, facts: Facts, lineage: Lineage) -> None:
         (workload, name.removeprefix(f"{workload}!")): row
         for row, (workload, name) in reversed(list(enumerate(zip(rows.workloads, rows.ids, strict=True))))
     }
-    succeeded = np.full(len(rows.ids), np.inf)
+    # By the row of a logical job's first segment: when it succeeded, began, and ended for good; nan: never.
+    succeeded, began, over = np.full((3, len(rows.ids)), np.nan)
     good = rows.state == JobState.COMPLETED_SUCCESSFULLY.value
     np.fmin.at(succeeded, lineage.root[good], rows.left[good])
+    np.fmin.at(began, lineage.root[rows.ran], rows.start[rows.ran])
+    np.fmax.at(over, lineage.root[rows.ran], rows.left[rows.ran])
     for row in waiting:
         job = facts.jobs[row]
         if job is None or not rows.ran[row]:
             continue
-        for name in job.request.dependencies:
-            workload, mark, short = name.partition("!")
-            other = by_id.get((workload, short) if mark else (rows.workloads[row], name))
+        for one in job.request.dependencies:
+            if one.kind == "singleton":
+                _check_alone(rows, row, facts, over[lineage.root])
+                continue
+            workload, mark, short = one.job.partition("!")
+            other = by_id.get((workload, short) if mark else (rows.workloads[row], one.job))
             if other is None:
-                rows.add("dependency", f"depends on job {name}, which is not in the jobs file", row)
-            elif not succeeded[lineage.root[other]] <= rows.start[row] + TOLERANCE:
-                time = float(succeeded[lineage.root[other]])
-                end = "never succeeded" if np.isinf(time) else f"succeeded only at {time:.6f}"
-                rows.add("dependency", f"depends on job {name}, which {end}", row)
+                rows.add("dependency", f"depends on job {one.job}, which is not in the jobs file", row)
+                continue
+            root = int(lineage.root[other])
+            times = {"afterok": succeeded, "after": began}.get(one.kind, over)
+            time, least = float(times[root]), rows.start[row] - one.delay + TOLERANCE
+            done = {"afterok": "succeeded", "after": "started"}.get(one.kind, "ended")
+            if one.kind == "afternotok" and succeeded[root] <= rows.start[row] + TOLERANCE:
+                rows.add("dependency", f"depends on the failure of job {one.job}, which succeeded", row)
+            elif np.isnan(time) and one.kind == "afterok":
+                rows.add("dependency", f"depends on job {one.job}, which never succeeded", row)
+            elif time > least:
+                wait = f", and waits for another {one.delay:g} s" if one.delay else ""
+                rows.add("dependency", f"depends on job {one.job}, which {done} only at {time:.6f}{wait}", row)
+
+
+def _check_alone(rows: Rows, row: int, facts: Facts, over: NDArray[np.float64]) -> None:
+    """No job of the same user and name that came before is under way when a job starts; `over`: float64 [row]."""
+    job = facts.jobs[row]
+    assert job is not None
+    alike = np.flatnonzero((facts.jobs.users() == job.user) & (rows.start < rows.start[row] - TOLERANCE))
+    for other in alike[over[alike] > rows.start[row] + TOLERANCE].tolist():
+        one = facts.asking[other]
+        if one is not None and one.extra.get("name") == job.extra.get("name"):
+            message = f"is to run alone of its name, and job {rows.ids[other]} ended only at {over[other]:.6f}"
+            rows.add("dependency", message, row)
+            return
+
+
+def check_arrays(rows: Rows, facts: Facts, lineage: Lineage) -> None:
+    """When a task of an array starts, no more tasks of the array run than may."""
+    rows.findings.checked.append("array")
+    arrays: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for row in np.flatnonzero(rows.ran).tolist():
+        job = facts.asking[row]
+        array = None if job is None or not job.extra else job.extra.get("array")
+        if isinstance(array, dict):
+            key = (rows.workloads[row], str(array.get("id")))
+            arrays.setdefault(key, []).append((row, int(array.get("limit") or 0)))
+    for (_, name), listed in arrays.items():
+        which = np.array([row for row, _ in listed])
+        starts, ends = np.sort(rows.start[which]), np.sort(rows.left[which])
+        for row, limit in listed:
+            moment = rows.start[row]
+            running = int(np.searchsorted(starts, moment - TOLERANCE)) - int(
+                np.searchsorted(ends, moment + TOLERANCE, side="right")
+            )
+            # Those that start at the very same moment, this one included.
+            running += int(np.searchsorted(starts, moment + TOLERANCE, side="right")) - int(
+                np.searchsorted(starts, moment - TOLERANCE)
+            )
+            if limit and running > limit and lineage.parent[row] < 0:
+                rows.add("array", f"is task number {running} of array {name} that runs, of which {limit} may", row)
 
 
 def check_lineage(rows: Rows, lineage: Lineage) -> None:

@@ -29,7 +29,13 @@ from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.idling import check_unrecorded
 from batdispatch.results.audit.jobs import Facts, JobTable, join
 from batdispatch.results.audit.outcomes import Outcomes
-from batdispatch.results.audit.requests import check_dependencies, check_licences, check_lineage, check_places
+from batdispatch.results.audit.requests import (
+    check_arrays,
+    check_dependencies,
+    check_licences,
+    check_lineage,
+    check_places,
+)
 from batdispatch.results.audit.rows import TOLERANCE, Mask, Rows, Units
 from batdispatch.results.audit.setting import Setting
 from batdispatch.results.columns import RunColumns
@@ -114,6 +120,7 @@ def audit(
     check_places(rows, intervals, placed, machine, facts)
     check_licences(rows, machine, facts)
     check_dependencies(rows, facts, lineage)
+    check_arrays(rows, facts, lineage)
     check_lineage(rows, lineage)
     if heard is not None:
         check_course(rows, heard)
