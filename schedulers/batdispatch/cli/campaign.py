@@ -101,9 +101,9 @@ def command(
       batdispatch campaign campaign.yaml --quick --logs logs
       batdispatch campaign campaign.yaml --executor slurm --jobs 100 -- --default-resources runtime=120
     """
-    from batdispatch.runs.campaign.extra import needs
+    from batdispatch.core import extras
 
-    needs("yaml", "pyarrow", *([] if dry_run else ["snakemake"]))
+    extras.check("campaign", "a campaign")
     from batdispatch.cli.campaign_inputs import CommandMakers
     from batdispatch.runs.campaign.campaign import carry_out_campaign
     from batdispatch.runs.campaign.file import read_campaign

@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     "--fresh", is_flag=True, help="Make every run anew. Default: keep whole runs of the same command and inputs."
 )
 @explain_option
+@click.option(
+    "--report/--no-report", default=True, show_default=True, help="Write the report. Without: the table is all."
+)
 @log_options
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of a table.")
 def command(
@@ -83,6 +86,7 @@ def command(
     compiled: UseCompiled,
     fresh: bool,
     explain: bool,
+    report: bool,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -91,7 +95,8 @@ def command(
     LOG is a workload or a log, as --workload is: a log that `batdispatch convert` reads is converted first, as the
     options of that command say. Without --platform one of the right size is made. Both are kept in DIR/input.
 
-    One folder a run, and DIR/report/index.html. The last line printed is the path of the report. If DIR holds whole
+    One folder a run, and DIR/report/index.html. The last line printed is the path of the report, or with --no-report
+    that of DIR. If DIR holds whole
     runs of the same command and inputs, as after an interruption, these are kept and the others are made.
 
     \b
@@ -102,15 +107,16 @@ def command(
     """
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import Following
+    from batdispatch.core import extras
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.workloads.importing import is_workload
-    from batdispatch.results.report.page import write_report
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.compare import compare
     from batdispatch.runs.from_log import inputs_in
     from batdispatch.runs.run import RunSpec, parse_dispatchers, with_common
     from batdispatch.runs.workers import workers_beside
 
+    extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
     common = parse_settings(settings)
     given = workload if log is None else log
     if given is None or (log is not None and workload is not None):
@@ -139,13 +145,15 @@ def command(
         )
         for name, options in with_common(parse_dispatchers(dispatchers), common)
     ]
-    report = folder / "report" / "index.html"
+    page = folder / "report" / "index.html"
 
     def conclude(folders: list[Path], failures: dict[str, str]) -> None:
-        if folders:
+        if folders and report:
+            from batdispatch.results.report.page import write_report
+
             # This process draws, so that one worker fewer goes through what was recorded.
             with workers_beside(processes - 1) as workers:
-                write_report(folders, report, explain=explain, workers=workers)
+                write_report(folders, page, explain=explain, workers=workers)
 
     with Following() as progress:
 
@@ -176,7 +184,7 @@ def command(
         click.echo(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())
     else:
         click.echo(metrics_table(results))
-        click.echo(str(report))
+        click.echo(str(page if report else folder))
     if failures:
         raise SimulationError(f"{len(failures)} of {len(specs)} runs failed")
 

@@ -26,8 +26,11 @@ WORKLOAD = "demo64.json"
     show_default=True,
     help="Folder of results.",
 )
+@click.option(
+    "--report/--no-report", default=True, show_default=True, help="Write the report. Without: a table is all."
+)
 @click.pass_context
-def command(context: click.Context, out: Path) -> None:
+def command(context: click.Context, out: Path, report: bool) -> None:
     """Compare three dispatchers on 400 jobs and 64 hosts that come with the package, as a first look.
 
     The platform and the workload are written into DIR/input, to look into and to go on with. The last line printed is
@@ -52,5 +55,6 @@ def command(context: click.Context, out: Path) -> None:
         "out": out,
     }
     words = [f"--{option} {shlex.quote(str(value))}" for option, value in given.items()]
+    words += [] if report else ["--no-report"]
     click.echo(f"batdispatch: batdispatch compare {' '.join(words)}", err=True)
-    context.invoke(compare.command, **given)
+    context.invoke(compare.command, report=report, **given)

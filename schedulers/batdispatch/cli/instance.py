@@ -10,10 +10,12 @@ import msgspec
 
 from batdispatch.cli.groups import Group
 from batdispatch.cli.inputs import Seconds
+from batdispatch.core import extras
 from batdispatch.core.errors import InputError
 
 #: What ``solve`` knows: two list schedules, a model of ours, and the published models.
 MODELS = ("search-rule", "best-list", "counts", "positions", "node-wise", "pooled")
+WITHOUT_SOLVER = ("search-rule", "best-list")
 
 
 @click.group(cls=Group)
@@ -90,6 +92,7 @@ def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json:
     for name in chosen:
         if name not in MODELS:
             raise InputError(f"found {name!r}, expected some of {', '.join(MODELS)}", source="option --models")
+        extras.check(None if name in WITHOUT_SOLVER else "cp", f"model {name}")
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in chosen}
     for line, instance in read_instances(file):
         for name in chosen:

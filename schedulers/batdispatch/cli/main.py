@@ -11,6 +11,7 @@ import click
 
 from batdispatch import __version__
 from batdispatch.cli.groups import LazyGroup
+from batdispatch.core import extras
 from batdispatch.core.blame import DEBUG, blame
 from batdispatch.core.errors import BatdispatchError, InputError
 
@@ -94,6 +95,10 @@ def main() -> None:
         click.echo(f"batdispatch: error: {name}{problem.strerror or problem}", err=True)
         sys.exit(2)
     except Exception as problem:
+        said = extras.explained(problem) if isinstance(problem, ImportError) else None
+        if said is not None:
+            click.echo(f"batdispatch: error: {said}", err=True)
+            sys.exit(2)
         # A bug of ours: a message that fits into a report of it, and the traceback for whoever looks for it.
         hint = "" if os.environ.get(DEBUG) else f"; with {DEBUG}=1 in the environment it says where from"
         click.echo(f"batdispatch: error: this is a bug: {blame(problem)}{hint}", err=True)

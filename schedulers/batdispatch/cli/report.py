@@ -33,6 +33,9 @@ def command(folders: tuple[Path, ...], output: Path | None, title: str | None, e
       batdispatch report comparison
       batdispatch report results/easy batsim-output -o easy-twice.html
     """
+    from batdispatch.core import extras
+
+    extras.check("report", "a report")
     from batdispatch.results.report.comparison import warnings
     from batdispatch.results.report.page import render, write_page
     from batdispatch.results.runs import find_runs, read_runs

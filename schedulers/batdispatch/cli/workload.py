@@ -62,6 +62,7 @@ def show(
       batdispatch workload show accounts.txt --time-zone Europe/Berlin --select from=2026-03-01
       batdispatch workload show jobs.csv --columns submit=SUBMITTED,runtime=ELAPSED:min,cores=NCPUS --json
     """
+    from batdispatch.core import extras
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.files import write_whole
     from batdispatch.inputs.platforms import read_platform
@@ -70,6 +71,8 @@ def show(
     from batdispatch.results.workload.tables import as_dict
     from batdispatch.results.workload.traits import Traits
 
+    if html is not None:
+        extras.check("report", "the page of --html")
     machine = None if platform is None else read_platform(platform, master=master_host).machine
     account, starts, capacity = "", None, None
     if reading["kind"] is None and not reading["columns"] and is_workload(Path(path)):

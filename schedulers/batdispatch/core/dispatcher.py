@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from batdispatch.core import registry
+from batdispatch.core import extras, registry
 from batdispatch.core.allocation import Place
 from batdispatch.core.blame import blame, file_of
 from batdispatch.core.errors import BatdispatchError, InputError
@@ -43,6 +43,8 @@ class Dispatcher(ABC):
 
     #: The option struct; its class docstring says what each option does.
     options_type: ClassVar[type[Options]] = Options
+    #: The extra of this package whose libraries it needs, one of `batdispatch.core.extras.EXTRAS`.
+    extra: ClassVar[str | None] = None
     #: Whether it registers jobs of its own; if so the simulation goes on until `registration_done`.
     registers_jobs: ClassVar[bool] = False
     #: Whether jobs that it registers may use profiles of jobs that have ended, which Batsim otherwise forgets.
@@ -162,7 +164,7 @@ def create(name: str, options: Mapping[str, Any] | None = None, seed: int = 0) -
     """Build a dispatcher by name with options given as texts or values, or in brackets behind the name.
 
     Raises:
-        InputError: the name or an option is wrong, or the class cannot be set up.
+        InputError: the name or an option is wrong, a library that it needs is missing, or the class cannot be set up.
     """
     name, inside = parse_named(name, "dispatcher")
     twice = [key for key in inside if key in (options or {})]
@@ -172,6 +174,7 @@ def create(name: str, options: Mapping[str, Any] | None = None, seed: int = 0) -
     cls = find(name)
     if not (isinstance(cls.options_type, type) and issubclass(cls.options_type, Options)):
         raise InputError(f"dispatcher {name}: its options_type is {cls.options_type!r}, expected a subclass of Options")
+    extras.check(cls.extra, f"dispatcher {name}")
     chosen = parse_options(cls.options_type, options or {}, f"dispatcher {name}")
     try:
         dispatcher = cls(chosen, seed)

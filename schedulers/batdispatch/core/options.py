@@ -25,6 +25,8 @@ class Part:
 
     #: The option struct; its class docstring says what each option does.
     options_type: typing.ClassVar[type[Options]] = Options
+    #: The extra of this package whose libraries it needs, one of `batdispatch.core.extras.EXTRAS`.
+    extra: typing.ClassVar[str | None] = None
 
     def __init__(self, options: Options | None = None) -> None:
         self.options: Any = self.options_type() if options is None else options

@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from batdispatch.core import extras
 from batdispatch.core.blame import blame, file_of
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.options import Part, did_you_mean, parse_named, parse_options
@@ -36,10 +37,12 @@ def make(group: str, text: str, base: Callable[..., P], kind: str) -> P:
     """Build the part that a text such as ``contiguous[wrap=true]`` names.
 
     Raises:
-        InputError: there is no such part, one of its options is wrong, or it cannot be set up.
+        InputError: there is no such part, a library that it needs is missing, one of its options is wrong, or it cannot
+            be set up.
     """
     name, given = parse_named(text, kind)
     cls = find(group, name, base, kind)
+    extras.check(cls.extra, f"{kind} {name}")
     options = parse_options(cls.options_type, given, f"{kind} {name}")
     try:
         return cls(options)

@@ -37,6 +37,7 @@ import msgspec
 
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
+from batdispatch.core import extras
 from batdispatch.core.blame import blame, file_of
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
@@ -107,7 +108,7 @@ class Session:
         """Apply a message's events, let the dispatcher decide once, and return its decisions.
 
         Raises:
-            InputError: the message contradicts what was said or decided before.
+            InputError: the message contradicts what was said or decided before, or a library is missing.
             ImpossibleDecision: the dispatcher decided something impossible.
             SimulationError: the dispatcher raised an exception of its own, or has itself called without end, or the
                 simulation ended with jobs left.
@@ -117,6 +118,8 @@ class Session:
         except BatdispatchError:
             raise
         except (Exception, SystemExit) as problem:
+            if isinstance(problem, ImportError) and (said := extras.explained(problem)) is not None:
+                raise said from None
             cls = type(self.dispatcher.innermost())
             raise SimulationError(
                 f"dispatcher {cls.__name__} failed at {message.now:.6f} s: {blame(problem, file_of(cls))}"

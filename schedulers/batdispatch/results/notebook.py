@@ -7,13 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
+from batdispatch.core import extras
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import did_you_mean
 from batdispatch.results.runs import Run, find_runs, read_runs
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -29,8 +29,9 @@ def load(*folders: str | PathLike[str]) -> Runs:
     ```
 
     Raises:
-        InputError: a folder holds no run, or a file in it is malformed.
+        InputError: a folder holds no run, a file in it is malformed, or pandas is not installed.
     """
+    extras.check("report", "batdispatch.load")
     return Runs({run.label: LoadedRun(run) for run in read_runs(find_runs([Path(folder) for folder in folders]))})
 
 
@@ -60,11 +61,15 @@ class Runs(Mapping[str, "LoadedRun"]):
     @property
     def metrics(self) -> pd.DataFrame:
         """One row per run and one column per metric, as in result.json; times in seconds, NaN where unknown."""
+        import pandas as pd
+
         return pd.DataFrame.from_dict({label: run.metrics for label, run in self.items()}, orient="index")
 
     @property
     def jobs(self) -> pd.DataFrame:
         """The jobs of all runs below each other; the first column, `run`, holds the label."""
+        import pandas as pd
+
         frames = [run.jobs.assign(run=label) for label, run in self.items()]
         together = pd.concat(frames, ignore_index=True)
         return together[["run", *(name for name in together.columns if name != "run")]]

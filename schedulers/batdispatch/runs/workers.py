@@ -26,6 +26,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from batdispatch.core import extras
 from batdispatch.core.blame import blame
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.links.with_parent import end_with_parent
@@ -189,7 +190,8 @@ def _work(parent: int, pipe: Connection, function: Callable[[T, Tell], None]) ->
         except BatdispatchError as problem:
             answer = ("ended", str(problem))
         except Exception as problem:
-            answer = ("ended", f"this is a bug: {blame(problem)}")
+            said = extras.explained(problem) if isinstance(problem, ImportError) else None
+            answer = ("ended", f"this is a bug: {blame(problem)}") if said is None else ("wrong", str(said))
         pipe.send(answer)
 
 

@@ -47,6 +47,7 @@ class AuctionDispatcher(Dispatcher):
     """
 
     options_type: ClassVar[type[Options]] = AuctionOptions
+    extra = "cp"
     effort = 2
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:

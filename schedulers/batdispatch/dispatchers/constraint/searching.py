@@ -72,6 +72,7 @@ class SearchDispatcher(PlanningDispatcher):
     """
 
     options_type: ClassVar[type[Options]] = SearchOptions
+    extra = "cp"
     effort = 2
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:

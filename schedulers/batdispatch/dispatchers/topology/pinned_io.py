@@ -91,6 +91,7 @@ class PinnedIo(Dispatcher):
     """
 
     options_type: ClassVar[type[Options]] = PinnedIoOptions
+    extra = "topology"
     effort = 2
 
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:

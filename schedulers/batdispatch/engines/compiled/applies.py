@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 
+from batdispatch.core import extras
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.machine import Machine
 from batdispatch.dispatchers.backfilling.conservative import Conservative
@@ -91,6 +90,7 @@ def _of_plan(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
 
 
 def _of_numba() -> str | None:
-    if find_spec("numba") is None:
-        return "Numba is not installed (pip install 'batdispatch[compiled]')"
+    missing = extras.lacking("compiled")
+    if missing is not None:
+        return f"a kernel needs {missing}"
     return None

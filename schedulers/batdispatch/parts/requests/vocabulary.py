@@ -26,6 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from batdispatch.core import extras
 from batdispatch.core.errors import InputError
 from batdispatch.parts.requests.laws import Empirical, Floats, Law, Truncated, text_of
 from batdispatch.parts.requests.mixture import Mixture
@@ -193,7 +194,7 @@ def parse_law(text: str, *, source: str = "", place: str = "") -> Law:
         place: within the source, for messages.
 
     Raises:
-        InputError: the name is unknown, a number is missing, wrong or out of bounds.
+        InputError: the name is unknown, a number is missing, wrong or out of bounds, or a library is missing.
     """
     try:
         return _parse(text)
@@ -236,6 +237,7 @@ def _parse(text: str) -> Law:
         raise InputError("expected mu from -50 to 50 and sigma up to 10, of the logarithm of the run time")
     if "mu" in values and abs(values["mu"]) > MAX_TIME:
         raise InputError(f"mu is {values['mu']:g}, expected {-MAX_TIME:g} to {MAX_TIME:g}")
+    extras.check("stochastic", "it")
     return build(text, *numbers)
 
 

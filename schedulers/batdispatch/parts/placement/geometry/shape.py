@@ -34,6 +34,7 @@ class Shape(Placement):
     """Puts a job on hosts of one shape. A subclass says which by `with_rules`."""
 
     options_type: ClassVar[type[Options]] = ShapeOptions
+    extra = "topology"
 
     def begin(self, machine: Machine) -> None:
         super().begin(machine)

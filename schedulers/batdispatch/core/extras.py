@@ -1,0 +1,71 @@
+"""Which libraries a plain installation leaves out, and what to say where one of them is needed and missing.
+
+What a run of the common dispatchers needs is always installed. The other libraries come with *extras*, such as
+``pip install 'batdispatch[report]'``. What needs an extra says so before it begins (`check`), so that nobody waits for a
+simulation that cannot end.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from batdispatch.core.errors import InputError
+
+#: Extra -> the libraries that it brings for code of this package: as they are imported, and as people call them.
+EXTRAS: dict[str, dict[str, str]] = {
+    "cp": {"ortools": "OR-Tools", "scipy": "SciPy"},
+    "stochastic": {"scipy": "SciPy"},
+    "topology": {"scipy": "SciPy"},
+    "report": {
+        "pandas": "pandas",
+        "matplotlib": "matplotlib",
+        "evalys": "evalys",
+        "jinja2": "Jinja2",
+        "scipy": "SciPy",
+    },
+    "campaign": {"yaml": "PyYAML", "pyarrow": "pyarrow", "snakemake": "Snakemake"},
+    "compiled": {"numba": "Numba"},
+}
+
+
+def check(extra: str | None, what: str, *, also: str = "") -> None:
+    """Check that the libraries of an extra are installed, without importing them.
+
+    Args:
+        extra: one of `EXTRAS`; None: nothing is needed.
+        what: needs them; the beginning of a sentence, such as ``the dispatcher 'hcp19'``.
+        also: what else can be done, the end of that sentence.
+
+    Raises:
+        InputError: a library is missing; the sentence names it, the extra and the command.
+    """
+    missing = lacking(extra) if extra is not None else None
+    if missing is not None:
+        raise InputError(f"{what} needs {missing}{also}")
+
+
+def lacking(extra: str) -> str | None:
+    """Return which libraries of an extra are not installed, and how to install them, or None if all are there."""
+    missing = [name for module, name in EXTRAS[extra].items() if not _is_there(module)]
+    if not missing:
+        return None
+    listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])} and {missing[-1]}"
+    return f"{listed}, which {'is' if len(missing) == 1 else 'are'} not installed: pip install 'batdispatch[{extra}]'"
+
+
+def explained(problem: ImportError) -> InputError | None:
+    """Return the sentence for an import that failed since a library of an extra is missing, or None for another one."""
+    library = (problem.name or "").partition(".")[0]
+    bringing = [extra for extra, brings in EXTRAS.items() if library in brings]
+    if not bringing or _is_there(library):
+        return None
+    extra = min(bringing, key=lambda extra: len(EXTRAS[extra]))
+    name = EXTRAS[extra][library]
+    return InputError(f"this needs {name}, which is not installed: pip install 'batdispatch[{extra}]'")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
