@@ -19,7 +19,7 @@ from slices import Part, parts
 
 from batdispatch.core.errors import SimulationError
 from batdispatch.results.runs import read_result
-from batdispatch.runs.grid import publish, refusal, run_grid
+from batdispatch.runs.grid import Row, publish, refusal, run_grid
 
 HERE = Path(__file__).parent
 EXPECTATIONS: tuple[Expectation, ...] = ("requested", "last-two", "oracle")
@@ -45,18 +45,28 @@ def measure(made: list[Part], entries: list[Entry], expectations: list[Expectati
                 cells = [entry.cell(expectation) for entry in here]
                 rows = run_grid(Path(part.platform.path), part.platform.machine, [path], cells, out, say=_say)
                 for entry, row in zip(here, rows, strict=True):
-                    result = read_result(row.folders[0])
-                    if row.violations or len(row.waits) != result.metrics["nb_jobs"]:
-                        raise SimulationError(f"{row.folders[0]}: {row.violations} findings, or a job did not start")
-                    found[expectation][entry.name][part.name, path.stem] = Served(
-                        slowdown=float(result.metrics["mean_bounded_slowdown"] or 0),
-                        wait=float(np.mean(row.waits)),
-                        high=float(np.quantile(row.waits, 0.99)),
-                        longest=max(row.waits),
-                        decision=float(result.decisions["seconds_mean"] or 0),
-                        slowest=float(result.decisions["seconds_max"] or 0),
-                    )
+                    found[expectation][entry.name][part.name, path.stem] = served(row)
     return found
+
+
+def served(row: Row) -> Served:
+    """Return what came of a run on one slice.
+
+    Raises:
+        SimulationError: the audit found something wrong with it, or a job did not start.
+    """
+    result = read_result(row.folders[0])
+    if row.violations or len(row.waits) != result.metrics["nb_jobs"]:
+        raise SimulationError(f"{row.folders[0]}: {row.violations} findings, or a job did not start")
+    return Served(
+        slowdown=float(result.metrics["mean_bounded_slowdown"] or 0),
+        wait=float(np.mean(row.waits)),
+        high=float(np.quantile(row.waits, 0.99)),
+        longest=max(row.waits),
+        decision=float(result.decisions["seconds_mean"] or 0),
+        slowest=float(result.decisions["seconds_max"] or 0),
+        high_decision=float(result.decisions["seconds_p99"] or 0),
+    )
 
 
 def _say(text: str) -> None:

@@ -17,7 +17,7 @@ from batdispatch.runs.over_seeds import table
 
 
 class Served(NamedTuple):
-    """What came of one run: mean bounded slowdown; mean, 99 % and longest wait; mean and longest decision; in s."""
+    """What came of one run: mean bounded slowdown; mean, 99 % and longest wait; decisions' CPU times; in s."""
 
     slowdown: float
     wait: float
@@ -25,6 +25,7 @@ class Served(NamedTuple):
     longest: float
     decision: float
     slowest: float
+    high_decision: float
 
 
 #: Of each (log, slice).
@@ -51,7 +52,8 @@ def mean_and_interval(logs: NDArray[np.float64]) -> tuple[float, float, float]:
     return mean, float(np.exp(found.low)), float(np.exp(found.high))
 
 
-def _shown(logs: NDArray[np.float64], *, interval: bool = True) -> str:
+def shown(logs: NDArray[np.float64], *, interval: bool = True) -> str:
+    """Return the geometric mean of ratios, with its interval unless there is one ratio only; empty without any."""
     if not len(logs):
         return ""
     mean, low, high = mean_and_interval(logs)
@@ -72,7 +74,7 @@ def ratios_table(found: Mapping[str, Runs], logs: Sequence[str]) -> str:
     for base in dict.fromkeys((FILLER, EASY, best_published(rows))):
         head = [f"over {base}", "slices", *METRICS.values()]
         body = [
-            [name, str(len(runs)), *(_shown(log_ratios(runs, rows[base], metric)) for metric in METRICS)]
+            [name, str(len(runs)), *(shown(log_ratios(runs, rows[base], metric)) for metric in METRICS)]
             for name, runs in rows.items()
             if name != base
         ]
@@ -80,7 +82,7 @@ def ratios_table(found: Mapping[str, Runs], logs: Sequence[str]) -> str:
     present = [log for log in logs if any(key[0] == log for key in rows[FILLER])]
     for metric, base in (("slowdown", FILLER), ("slowdown", best_published(rows)), ("longest", EASY)):
         body = [
-            [name, *(_shown(log_ratios(runs, rows[base], metric, log)) for log in present)]
+            [name, *(shown(log_ratios(runs, rows[base], metric, log)) for log in present)]
             for name, runs in rows.items()
             if name != base
         ]

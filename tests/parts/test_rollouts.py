@@ -14,7 +14,16 @@ from batdispatch.core.machine import Machine
 from batdispatch.core.request import Request
 from batdispatch.parts.rollouts.kernel import delay_cost
 from batdispatch.parts.rollouts.past import FADING, STRANGER, UNKNOWN, Past, Seen
-from batdispatch.parts.rollouts.rollouts import Moment, Rollouts, Room, Waiter, _outlasting, _places, enough
+from batdispatch.parts.rollouts.rollouts import (
+    Moment,
+    Policy,
+    Rollouts,
+    Room,
+    Waiter,
+    _outlasting,
+    enough,
+    places_in_order,
+)
 from simulating import Task, simulate
 
 HOSTS = 4
@@ -136,7 +145,7 @@ def test_a_running_job_has_the_first_guess_that_it_has_not_outlived() -> None:
 
 
 def test_places_keep_the_order_of_the_waiting_jobs_and_put_those_that_come_between_them() -> None:
-    places = _places([(1.0,), (5.0,), (9.0,)], [(0.0,), (5.0,), (7.0,), (6.0,), (99.0,)])
+    places = places_in_order([(1.0,), (5.0,), (9.0,)], [(0.0,), (5.0,), (7.0,), (6.0,), (99.0,)])
     assert np.argsort(places).tolist() == [3, 0, 1, 4, 6, 5, 2, 7]
 
 
@@ -170,16 +179,31 @@ def test_room_pays_where_short_jobs_come_and_a_long_one_would_take_all() -> None
     long = seen(295.0, [3600.0] * 4, expected=3600.0, walltime=3600.0)
     past.arrivals.append(long)
     moment = Moment(300.0, np.array([1]), np.array([1]), [], [Waiter(long, (3600.0,), True)])
-    alone = made.costs(moment, [0.0, 0.9], 31, np.random.default_rng(1))
+    alone = made.costs(moment, [Policy(0.0), Policy(0.9)], 31, np.random.default_rng(1))
     # Alone on a machine of one host it is too wide to leave room.
     assert (alone[0] == alone[1]).all()
     two = moment._replace(total=np.array([2]))
-    without, room = made.costs(two, [0.0, 0.5], 31, np.random.default_rng(1)).sum(axis=1)
+    without, room = made.costs(two, [Policy(0.0), Policy(0.5)], 31, np.random.default_rng(1)).sum(axis=1)
     assert room < without / 10
 
 
 def test_the_same_chance_gives_the_same_costs() -> None:
     made, past = rollouts()
     moment = Moment(300.0, np.array([3]), np.array([1]), [], [Waiter(past.arrivals[0], (10.0,), True)])
-    first, again = (made.costs(moment, [0.0, 0.5], 30, np.random.default_rng(3)) for _ in range(2))
+    first, again = (made.costs(moment, [Policy(0.0), Policy(0.5)], 30, np.random.default_rng(3)) for _ in range(2))
     assert (first == again).all()
+
+
+def test_a_policy_may_have_an_order_of_its_own() -> None:
+    # On one host ten jobs of 10 s wait, and one of 3,600 s that the keys put first: it costs each short one an hour.
+    made, past = rollouts()
+    long = seen(295.0, [3600.0] * 4, expected=3600.0, walltime=3600.0)
+    waiting = [Waiter(long, (0.0,), True), *(Waiter(past.arrivals[n], (1.0 + n,), True) for n in range(10))]
+    moment = Moment(300.0, np.array([1]), np.array([1]), [], waiting)
+    last = places_in_order([(1.0 + n,) for n in range(10)], [(10.0,)] * 30)
+    shortest_first = np.concatenate(([last.max() + 1], last))
+    policies = [Policy(0.0), Policy(0.0, shortest_first)]
+    as_keys_say, other = made.costs(moment, policies, 30, np.random.default_rng(1))
+    # Ten short ones save 3,600 / 10 each, and no more than that for each of the twenty that come.
+    assert (as_keys_say - other >= 10 * 359.0).all()
+    assert (made.costs(moment, policies[:1], 30, np.random.default_rng(1))[0] == as_keys_say).all()

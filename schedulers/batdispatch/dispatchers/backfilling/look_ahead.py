@@ -20,7 +20,7 @@ from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
 from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.rollouts import Past, Rollouts
 from batdispatch.parts.rollouts.past import Floats, Seen
-from batdispatch.parts.rollouts.rollouts import Moment, Room, Runner, Waiter, enough
+from batdispatch.parts.rollouts.rollouts import Moment, Policy, Room, Runner, Waiter, enough
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -112,9 +112,13 @@ class LookAhead(Easy):
         jobs = list(self.in_order(ledger))
         plausible = {job.id for job in ledger.plausible(jobs)}
         if plausible:
-            started = self._start(ledger, jobs, plausible, self._choose_share(ledger, jobs, plausible))
+            started = self._go_on(ledger, jobs, plausible)
         self.forget_started(started)
         self.call_if_missed(self._shadow)
+
+    def _go_on(self, ledger: Ledger, jobs: Sequence[Job], plausible: set[str]) -> list[Job]:
+        """Choose how to go on, start what starts then, and return it."""
+        return self._start(ledger, jobs, plausible, self._choose_share(ledger, jobs, plausible))
 
     def _start(self, ledger: Ledger, jobs: Sequence[Job], plausible: set[str], share: float) -> list[Job]:
         """Start jobs as EASY does, apart from those that would leave too little room, and return them."""
@@ -159,6 +163,13 @@ class LookAhead(Easy):
         ):
             # Nobody would be held back now.
             return 0.0
+        policies = [Policy(share) for share in self._shares]
+        best = int(self._costs(ledger, jobs, policies).argmin())
+        self._chosen[best] += 1
+        return self._shares[best]
+
+    def _costs(self, ledger: Ledger, jobs: Sequence[Job], policies: Sequence[Policy]) -> Floats:
+        """Return what each policy costs in drawn futures, in sum; `jobs`: those that wait, in order."""
         now, total = ledger.now, self._total(ledger)
         running = [
             Runner(stay.start, self._known(stay.job), self._pool.pooled_use(stay.job, stay.allocation))
@@ -170,10 +181,9 @@ class LookAhead(Easy):
         ]
         # Not the generator of the guesses: hindsight draws the same futures, without the decisions before.
         rng = np.random.default_rng([self._seed, self._came, self._past.ended])
-        moment = Moment(now, total, total - used, running, waiting)
-        best = int(self._rollouts.costs(moment, self._shares, self._came, rng).sum(axis=1).argmin())
-        self._chosen[best] += 1
-        return self._shares[best]
+        moment = Moment(now, total, total - self._used(ledger), running, waiting)
+        costs: Floats = self._rollouts.costs(moment, policies, self._came, rng).sum(axis=1)
+        return costs
 
     def _limits(self, ledger: Ledger, jobs: Sequence[Job], share: float) -> Floats:
         """Return how much of each resource may be in use once a job has started, float64 [job, resource].

@@ -37,6 +37,19 @@ class Waiter(NamedTuple):
     leaves_room: bool
 
 
+class Policy(NamedTuple):
+    """A way to go on.
+
+    Attributes:
+        share: of each resource, that is kept free for shorter jobs.
+        places: place of each job in the order, int64 [job]: first the waiting ones, then those that came last, if they
+            come again (see `places_in_order`); none: as the keys say that were seen of them.
+    """
+
+    share: float
+    places: Ints | None = None
+
+
 class Moment(NamedTuple):
     """A decision to be made.
 
@@ -82,15 +95,15 @@ class Room:
 
 
 class Rollouts:
-    """Says what it would cost to go on with each of several shares of room kept free.
+    """Says what it would cost to go on in each of several ways: orders, and shares of room kept free.
 
     Each sample is a future: every waiting or running job gets one of its guessed run times (a running one a guess that
     it has not outlived yet), and jobs come as they came from some moment of the recent past on, drawn at random. In
-    each future, EASY runs with each share until all of these jobs have started. The futures are the same for all
-    shares, so that chance favours none.
+    each future, EASY runs with each policy until all of these jobs have started. The futures are the same for all
+    policies, so that chance favours none.
 
     Deviations: nodes are pooled. Jobs that become late in a future are not given way.
-    Time: O(samples x shares) rollouts, see `kernel.delay_cost`.
+    Time: O(samples x policies) rollouts, see `kernel.delay_cost`.
     References: [1] Bertsekas, Tsitsiklis, Wu: "Rollout algorithms for combinatorial optimization", Journal of
         Heuristics 3, 1997. [2] Carastan-Santos, de Camargo: SC 2017 (orderings judged by simulation, ahead of time).
     """
@@ -103,12 +116,12 @@ class Rollouts:
         self._samples = samples
         self._arrivals = arrivals
 
-    def costs(self, moment: Moment, shares: Sequence[float], came: int, rng: np.random.Generator) -> Floats:
-        """Return the cost of each share in each future, float64 [share, sample].
+    def costs(self, moment: Moment, policies: Sequence[Policy], came: int, rng: np.random.Generator) -> Floats:
+        """Return the cost of each policy in each future, float64 [policy, sample].
 
         Args:
             moment: what is to be decided.
-            shares: of the machine, that a policy keeps free.
+            policies: what to compare.
             came: how many jobs have come so far.
             rng: source of chance.
         """
@@ -123,14 +136,14 @@ class Rollouts:
         guesses = np.array([one.guesses for one in known])
         parts = self._room.parts(expected, came)
         parts[: len(waiting)] *= [one.leaves_room for one in waiting]
-        places = _places([one.key for one in waiting], [one.key for one in past])
+        places = places_in_order([one.key for one in waiting], [one.key for one in past])
         gaps = np.diff([one.came for one in past])
         here = np.arange(len(waiting))
         since = np.array([one.start for one in running])
         run_needs = np.array([one.gives for one in running], dtype=np.int64).reshape(len(running), len(moment.total))
         run_expected = np.maximum(since + _planned([one.seen for one in running]), moment.now + LATE)
         run_lasts = _outlasting([one.seen for one in running], moment.now - since, chance[:, 1])
-        costs = np.empty((len(shares), self._samples))
+        costs = np.empty((len(policies), self._samples))
         for sample, begin in enumerate(begins.tolist()):
             # A drawn past that reaches the present goes on at its beginning.
             taken = 1 + (begin - 1 + drawn) % (len(past) - 1)
@@ -140,7 +153,7 @@ class Rollouts:
             # The guesses of one sample are not always the same ones of each job of the past.
             which = np.concatenate((np.full(len(waiting), sample), (sample + taken) % self._samples))
             comes = moment.now + np.concatenate((np.zeros(len(waiting)), np.cumsum(waits)))
-            for index, share in enumerate(shares):
+            for index, (share, own) in enumerate(policies):
                 costs[index, sample] = delay_cost(
                     moment.now,
                     moment.total,
@@ -153,7 +166,7 @@ class Rollouts:
                     guesses[rows, which],
                     comes,
                     1.0 - share * parts[rows],
-                    places[rows],
+                    (places if own is None else own)[rows],
                     len(waiting),
                 )
         return costs
@@ -164,7 +177,7 @@ def _planned(seen: Sequence[Seen]) -> Floats:
     return np.array([min(one.expected, FOR_EVER) for one in seen], dtype=np.float64)
 
 
-def _places(waiting: Sequence[tuple[float, ...]], past: Sequence[tuple[float, ...]]) -> Ints:
+def places_in_order(waiting: Sequence[tuple[float, ...]], past: Sequence[tuple[float, ...]]) -> Ints:
     """Return the place of each waiting job, then of each job of the past if it came again, int64 [job].
 
     A job that comes goes behind the waiting jobs whose keys are not larger than its own.
