@@ -131,6 +131,12 @@ IDEAS = (
         options={"ordering": "smallest-area", "prediction": "oracle"},
     ),
     Idea(kind="real run times", name=OURS, options={"prediction": "oracle"}),
+    Idea(
+        kind="real run times",
+        name="orders and room chosen, late after the longest wait so far of easy simulated beside",
+        dispatcher=AMONG,
+        options={"prediction": "oracle", "ordering": BESIDE},
+    ),
 )
 
 
