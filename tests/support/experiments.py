@@ -8,6 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import pandas as pd
+
+from batdispatch.runs.campaign.table import read_rows
 
 EXPE = Path(__file__).parents[2] / "expe"
 
@@ -37,3 +42,18 @@ def pictures_agree(folder: str) -> bool:
     """Return whether the page of results shows just the pictures that the folder holds."""
     page = (EXPE / folder / "results.md").read_text(encoding="utf-8")
     return set(re.findall(r"\]\((\S+\.svg)\)", page)) == {path.name for path in (EXPE / folder).glob("*.svg")}
+
+
+def rows_of(show: ModuleType, out: Path, name: str) -> pd.DataFrame:
+    """Return the rows of a campaign with the columns that a folder's ``show.py`` adds."""
+    found: list[dict[str, Any]] = []
+    for row in read_rows(out / name):
+        run = out / "cells" / row["cell"]
+        found.append({**row, "run": run})
+        found[-1] |= show.columns(found[-1], run)
+    return pd.DataFrame(found)
+
+
+def made_sections(show: ModuleType, rows: pd.DataFrame) -> dict[str, str]:
+    """Return all measured sections of a page."""
+    return {name: make(rows[rows["part"].isin(parts)]) for name, (parts, make) in show.SECTIONS.items()}
