@@ -2,9 +2,10 @@
 
     python benchmarks/install.py [EXTRA...]
 
-prints a row per installation: what `du` says of site-packages without pip itself, packages in it, CPU seconds of pip (its
-children included) and wall-clock seconds. The wheels of the libraries come from pip's index or its cache, whatever pip is
-set up to use: the first installation of a library takes longer than the next, so each row is measured the second time.
+prints a row for each installation: what `du` says of site-packages without pip itself, packages in it, CPU seconds of
+pip (its children included) and wall-clock seconds. The wheels of the libraries come from pip's index or its cache,
+whatever pip is set up to use: the first installation of a library takes longer than the next, so each row is measured
+the second time.
 """
 
 from __future__ import annotations

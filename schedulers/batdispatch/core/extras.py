@@ -1,8 +1,8 @@
 """Which libraries a plain installation leaves out, and what to say where one of them is needed and missing.
 
 What a run of the common dispatchers needs is always installed. The other libraries come with *extras*, such as
-``pip install 'batdispatch[report]'``. What needs an extra says so before it begins (`check`), so that nobody waits for a
-simulation that cannot end.
+``pip install 'batdispatch[report]'``. What needs an extra says so before it begins (`check`), so that nobody waits for
+a simulation that cannot end.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.jobfields import read_request
+from batdispatch.core.request import Dependency
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.resampling import WEEK, resampled
 from batdispatch.inputs.workloads.slicing import even_gap, most_slices, sliced
@@ -83,11 +84,15 @@ def test_a_job_no_longer_waits_for_jobs_of_another_slice() -> None:
     whole = log(
         *(("ada", float(index)) for index in range(6)),
         j3={"dependencies": ["j1"]},
-        j5={"dependencies": ["j1", "j4"]},
+        j5={"dependencies": ["j1", {"job": "j4", "kind": "afterany", "delay": 5.0}, {"kind": "singleton"}]},
         j4={"parent": "j2"},
     )
     found = sliced(whole, number=1, jobs=3)
-    assert [job.request.dependencies for job in found.jobs] == [(), (), ("j4",)]
+    assert [job.request.dependencies for job in found.jobs] == [
+        (),
+        (),
+        (Dependency("j4", "afterany", 5.0), Dependency(kind="singleton")),
+    ]
     assert [job.parent for job in found.jobs] == ["", "", ""]
     assert [sorted(job.extra) for job in found.jobs] == [["user"], ["user"], ["dependencies", "user"]]
     kept = sliced(whole, number=0, jobs=6)
@@ -183,8 +188,8 @@ def test_links_stay_within_a_copy() -> None:
     ids = {job.id for job in found.jobs}
     for job in found.jobs:
         was, _, copy = job.id.partition(".")
-        assert set(job.request.dependencies) <= ids
-        assert list(job.request.dependencies) == ([f"j0.{copy}"] if was == "j1" else [])
+        assert {one.job for one in job.request.dependencies} <= ids
+        assert job.request.dependencies == ((Dependency(f"j0.{copy}"),) if was == "j1" else ())
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

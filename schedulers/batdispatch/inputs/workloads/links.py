@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
+from batdispatch.core.jobfields import read_request, write_dependencies
 
 
 def relinked(job: Job, names: Mapping[str, str], **changes: Any) -> Job:
@@ -24,8 +24,14 @@ def relinked(job: Job, names: Mapping[str, str], **changes: Any) -> Job:
     extra = dict(changes.pop("extra", job.extra))
     for key in ("dependencies", "parent"):
         extra.pop(key, None)
-    if awaited := [names[other] for other in job.request.dependencies if other in names]:
-        extra["dependencies"] = awaited
+    awaited = tuple(
+        structs.replace(one, job=names.get(one.job, ""))
+        for one in job.request.dependencies
+        # A singleton waits for its namesakes, whoever is there.
+        if one.job in names or not one.job
+    )
+    if awaited:
+        extra["dependencies"] = write_dependencies(awaited)
     parent = names.get(job.parent, "")
     if parent:
         extra["parent"] = parent
