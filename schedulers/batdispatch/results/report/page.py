@@ -18,6 +18,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
+from batdispatch.results.explore.section import explorer
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.report import comparison, losses, style
 from batdispatch.results.report.attempts_table import attempt_rows
@@ -83,6 +84,8 @@ def render(
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
     maps, map_note = atlases(runs, *extent([run.sample for run in runs]))
     facts = comparison.inputs(runs)
+    lost = [loser() for loser in losers]
+    reasons = {loser.label: {loss.job: loss.why for loss in loser.losses} for loser in lost}
     templates = resources.files("batdispatch.results.report") / "templates"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.filters["breakable"] = _breakable
@@ -108,7 +111,8 @@ def render(
         maps=maps,
         map_note=map_note,
         best=best,
-        losers=[loser() for loser in losers],
+        losers=lost,
+        explorer=explorer(runs, reasons),
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),

@@ -1,0 +1,1 @@
+"""The part of a report that people explore: the jobs of all runs, in the page, with what draws them there."""

@@ -1,0 +1,230 @@
+"""The jobs of some runs as a table of columns that a page holds in a few bytes each: what the explorer shows.
+
+All runs share the table of jobs; each has a table of segments: where and when a job, or a part of one, ran. Columns are
+whole numbers in streams (see `streams`), one after the other, compressed by gzip and written in base64. The header says
+which streams there are and what they count in.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.hostsets import Intervals
+from batdispatch.results.columns import Floats
+from batdispatch.results.explore.streams import Whole, folded, packed, steps
+from batdispatch.results.runs import Run
+
+#: Most rows of a chart: of larger machines, several hosts share a row, which is less than a pixel anyway.
+MAX_ROWS = 2048
+#: Most segments of a page; a browser draws them all within a frame or two.
+MAX_SEGMENTS = 2_000_000
+#: A number as JavaScript writes it.
+_PLAIN = re.compile(r"0|[1-9][0-9]{0,14}", re.ASCII)
+
+
+def explored(runs: Sequence[Run], users: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return what the page's script reads, of types that JSON has; None: no run has a job, or all have too many.
+
+    Runs that would make more than `MAX_SEGMENTS` together with those before them are left out.
+
+    Args:
+        runs: in the order of the page.
+        users: id of a job, with or without its workload -> its user, of jobs whose user is known.
+    """
+    chosen: list[Run] = []
+    left = MAX_SEGMENTS
+    for run in runs:
+        if len(run.columns) <= left:
+            chosen.append(run)
+            left -= len(run.columns)
+    if not any(len(run.columns) for run in chosen):
+        return None
+    table = _Table(chosen, users)
+    streams: list[tuple[str, Whole]] = [
+        *table.jobs(),
+        *(one for index in range(len(chosen)) for one in table.run(index)),
+    ]
+    content = b"".join(packed(values) for _, values in streams)
+    return {
+        "streams": [[name, len(values)] for name, values in streams],
+        "second": table.second,
+        "begin": table.begin,
+        "end": table.end,
+        "hosts": table.hosts,
+        "rows": -(-table.hosts // table.scale),
+        "scale": table.scale,
+        "names": table.texts,
+        "users": table.users,
+        "runs": [run.label for run in chosen],
+        "left_out": [run.label for run in runs if run not in chosen],
+        "bytes": base64.b64encode(gzip.compress(content, 6, mtime=0)).decode(),
+    }
+
+
+class _Table:
+    def __init__(self, runs: Sequence[Run], users: Mapping[str, str]) -> None:
+        self._runs = runs
+        self.hosts = max(1, *(_hosts(run) for run in runs))
+        self.scale = -(-self.hosts // MAX_ROWS)
+        times = [time for run in runs for time in _times(run)]
+        begin = min((float(time.min()) for time in times if len(time)), default=0.0)
+        whole = all(np.equal(np.mod(time, 1.0), 0.0).all() for time in times)
+        #: How many units of time make a second: whole seconds take fewer bytes.
+        self.second = 1 if whole else 1000
+        self.begin = math.floor(begin)
+        self.end = math.ceil(max((float(time.max()) for time in times if len(time)), default=1.0))
+        ids: dict[str, int] = {}
+        submissions: list[Floats] = []
+        walltimes: list[Floats] = []
+        units: list[NDArray[np.int64]] = []
+        names: list[str] = []
+        self._places: list[Whole] = []
+        one_workload = len({name for run in runs for name in set(run.columns.workload_name.tolist())}) == 1
+        for run in runs:
+            jobs = run.logical
+            full = jobs.full_ids().tolist()
+            new = [row for row, name in enumerate(full) if name not in ids]
+            for row in new:
+                ids[full[row]] = len(ids)
+                names.append(str(jobs.job_id[row]) if one_workload else full[row])
+            rows = np.array(new, dtype=np.int64)
+            submissions.append(jobs.submission_time[rows])
+            walltimes.append(jobs.requested_time[rows])
+            units.append(jobs.requested_number_of_resources[rows])
+            self._places.append(np.array([ids[name] for name in full], dtype=np.int64))
+        submission = np.concatenate(submissions)
+        order = np.argsort(submission, kind="stable")
+        position = np.empty(len(order), dtype=np.int64)
+        position[order] = np.arange(len(order))
+        self._places = [position[places] for places in self._places]
+        self._submission = self._time(submission[order])
+        walltime = np.concatenate(walltimes)[order]
+        self._walltime = np.where(np.isfinite(walltime), np.ceil(np.where(np.isfinite(walltime), walltime, 0)) + 1, 0)
+        self._units = np.concatenate(units)[order]
+        #: How long each job runs under the first run that it ran in.
+        self._usual = np.zeros(len(order), dtype=np.int64)
+        for run, places in zip(reversed(runs), reversed(self._places), strict=True):
+            ran = np.flatnonzero(run.columns.ran)
+            took = self._time(run.columns.finish_time[ran]) - self._time(run.columns.starting_time[ran])
+            self._usual[places[run.lineage.job[ran]]] = took
+        sorted_ids = list(ids)
+        known = [_user(users, sorted_ids[index]) for index in order.tolist()]
+        self.users = sorted(set(known))
+        place = {name: index for index, name in enumerate(self.users)}
+        self._user = np.array([place[name] for name in known], dtype=np.int64)
+        named = [names[index] for index in order.tolist()]
+        self._numbers = _numbers(named)
+        #: Names of the jobs, unless all are plain numbers.
+        self.texts = None if self._numbers is not None else named
+
+    def jobs(self) -> Iterable[tuple[str, Whole]]:
+        """Yield the columns of the jobs, in order of submission."""
+        yield "submission", steps(self._submission)
+        yield "walltime", self._walltime.astype(np.int64)
+        yield "usual", self._usual
+        yield "units", self._units
+        yield "user", self._user
+        if self._numbers is not None:
+            yield "name", folded(steps(self._numbers))
+
+    def run(self, index: int) -> Iterable[tuple[str, Whole]]:
+        """Yield the columns of a run's segments, in order of jobs and starts, and of its jobs' last states.
+
+        Where all is as usual (nobody waits, a job runs as long as in the other runs, on as many hosts as it asked for)
+        the numbers are 0, which take next to nothing once they are compressed.
+        """
+        run = self._runs[index]
+        columns, lineage = run.columns, run.lineage
+        rows = np.flatnonzero(columns.ran)
+        job = self._places[index][lineage.job[rows]]
+        order = np.lexsort((columns.starting_time[rows], job))
+        rows, job = rows[order], job[order]
+        segments = columns.take(rows)
+        start, finish = self._time(segments.starting_time), self._time(segments.finish_time)
+        first, last, count = _in_rows(segments.hosts, self.scale)
+        yield "job", steps(job)
+        yield "start", folded(start - self._submission[job])
+        yield "run", folded(finish - start - self._usual[job])
+        yield "held", folded(segments.hosts.sizes - self._units[job])
+        yield "intervals", count
+        yield "first", folded(steps(first))
+        yield "more", last - first
+        state = np.zeros(len(self._units), dtype=np.int64)  # 0: the run has no such job.
+        state[self._places[index]] = run.logical.final_state.astype(np.int64) + 1
+        yield "state", state
+
+    def _time(self, seconds: Floats) -> Whole:
+        return np.rint((seconds - self.begin) * self.second).astype(np.int64)
+
+
+def _user(users: Mapping[str, str], full: str) -> str:
+    # Jobs of a workload may carry its name, or not.
+    return users.get(full) or users.get(full.partition("!")[2], "")
+
+
+def _times(run: Run) -> tuple[Floats, Floats, Floats]:
+    ran = run.columns.ran
+    return run.logical.submission_time, run.columns.starting_time[ran], run.columns.finish_time[ran]
+
+
+def _hosts(run: Run) -> int:
+    highest = int(run.columns.hosts.last.max(initial=-1)) + 1
+    return max(run.hosts or 0, highest)
+
+
+def _in_rows(intervals: Intervals, scale: int) -> tuple[Whole, Whole, Whole]:
+    """Return first and last row of each interval in rows of so many hosts, and how many each segment has.
+
+    What touches within a segment becomes one.
+    """
+    order = np.lexsort((intervals.first, intervals.row))
+    row = intervals.row[order].astype(np.int64)
+    first = intervals.first[order].astype(np.int64) // scale
+    last = intervals.last[order].astype(np.int64) // scale
+    if len(row) == 0:
+        return first, last, np.zeros(intervals.rows, dtype=np.int64)
+    begins = np.ones(len(row), dtype=bool)
+    # The highest row so far of each segment; those of later segments are made larger than all before.
+    apart = row * (int(last.max()) + 1)
+    reach = np.maximum.accumulate(last + apart) - apart
+    begins[1:] = (row[1:] != row[:-1]) | (first[1:] > reach[:-1] + 1)
+    heads = np.flatnonzero(begins)
+    count = np.bincount(row[heads], minlength=intervals.rows).astype(np.int64)
+    return first[heads], np.maximum.reduceat(last, heads), count
+
+
+def _numbers(names: Sequence[str]) -> Whole | None:
+    """Return names as numbers, if each is one that is written as JavaScript writes it."""
+    if not all(
+        name.isascii() and name.isdigit() and len(name) < 16 and (name == "0" or name[0] != "0") for name in names
+    ):
+        return None
+    return np.array([int(name) for name in names], dtype=np.int64)
+
+
+def users_of_runs(runs: Sequence[Run]) -> dict[str, str]:
+    """Return id -> user of the jobs of the workloads that are where the runs say, and are unchanged."""
+    from pathlib import Path
+
+    from batdispatch.inputs.workloads import read_workload
+
+    found: dict[str, str] = {}
+    for path, digest in sorted({(run.result.workload.path, run.result.workload.sha256) for run in runs}):
+        if not path or not Path(path).is_file():
+            continue
+        try:
+            workload = read_workload(Path(path))
+        except InputError:
+            continue
+        if workload.digest == digest:
+            found |= {job.id: job.user for job in workload.jobs if job.user}
+    return found

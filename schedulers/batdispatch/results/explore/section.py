@@ -1,0 +1,74 @@
+"""The explorer as a piece of a page: its section, its style, its scripts and the data they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+from batdispatch.core.job import FINAL_STATES
+from batdispatch.results.explore.data import MAX_SEGMENTS, explored, users_of_runs
+from batdispatch.results.numbers import number
+from batdispatch.results.runs import Run
+
+#: In the order in which they build on each other.
+_SCRIPTS = ("words.js", "decode.js", "classes.js", "curves.js", "gantt.js", "pair.js", "explorer.js")
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """What a page needs to be explored.
+
+    Attributes:
+        section: of the page.
+        style: in its head.
+        scripts: at its end: the data, the library that draws curves, and ours.
+    """
+
+    section: Markup
+    style: Markup
+    scripts: Markup
+
+
+def explorer(runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]]) -> Explorer | None:
+    """Return the explorer of some runs; None: they have no jobs, or too many.
+
+    Args:
+        runs: in the order of the page.
+        reasons: label of a run -> name of a job -> why it waited, in a sentence.
+    """
+    data = explored(runs, users_of_runs(runs))
+    if data is None:
+        return None
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    section = environment.from_string(_asset("assets", "explore.html.j2")).render(
+        scale=data["scale"], left_out=data["left_out"], most=number(MAX_SEGMENTS)
+    )
+    states = [state.value for state in FINAL_STATES]
+    # In a script's text nothing but its end tag ends it.
+    told = msgspec.json.encode({**data, "states": states, "reasons": reasons}).decode().replace("<", "\\u003c")
+    ours = "\n".join(_asset("assets", name) for name in _SCRIPTS)
+    return Explorer(
+        Markup(section),
+        Markup(_asset("vendor", "uplot", "uPlot.min.css") + _asset("assets", "explore.css")),
+        Markup(
+            f'<script type="application/json" id="explore-data">{told}</script>\n'
+            f"<script>{_library()}</script>\n"
+            f'<script>(() => {{\n"use strict";\n{ours}}})();</script>\n'
+        ),
+    )
+
+
+def _library() -> str:
+    """Return uPlot with its licence, in place of the address that its first line has: a page names none."""
+    code = _asset("vendor", "uplot", "uPlot.iife.min.js")
+    licence = _asset("vendor", "uplot", "LICENSE").strip()
+    return f"/*! uPlot\n{licence}\n*/\n{code[code.index('*/') + 2 :].strip()}"
+
+
+def _asset(*names: str) -> str:
+    return resources.files("batdispatch.results.explore").joinpath(*names).read_text(encoding="utf-8")

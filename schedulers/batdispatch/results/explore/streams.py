@@ -1,0 +1,52 @@
+"""Columns of whole numbers as bytes: variable-length, as small as the numbers are; ``decode.js`` reads them.
+
+A number takes a byte for each seven of its bits, the lowest first; the highest bit of a byte says that another one
+follows (LEB128, as in DWARF and WebAssembly). A column with negative numbers is folded first (zigzag: 0, -1, 1, -2
+become 0, 1, 2, 3).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Whole = NDArray[np.int64]
+#: JavaScript's numbers are whole up to here.
+LARGEST = 2**53 - 1
+
+
+def packed(values: Whole) -> bytes:
+    """Return numbers from 0 to `LARGEST` as bytes.
+
+    Raises:
+        ValueError: one is outside of that.
+    """
+    if len(values) == 0:
+        return b""
+    if int(values.min()) < 0 or int(values.max()) > LARGEST:
+        raise ValueError(f"expected numbers from 0 to {LARGEST}")
+    lengths = np.ones(len(values), dtype=np.int64)
+    rest = values >> 7
+    while rest.any():
+        lengths += rest > 0
+        rest >>= 7
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    out = np.zeros(int(ends[-1]), dtype=np.uint8)
+    rest = values.copy()
+    for place in range(int(lengths.max())):
+        has = lengths > place
+        more = lengths[has] > place + 1
+        out[begins[has] + place] = (rest[has] & 0x7F) | (more.astype(np.int64) << 7)
+        rest >>= 7
+    return out.tobytes()
+
+
+def folded(values: Whole) -> Whole:
+    """Return numbers without a sign: 0, -1, 1, -2 become 0, 1, 2, 3."""
+    return np.asarray((values << 1) ^ (values >> 63), dtype=np.int64)
+
+
+def steps(values: Whole) -> Whole:
+    """Return the first number and the differences of the others to the one before."""
+    return np.diff(values, prepend=0).astype(np.int64)

@@ -1,0 +1,153 @@
+"""What a page is told of runs, read back in Python and held against the runs."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core.hostsets import Intervals
+from batdispatch.results.explore import data
+from batdispatch.results.explore.data import _in_rows, explored
+from batdispatch.results.runs import read_runs
+
+
+class Read:
+    """The streams of a table."""
+
+    def __init__(self, table: dict[str, Any]) -> None:
+        content = iter(gzip.decompress(base64.b64decode(table["bytes"])))
+        self.streams: list[tuple[str, list[int]]] = []
+        for name, count in table["streams"]:
+            values = []
+            for _ in range(count):
+                value, shift, byte = 0, 0, 128
+                while byte > 127:
+                    byte = next(content)
+                    value |= (byte & 127) << shift
+                    shift += 7
+                values.append(value)
+            self.streams.append((name, values))
+        assert next(content, None) is None
+
+    def next(self, name: str) -> list[int]:
+        found, values = self.streams.pop(0)
+        assert found == name
+        return values
+
+    def signed(self, name: str) -> list[int]:
+        return [-(value + 1) // 2 if value % 2 else value // 2 for value in self.next(name)]
+
+    def summed(self, name: str, *, signed: bool = False) -> list[int]:
+        return np.cumsum(self.signed(name) if signed else self.next(name)).tolist()
+
+
+Jobs = Callable[..., Path]
+
+
+def test_each_column_says_what_the_runs_say(write_jobs: Jobs) -> None:
+    first = write_jobs(
+        {
+            "7": {"submission": 100.0, "start": 130.0, "finish": 150.0, "hosts": "0-1 3", "units": 3, "walltime": 30},
+            "5": {"submission": 100.0, "start": 100.0, "finish": 160.0, "hosts": "2", "units": 1},
+            "9": {"submission": 120.0, "units": 99, "state": "REJECTED", "walltime": 7},
+        },
+        "one",
+    )
+    second = write_jobs(
+        {
+            "5": {"submission": 100.0, "start": 170.0, "finish": 230.0, "hosts": "0", "units": 1},
+            "7": {"submission": 100.0, "start": 100.0, "finish": 121.0, "hosts": "1-3", "units": 3, "walltime": 30},
+        },
+        "two",
+    )
+    table = explored(read_runs([first, second]), {"w0!7": "ann", "5": "bob"})
+    assert table is not None
+    assert (table["second"], table["begin"], table["end"], table["hosts"], table["rows"]) == (1, 100, 230, 4, 4)
+    assert (table["runs"], table["left_out"], table["names"]) == (["one", "two"], [], None)
+    read = Read(table)
+    assert read.summed("submission") == [0, 0, 20]
+    assert read.next("walltime") == [31, 0, 8]
+    assert read.next("usual") == [20, 60, 0]
+    assert read.next("units") == [3, 1, 99]
+    assert [table["users"][user] for user in read.next("user")] == ["ann", "bob", ""]
+    assert read.summed("name", signed=True) == [7, 5, 9]
+    assert read.summed("job") == [0, 1]
+    assert read.signed("start") == [30, 0]
+    assert read.signed("run") == [0, 0]
+    assert read.signed("held") == [0, 0]
+    assert read.next("intervals") == [2, 1]
+    assert read.summed("first", signed=True) == [0, 3, 2]
+    assert read.next("more") == [1, 0, 0]
+    states = read.next("state")
+    assert states[0] == states[1] != states[2]
+    assert read.summed("job") == [0, 1]
+    assert read.signed("start") == [0, 70]
+    assert read.signed("run") == [1, 0]
+    assert read.signed("held") == [0, 0]
+    assert read.next("intervals") == [1, 1]
+    assert read.summed("first", signed=True) == [1, 0]
+    assert read.next("more") == [2, 0]
+    assert read.next("state")[2] == 0
+    assert not read.streams
+
+
+def test_parts_of_a_second_are_kept_to_the_millisecond(write_jobs: Jobs) -> None:
+    table = explored(read_runs([write_jobs({"a": {"start": 0.25, "finish": 10.125}})]), {})
+    assert table is not None
+    assert (table["second"], table["names"]) == (1000, ["a"])
+    read = Read(table)
+    values = {name: list(numbers) for name, numbers in read.streams}
+    assert values["usual"] == [9875]
+    assert values["start"] == [500]
+
+
+def test_segments_of_one_job_follow_each_other(write_jobs: Jobs) -> None:
+    folder = write_jobs(
+        {
+            "1": {"start": 0.0, "finish": 10.0, "hosts": "0-3", "units": 4},
+            "2": {"submission": 1.0, "start": 1.0, "finish": 5.0, "hosts": "5"},
+            "1r": {"submission": 10.0, "start": 12.0, "finish": 20.0, "hosts": "0-1", "units": 2},
+        }
+    )
+    (folder / "lineage.csv").write_text("job_id,workload_name,parent\n1r,w0,1\n")
+    table = explored(read_runs([folder]), {})
+    assert table is not None
+    read = Read(table)
+    values = {name: list(numbers) for name, numbers in read.streams}
+    assert np.cumsum(values["job"]).tolist() == [0, 0, 1]
+    assert values["units"] == [4, 1]
+    # Two fewer hosts than the job asked for.
+    assert values["held"] == [0, 3, 0]
+
+
+def test_runs_that_are_too_many_are_named(write_jobs: Jobs, monkeypatch: Any) -> None:
+    folders = [write_jobs({name: {} for name in "ab"}, f"run{number}") for number in range(3)]
+    monkeypatch.setattr(data, "MAX_SEGMENTS", 4)
+    table = explored(read_runs(folders), {})
+    assert table is not None
+    assert (table["runs"], table["left_out"]) == (["run0", "run1"], ["run2"])
+    assert explored(read_runs([write_jobs({}, "empty")]), {}) is None
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), max_size=5), max_size=6), st.integers(1, 7))
+def test_rows_of_several_hosts_are_those_that_a_host_is_in(sets: list[list[tuple[int, int]]], scale: int) -> None:
+    intervals = [(row, first, first + more) for row, parts in enumerate(sets) for first, more in parts]
+    columns = [np.array([one[index] for one in intervals], dtype=np.int32) for index in range(3)]
+    first, last, count = _in_rows(Intervals(columns[1], columns[2], columns[0], len(sets)), scale)
+    place = 0
+    for row, many in enumerate(count.tolist()):
+        shown: set[int] = set()
+        before = -2
+        for low, high in zip(first[place : place + many].tolist(), last[place : place + many].tolist(), strict=True):
+            assert low > before + 1
+            shown |= set(range(low, high + 1))
+            before = max(before, high)
+        place += many
+        assert shown == {host // scale for one, low, high in intervals if one == row for host in range(low, high + 1)}

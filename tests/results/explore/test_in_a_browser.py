@@ -1,0 +1,164 @@
+"""The explorer at work, in a headless Chromium; skipped where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batdispatch.results.report.page import render
+from batdispatch.results.runs import read_runs
+from batdispatch.runs.run import RunSpec, execute
+from browsing import browse, needs_browser
+
+EXAMPLES = Path(__file__).parents[3] / "schedulers" / "batdispatch" / "examples"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    folder = tmp_path_factory.mktemp("runs")
+    for dispatcher in ("fcfs", "easy"):
+        spec = RunSpec(
+            platform=str(EXAMPLES / "flat64.xml"), workload=str(EXAMPLES / "demo64.json"), dispatcher=dispatcher
+        )
+        execute(spec, folder / dispatcher)
+    return read_runs([folder / "fcfs", folder / "easy"])
+
+
+@pytest.fixture(scope="module")
+def page(runs: list[Any]) -> str:
+    return render(runs)
+
+
+BEGIN = """
+await until(() => window.explorer && window.explorer.width);
+const explorer = window.explorer, table = explorer.table;
+const by = (id) => document.getElementById("explore-" + id);
+"""
+
+
+@needs_browser
+def test_the_page_knows_what_the_runs_are(runs: list[Any], page: str, tmp_path: Path) -> None:
+    told = browse(
+        page,
+        BEGIN
+        + """
+        return table.runs.map((run) => ({
+          label: run.label,
+          jobs: Array.from({ length: table.count }, (_, job) => {
+            const segment = run.of[job];
+            const hosts = [];
+            for (let part = run.at[segment]; part < run.at[segment + 1]; part++) {
+              hosts.push([run.first[part], run.last[part]]);
+            }
+            return [table.name(job), run.start[segment] / table.second + table.begin,
+                    run.end[segment] / table.second + table.begin, run.wait[job] / table.second, hosts];
+          }),
+          waiting: explorer.level(run).queue.upTo(table.length) / table.second,
+          busy: explorer.level(run).held.upTo(table.length) / table.second,
+        }));
+        """,
+        tmp_path,
+    )
+    for run, found in zip(runs, told, strict=True):
+        jobs = run.logical
+        assert found["label"] == run.label
+        assert len(found["jobs"]) == len(jobs)
+        rows = {name: row for row, name in enumerate(jobs.job_id.tolist())}
+        bounds = jobs.hosts.bounds()
+        for name, start, end, wait, hosts in found["jobs"]:
+            row = rows[name]
+            assert start == pytest.approx(jobs.starting_time[row], abs=1e-3)
+            assert end == pytest.approx(jobs.finish_time[row], abs=1e-3)
+            assert wait == pytest.approx(jobs.waiting_time[row], abs=2e-3)
+            places = range(bounds[row], bounds[row + 1])
+            assert hosts == [[jobs.hosts.first[place], jobs.hosts.last[place]] for place in places]
+        # Areas below the curves, in host-seconds and job-seconds.
+        assert found["busy"] == pytest.approx((jobs.hosts.sizes * jobs.execution_time).sum(), rel=1e-6)
+        assert found["waiting"] == pytest.approx(run.sample.wait.sum(), rel=1e-6)
+
+
+@needs_browser
+def test_zoom_find_filter_and_compare(runs: list[Any], page: str, tmp_path: Path) -> None:
+    waits = [dict(zip(run.logical.job_id.tolist(), run.logical.waiting_time.tolist(), strict=True)) for run in runs]
+    change = {name: waits[1][name] - wait for name, wait in waits[0].items()}
+    told = browse(
+        page,
+        BEGIN
+        + """
+        const found = { shown: getComputedStyle(by("charts")).display, whole: by("view").textContent };
+        by("hour").click();
+        await until(() => by("view").textContent !== found.whole);
+        found.hour = (explorer.to - explorer.from) / table.second;
+        by("charts").dispatchEvent(new KeyboardEvent("keydown", { key: "Home", cancelable: true }));
+        found.home = [explorer.from, explorer.to - table.length];
+        by("name").value = table.name(3);
+        by("find").requestSubmit();
+        found.job = [by("job").hidden, by("job-title").textContent, by("job-rows").rows.length];
+        const { from, to } = explorer;
+        found.inside = table.runs.every((run) => run.start[run.of[3]] >= from && run.end[run.of[3]] <= to);
+        const run = explorer.shown[0], segment = run.of[3];
+        const middle = (run.start[segment] + run.end[segment]) / 2;
+        found.under = explorer.charts[0].gantt.at(middle, (run.first[run.at[segment]] + 0.5) / table.rows);
+        by("all").click();
+        by("name").value = "nobody at all";
+        by("find").requestSubmit();
+        found.nobody = by("said").textContent;
+        found.pair = by("pair-said").textContent;
+        found.first = by("winners").rows[0].cells[0].textContent;
+        const user = table.users.find(Boolean);
+        if (user) {
+          by("user").value = user;
+          by("user").dispatchEvent(new Event("change"));
+          const own = table.user.filter((one) => table.users[one] === user).length;
+          found.filtered = [explorer.chosen.reduce((sum, one) => sum + one), own];
+          by("reset").click();
+        }
+        found.all = explorer.chosen.every((one) => one === 1);
+        by("show-pair").click();
+        await pause(50);
+        found.legend = by("legend").textContent;
+        return found;
+        """,
+        tmp_path,
+    )
+    assert told["shown"] != "none"
+    assert told["hour"] == 3600
+    assert told["home"] == [0, 0]
+    assert told["job"][0] is False
+    assert told["job"][1].startswith("Job ")
+    assert told["job"][2] == 2
+    assert told["inside"]
+    assert told["under"] == 3
+    assert told["nobody"] == "No job and no user is called nobody at all."
+    less, more = (sum(sign * one > 0.5 for one in change.values()) for sign in (-1, 1))
+    compared = f"Under easy, {less} of {len(change)} jobs wait less than under fcfs, and {more} wait longer"
+    assert told["pair"].startswith(compared)
+    assert change[told["first"]] == min(change.values())
+    if "filtered" in told:
+        assert told["filtered"][0] == told["filtered"][1] > 0
+    assert told["all"]
+    assert told["legend"] == "waits lesssamewaits longer"
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [360, 768, 1400])
+def test_a_chart_is_painted_at_any_width(page: str, width: int, tmp_path: Path) -> None:
+    told = browse(
+        page,
+        BEGIN
+        + """
+        await until(() => by("legend").textContent);
+        const canvas = explorer.charts[0].canvas;
+        const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        let painted = 0;
+        for (let place = 3; place < pixels.length; place += 4) painted += pixels[place] > 0;
+        const busy = explorer.level(explorer.shown[0]).held.means(0, table.length, 1)[0] / table.hosts;
+        return [painted / (canvas.width * canvas.height), busy];
+        """,
+        tmp_path,
+        width=width,
+    )
+    # The share that is coloured is the utilisation, but for edges and names.
+    assert told[0] == pytest.approx(told[1], rel=0.1)
