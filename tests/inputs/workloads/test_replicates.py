@@ -84,7 +84,10 @@ def test_a_job_no_longer_waits_for_jobs_of_another_slice() -> None:
     whole = log(
         *(("ada", float(index)) for index in range(6)),
         j3={"dependencies": ["j1"]},
-        j5={"dependencies": ["j1", {"job": "j4", "kind": "afterany", "delay": 5.0}, {"kind": "singleton"}]},
+        j5={
+            "dependencies": ["j1", {"job": "j4", "kind": "afterany", "delay": 5.0}, {"kind": "singleton"}],
+            "name": "nightly",
+        },
         j4={"parent": "j2"},
     )
     found = sliced(whole, number=1, jobs=3)
@@ -94,7 +97,7 @@ def test_a_job_no_longer_waits_for_jobs_of_another_slice() -> None:
         (Dependency("j4", "afterany", 5.0), Dependency(kind="singleton")),
     ]
     assert [job.parent for job in found.jobs] == ["", "", ""]
-    assert [sorted(job.extra) for job in found.jobs] == [["user"], ["user"], ["dependencies", "user"]]
+    assert [sorted(job.extra) for job in found.jobs] == [["user"], ["user"], ["dependencies", "name", "user"]]
     kept = sliced(whole, number=0, jobs=6)
     assert [(job.id, job.parent, job.request) for job in kept.jobs] == [
         (job.id, job.parent, job.request) for job in whole.jobs
