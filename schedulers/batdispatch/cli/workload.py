@@ -13,6 +13,7 @@ import msgspec
 from batdispatch.cli.groups import Group
 from batdispatch.cli.logs import import_with, log_options, refuse_log_options, warn_of_overruns
 from batdispatch.cli.progress import Following
+from batdispatch.cli.workload_fidelity import fidelity
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +33,11 @@ def command() -> None:
     Examples:
       batdispatch workload show kth.json
       batdispatch workload show KTH-SP2-1996-2.1-cln.swf.xz --html kth.html
+      batdispatch workload fidelity KTH-SP2-1996-2.1-cln.swf.xz --out kth
     """
+
+
+command.add_command(fidelity)
 
 
 @command.command()

@@ -1,0 +1,1 @@
+"""How the waits in a log compare with those that simulations of it have."""
