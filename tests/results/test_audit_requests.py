@@ -193,6 +193,33 @@ def test_who_waits_for_a_failure_does_not_start_after_a_success(audited: Audit) 
     assert audited({"a": ({}, {"state": "COMPLETED_KILLED"}), "b": (asked, late(hosts="1"))}).kept == []
 
 
+QUEUES = platform().replace(
+    'routing="Full">',
+    """routing="Full"><prop id="queues" value='{"partitions": [{"name": "a", "hosts": ["h[0-2]"], "max_nodes": 1},
+    {"name": "b", "hosts": ["h[2-5]"], "max_time": 9.5, "default": true}],
+    "qos": [{"name": "q", "max_nodes": 3}]}'/>""",
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "ran", "kind", "said"),
+    [
+        ({"partition": "a"}, {"hosts": "3"}, "partition", "host h3, time 0.000000: is not in its partition a"),
+        ({"partition": "c"}, {"hosts": "0"}, "partition", "is in partition 'c', which the site does not have"),
+        ({}, {"hosts": "0", "finish": 9.0}, "partition", "is not in its partition b"),
+        ({"walltime": 50}, {"hosts": "3"}, "queue limit", "ran longer than the 9.5 s that its partition b allows"),
+        ({"partition": "a", "res": 2}, {"hosts": "0-1"}, "queue limit", "holds 2 nodes, its partition a allows 1"),
+    ],
+)
+def test_jobs_run_in_their_partitions_and_within_limits(
+    audited: Audit, asked: Fields, ran: dict[str, Any], kind: str, said: str
+) -> None:
+    assert audited({"a": ({"partition": "a", "qos": "q"}, {"hosts": "2"})}, QUEUES).kept == []
+    findings = audited({"a": (asked, ran)}, QUEUES)
+    assert kind in findings.counts
+    assert any(said in str(found) for found in findings.kept)
+
+
 def test_no_more_tasks_of_an_array_run_than_may(audited: Audit) -> None:
     def task(index: int, name: str = "x") -> dict[str, Any]:
         return {"array": {"id": name, "index": index, "limit": 2}}

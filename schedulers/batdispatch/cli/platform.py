@@ -25,6 +25,7 @@ def command() -> None:
       batdispatch platform generate flat --hosts 128 -o flat128.xml
       batdispatch platform generate eurora -o eurora.xml
       batdispatch platform show eurora.xml
+      batdispatch platform queues eurora.xml queues.toml -o site.xml
     """
 
 
@@ -340,3 +341,23 @@ def show(
         return
     facts = summarise(platform)
     click.echo(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode() if as_json else as_text(facts))
+
+
+@command.command()
+@click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
+@click.argument("file", metavar="QUEUES.toml", type=click.Path(path_type=Path))
+@click.option("-o", "--output", metavar="P2.xml", required=True, help="File to write, - for output.")
+def queues(path: Path, file: Path, output: str) -> None:
+    """Write a platform with the queues of a site: partitions, qualities of service, limits and priorities.
+
+    They go into a property of the outermost zone. Batsim ignores it; every command that reads the platform knows the
+    queues. Those that the platform had are replaced.
+
+    \b
+    Examples:
+      batdispatch platform queues cluster.xml queues.toml -o site.xml
+      batdispatch run --platform site.xml --workload W.json --dispatcher easy
+    """
+    from batdispatch.inputs.queues import with_queues
+
+    _write(output, with_queues(path, file))

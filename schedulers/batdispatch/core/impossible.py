@@ -25,6 +25,7 @@ def why_never(space: Space[Any], job: Job) -> str:
         if asked > there:
             return f"asks for {asked} {name}, the whole machine has {there}"
     what, request = "hosts", job.request
+    site = "the whole machine" if request.allowed is None else "its partition"
     most = int(space.room(whole, job).sum())
     if not machine.exclusive and request.per_unit is not None:
         what = f"units of {_named(machine, need.amounts)}"
@@ -33,8 +34,8 @@ def why_never(space: Space[Any], job: Job) -> str:
     if most >= request.units:
         # There is room for all units, but not in the form asked for.
         form = "consecutive nodes" if request.contiguous else f"{need.least} to {need.most} nodes"
-        return f"asks for {request.units} {what} on {form}, which the whole machine does not have"
-    return f"asks for {request.units} {what}, the whole machine has room for {most}"
+        return f"asks for {request.units} {what} on {form}, which {site} does not have"
+    return f"asks for {request.units} {what}, {site} has room for {most}"
 
 
 def _named(machine: Machine, along: Iterable[int]) -> str:

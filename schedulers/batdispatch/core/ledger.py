@@ -60,6 +60,7 @@ class Ledger:
     Attributes:
         machine: the machine.
         space: how its capacity is counted.
+        site: its partitions and the like; None: it has none.
         now: simulated time of the current message, in seconds.
         queue: waiting jobs by id, in order of arrival.
         running: running jobs by id, in order of start.
@@ -75,6 +76,7 @@ class Ledger:
     def __init__(self, begins: e.SimulationBegins) -> None:
         self.machine: Machine = begins.machine
         self.space: Space[Any] = space_of(begins.machine)
+        self.site = begins.machine.site
         self.now = begins.time
         self.queue: dict[str, Job] = {}
         self.running: dict[str, Stay] = {}
@@ -119,6 +121,8 @@ class Ledger:
     def apply_submitted(self, event: e.JobSubmitted) -> Job:
         """Put a job into the queue, or among the blocked if it depends on others, and return it.
 
+        On a machine with partitions it then asks for hosts of its own.
+
         Raises:
             InputError: the job is known already.
         """
@@ -128,6 +132,8 @@ class Ledger:
         if event.profile is not None:
             workload = job.id.partition("!")[0]
             self.profiles.setdefault(workload, {})[job.profile] = event.profile
+        if self.site is not None:
+            job = self.site.fitted(job, self.machine.exclusive)
         if not job.request.plain:
             self.plain = False
         if not self.roll.enter(job, self.now):
@@ -138,6 +144,8 @@ class Ledger:
         """Return why a job can never run on this machine, or an empty text."""
         if job.parent and self.roll.continues_nobody(job):
             return f"continues job {job.parent}, which is unknown"
+        if self.site is not None and (reason := self.site.refusal(job, self.machine.exclusive)):
+            return reason
         known = self._never.get(job.request)
         if known is None:
             if len(self._never) >= REMEMBERED:
@@ -666,9 +674,9 @@ class Ledger:
         self._decisions.append(d.RegisterJob(self.now, job))
         self.roll.register(job)
         if not self.config.get("dynamic-jobs-acknowledged"):
-            self.apply_submitted(e.JobSubmitted(self.now, job))
+            entered = self.apply_submitted(e.JobSubmitted(self.now, job))
             if self.on_registered is not None:
-                self.on_registered(job)
+                self.on_registered(entered)
 
     def set_state(self, hosts: Allocation, state: str) -> None:
         """Switch hosts to a power state (needs Batsim's energy option)."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
+from batdispatch.core.site import site_of
 
 if TYPE_CHECKING:
     from batdispatch.core.topology import Topology
@@ -117,6 +118,8 @@ class Machine:
         self.licences = self._read_licences()
         #: Host name -> id.
         self.by_name: Mapping[str, int] = {host.name: host.id for host in self.hosts}
+        #: Partitions and the like; None: the hosts tell of none.
+        self.site = site_of(self.hosts, self.compute)
         self.coordinates = self._read_coordinates(compute)
         if topology is not None and len(topology.router_of) != len(self.hosts):
             raise InputError(f"the topology is of {len(topology.router_of)} hosts, the machine has {len(self.hosts)}")

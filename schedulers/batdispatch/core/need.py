@@ -66,6 +66,8 @@ class Need:
             self.hosts &= hostset.mask_of(_ids(machine, request.named, "node_list"))
         if request.excluded:
             self.hosts &= ~hostset.mask_of(_ids(machine, request.excluded, "exclude_nodes"))
+        if request.allowed is not None:
+            self.hosts &= request.allowed
         self._allowed: NDArray[np.bool_] | None = None
         if self.hosts != machine.compute:
             self._allowed = np.zeros(len(machine.hosts), dtype=bool)
@@ -185,7 +187,11 @@ class Need:
         if wrong:
             name = machine.hosts[wrong[0]].name
             return f"host {wrong[0]} ({name}) is " + (
-                "excluded" if name in request.excluded else "not in its node list"
+                "excluded"
+                if name in request.excluded
+                else "not in its node list"
+                if request.named and name not in request.named
+                else "not open to it: the site leaves it other hosts"
             )
         if request.nodes and not self.least <= size <= self.most:
             return f"it asks for {self.least} to {self.most} nodes, the allocation has {size}"

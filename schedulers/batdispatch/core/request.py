@@ -87,6 +87,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
     sizes: Sizes | None = None
     #: What other jobs must have done before.
     dependencies: tuple[Dependency, ...] = ()
+    #: Mask of the hosts that the site leaves to the job (`core.site`); None: all. It is worked out for one machine when
+    #: the job is submitted, and is neither read nor written.
+    allowed: int | None = None
     plain: bool = True
 
     def __post_init__(self) -> None:
@@ -99,6 +102,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, gc=Fal
             or self.excluded
             or self.contiguous
             or self.licences
+            or self.allowed is not None
         )
         msgspec.structs.force_setattr(self, "plain", not restricted)
 

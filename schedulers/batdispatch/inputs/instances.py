@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import BatdispatchError, FieldError, InputError
 from batdispatch.core.events import JobSubmitted, SimulationBegins
@@ -90,7 +91,7 @@ def encode(instance: Instance) -> bytes:
     machine = ledger.machine
     kinds = [(host.properties.get(CAPACITY_PROPERTY, ""), host.storage) for host in machine.hosts]
     jobs = [
-        SavedJob(job.id, int(duration), float(wait), job.units, _asks(job.request))
+        SavedJob(job.id, int(duration), float(wait), job.units, _asks(job.request, machine))
         for job, duration, wait in zip(instance.jobs, instance.durations, instance.waits, strict=True)
     ]
     seconds = {one.stay.job.id: one.seconds for one in instance.running}
@@ -101,13 +102,16 @@ def encode(instance: Instance) -> bytes:
             stay.job.units,
             str(stay.allocation),
             None if stay.allocation.counts is None else list(stay.allocation.counts),
-            _asks(stay.job.request),
+            _asks(stay.job.request, machine),
         )
         for job_id, stay in ledger.running.items()
         if job_id in seconds
     ]
     everyone = [*instance.jobs, *(stay.job for stay in ledger.running.values())]
-    named = any(job.request.named or job.request.excluded or job.request.io_nodes for job in everyone)
+    named = any(
+        job.request.named or job.request.excluded or job.request.io_nodes or job.request.allowed is not None
+        for job in everyone
+    )
     saved = SavedInstance(
         now=ledger.now,
         hosts=[SavedHosts(len(list(group)), *kind) for kind, group in groupby(kinds)],
@@ -120,9 +124,15 @@ def encode(instance: Instance) -> bytes:
     return msgspec.json.encode(saved)
 
 
-def _asks(request: Request) -> dict[str, Any]:
+def _asks(request: Request, machine: Machine) -> dict[str, Any]:
     # What a job depends on is over, or it would not be queued.
-    return write_fields(Job(id="", request=msgspec.structs.replace(request, dependencies=())))
+    request = msgspec.structs.replace(request, dependencies=())
+    if request.allowed is not None:
+        # Its partition, as a list of hosts.
+        names = tuple(machine.hosts[host].name for host in hostset.ids(request.allowed))
+        named = tuple(name for name in names if name in set(request.named)) if request.named else names
+        request = msgspec.structs.replace(request, named=named, allowed=None)
+    return write_fields(Job(id="", request=request))
 
 
 def read_instances(path: Path) -> Iterator[tuple[int, Instance]]:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Case:
         events: external events, as ``--events`` reads them.
         hosts: number of compute hosts.
         licences: of the machine, such as ``matlab=2``; empty: none.
+        queues: of the machine, as the property ``queues`` says it (`batdispatch.core.site`); empty: none.
         settings: further arguments of a run, such as a decision time.
     """
 
@@ -32,6 +34,7 @@ class Case:
     events: list[dict[str, Any]] = field(default_factory=list)
     hosts: int = 8
     licences: str = ""
+    queues: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -43,6 +46,8 @@ class Case:
         platform, workload, events = folder / "platform.xml", folder / "workload.json", folder / "events.txt"
         offered = f'<prop id="capacity" value="{self.capacity}"/>' if self.capacity else ""
         licences = f'<prop id="licences" value="{self.licences}"/>' if self.licences else ""
+        told = quoteattr(json.dumps(self.queues))
+        about = licences + (f'<prop id="queues" value={told}/>' if self.queues else "")
         hosts = "".join(
             f'<host id="n{host}" speed="1Gf">{offered}<prop id="coordinates" value="{host % 2},{host // 2}"/></host>'
             for host in range(self.hosts)
@@ -50,7 +55,7 @@ class Case:
         platform.write_text(
             '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
             '<platform version="4.1">'
-            f'<zone id="z" routing="Full">{licences}<host id="master_host" speed="1Gf"/>{hosts}</zone></platform>\n'
+            f'<zone id="z" routing="Full">{about}<host id="master_host" speed="1Gf"/>{hosts}</zone></platform>\n'
         )
         workload.write_text(json.dumps({"nb_res": self.hosts, "jobs": self.jobs, "profiles": self.profiles}))
         if not self.events:
@@ -106,6 +111,14 @@ def _whole_seconds(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 _NODES = "core=4 gpu=1 memory=64"
+_QUEUES = {
+    "partitions": [
+        {"name": "batch", "hosts": ["n[0-4]"], "default": True, "priority": 10},
+        {"name": "short", "hosts": ["n[3-6]"], "max_time": 60.0, "max_nodes": 3, "priority": 20},
+        {"name": "wide", "hosts": ["n[0-7]"]},
+    ],
+    "qos": [{"name": "high", "priority": 5}, {"name": "low", "max_nodes": 2}],
+}
 #: Job 6 fails, 3 and 13 have long run times.
 _CONDITIONS: tuple[list[Any], ...] = (
     [{"job": "j04", "kind": "afterany"}],
@@ -204,6 +217,21 @@ CASES: tuple[Case, ...] = (
             for number, job in enumerate(_stream(name=["sim", "post"]))
         ],
         _profiles() | {"d6": {"type": "delay", "delay": 9.1, "ret": 2}},
+    ),
+    Case(
+        "partitions",
+        "Jobs may use a part of the hosts only, some of them none, and there are limits.",
+        _stream(partition=["batch", "short", "wide", None, "batch", "gone"], qos=[None, "high", None, None, "low"]),
+        _profiles(),
+        queues=_QUEUES,
+    ),
+    Case(
+        "partitions-of-shared-nodes",
+        "Jobs share the nodes of partitions that overlap.",
+        _stream(demand=_DEMANDS, res=[1, 3, 2, 5], partition=["batch", "short", "wide", None]),
+        _profiles(),
+        _NODES,
+        queues=_QUEUES,
     ),
     Case(
         "slow-decisions",

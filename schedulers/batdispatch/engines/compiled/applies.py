@@ -27,6 +27,8 @@ def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
 
     A reason is a sentence without its full stop, here and below.
     """
+    if machine.site is not None:
+        return "the machine has partitions or other queues, and kernels know none"
     return _of_dispatcher(dispatcher) or _of_machine(machine) or _of_numba()
 
 

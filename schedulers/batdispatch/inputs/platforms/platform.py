@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from batdispatch.batsim.numbering import Batsim, sort_key
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import CAPACITY_PROPERTY, Host, Machine, parse_capacity
+from batdispatch.core.site import SITE_PROPERTY
 from batdispatch.inputs.platforms.document import Document, shown
 from batdispatch.inputs.platforms.placing import network_of, place_hosts
 from batdispatch.inputs.platforms.roles import DEFAULT_MASTER, ROLE_PROPERTY, Roles
@@ -72,8 +73,15 @@ class Platform:
         checked: set[str] = set()
         #: Equal properties are kept once: a dictionary for each of 100,000 hosts takes 6 MB and more.
         kept: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+        site_told = ""
         for number, host in enumerate(self.hosts):
             properties = host.merged()
+            if SITE_PROPERTY in properties and number < compute:
+                # One host tells it for all: it is long, and every message that begins a simulation lists each host.
+                if properties[SITE_PROPERTY] == site_told:
+                    properties = {name: text for name, text in properties.items() if name != SITE_PROPERTY}
+                else:
+                    site_told = properties[SITE_PROPERTY]
             properties = kept.setdefault(tuple(properties.items()), properties)
             text = properties.get(CAPACITY_PROPERTY)
             if text is not None and text not in checked:

@@ -99,6 +99,8 @@ def columns_of(workload: Workload) -> JobColumns | NotPlain:
     for job in workload.jobs:
         if job.parent:
             return NotPlain(f"job {job.id!r} continues another one")
+        if "array" in job.extra:
+            return NotPlain(f"job {job.id!r} is a task of an array")
         if not is_whole_hosts(job.request):
             return NotPlain(f"job {job.id!r} asks for more than a number of whole hosts")
         if np.isnan(delay[index[job.profile]]):

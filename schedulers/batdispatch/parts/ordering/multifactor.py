@@ -29,6 +29,8 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
     age: weight of the age factor (PriorityWeightAge).
     size: weight of the job size factor (PriorityWeightJobSize).
     fairshare: weight of the fair-share factor (PriorityWeightFairshare).
+    partition: weight of the partition factor (PriorityWeightPartition).
+    qos: weight of the factor of the quality of service (PriorityWeightQOS).
     max_age: seconds of waiting after which the age factor is 1 (PriorityMaxAge).
     favor_small: whether small jobs have the large size factors (PriorityFavorSmall).
     half_life: seconds after which what a user has used counts half for the fair share; 0: use is never forgotten
@@ -38,6 +40,8 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
     age: Weight = 0
     size: Weight = 0
     fairshare: Weight = 0
+    partition: Weight = 0
+    qos: Weight = 0
     max_age: Annotated[float, msgspec.Meta(gt=0)] = 7 * DAY
     favor_small: bool = False
     half_life: Annotated[float, msgspec.Meta(ge=0)] = 7 * DAY
@@ -54,8 +58,11 @@ class Multifactor(Priority):
     Slurm's classic algorithm: 2^(-U / S), where U is the user's part of all use, in core-seconds of ended and running
     jobs, and S is one over the number of users who have jobs that wait, run, or have run.
 
+    The factors of the partition and of the quality of service are the priority of the job's own over the largest one
+    of the site (`core.site`); 0 where the job has none.
+
     A job may lower its own priority by its field `nice`, a whole number, and raise it by a negative one. Left out: the
-    factors of associations, partitions, QOS, sites and TRES; accounts and unequal shares; Fair Tree, which Slurm takes
+    factors of associations, sites and TRES; accounts and unequal shares; Fair Tree, which Slurm takes
     by default since 19.05 and which ranks users where the classic formula weighs them. Slurm counts a job's age from
     when its dependencies are met, this from its submission. https://slurm.schedmd.com/priority_multifactor.html,
     https://slurm.schedmd.com/classic_fair_share.html.
@@ -88,6 +95,9 @@ class Multifactor(Priority):
             total += options.size * (1.0 - size if options.favor_small else size)
         if options.fairshare:
             total += options.fairshare * self._fair_share(job, now)
+        site = self.ledger.site
+        if site is not None and (options.partition or options.qos):
+            total += options.partition * site.partition_factor(job) + options.qos * site.qos_factor(job)
         return min(max(math.floor(total), 1), TOP)
 
     def ended(self, stay: Stay, now: float) -> None:

@@ -46,19 +46,32 @@ class Setting:
         return self._outcomes
 
     def why_never(self, job: Job) -> str:
-        """Return why the idle machine cannot run a job, or an empty text."""
+        """Return why the idle machine cannot run a job, or its queues do not take it, or an empty text."""
+        site, exclusive = self.machine.site, self.machine.exclusive
+        if site is not None:
+            refused = site.refusal(job, exclusive)
+            if refused:
+                return refused
+            job = site.fitted(job, exclusive)
+        return self._why(job)
+
+    def _why(self, job: Job) -> str:
         if job.request not in self._never:
             self._never[job.request] = why_never(self._space, job)
         return self._never[job.request]
 
     def fits(self, job: Job, away: int) -> bool:
         """Return whether the machine can run a job when nothing runs and the hosts of the mask `away` are gone."""
+        if self.machine.site is not None:
+            if self.why_never(job):
+                return False
+            job = self.machine.site.fitted(job, self.machine.exclusive)
         key = (job.request, away)
         if key not in self._fits:
             if len(self._fits) > 4096:
                 self._fits.clear()
             space = self._space
-            self._fits[key] = not self.why_never(job) and bool(space.fits(space.only(space.whole(), ~away), job))
+            self._fits[key] = not self._why(job) and bool(space.fits(space.only(space.whole(), ~away), job))
         return self._fits[key]
 
     def reasons(self) -> dict[str, str] | None:

@@ -1,0 +1,118 @@
+"""The queues of a site as a TOML file, and how they get into a platform file.
+
+```toml
+[partitions.batch]
+hosts = ["n[0-59]"]        # names; without it, the hosts whose property `partition` says so
+default = true             # for jobs that name no partition
+max_time = "1-00:00:00"    # seconds, or as Slurm writes times
+max_nodes = 16
+priority = 10
+
+[qos.high]
+priority = 100
+```
+
+References:
+    Slurm documentation, slurm.conf(5): DefaultTime, MaxTime, MaxNodes, PriorityJobFactor of a partition,
+    https://slurm.schedmd.com/slurm.conf.html.
+"""
+
+from __future__ import annotations
+
+import io
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from lxml import etree
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.options import did_you_mean
+from batdispatch.core.site import SITE_PROPERTY, Told
+from batdispatch.inputs.files import read_all
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.workloads.moments import read_duration
+
+#: Longest file that is read, in bytes.
+_MOST = 1 << 24
+#: Fields that are lengths of time.
+_TIMES = ("max_time",)
+
+
+def read_queues(path: Path) -> str:
+    """Return what a file says of queues as the text of the hosts' property ``queues``.
+
+    Raises:
+        InputError: the file is no TOML, or says something that nobody knows.
+    """
+    source = str(path)
+    content, _ = read_all(path, limit=_MOST)
+    try:
+        document = tomllib.loads(content.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise InputError(f"is no TOML: {problem}", source=source) from None
+    known = Told.__struct_fields__
+    for key in document:
+        if key not in known:
+            raise InputError(did_you_mean(key, known), source=source, place=key[:60])
+    told = {key: _entries(document[key], source, key) for key in known if key in document}
+    try:
+        checked = msgspec.convert(told, Told)
+    except msgspec.ValidationError as problem:
+        raise InputError(str(problem), source=source) from None
+    said = {key: [_said(one) for one in getattr(checked, key)] for key in told}
+    return msgspec.json.encode(said).decode()
+
+
+def _entries(value: Any, source: str, kind: str) -> list[dict[str, Any]]:
+    """Return the entries of a kind with their names: those of a table of tables, or of a list of tables."""
+    if isinstance(value, dict):
+        value = [{"name": name, **one} if isinstance(one, dict) else one for name, one in value.items()]
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise InputError(f"expected tables such as [{kind}.NAME]", source=source, place=kind)
+    return [_read(one, source, kind) for one in value]
+
+
+def _read(one: Mapping[str, Any], source: str, kind: str) -> dict[str, Any]:
+    found = dict(one)
+    place = f"{kind}.{str(one.get('name', '?'))[:60]}"
+    for field in _TIMES:
+        if isinstance(found.get(field), str):
+            try:
+                found[field] = read_duration(found[field])
+            except ValueError:
+                message = f"{field} is {found[field][:40]!r}, expected seconds, or a time such as 1-00:00:00"
+                raise InputError(message, source=source, place=place) from None
+    for field, value in found.items():
+        if isinstance(value, str) and field in ("hosts", "users", "accounts", "partitions"):
+            found[field] = [value]
+    return found
+
+
+def _said(one: msgspec.Struct) -> dict[str, Any]:
+    """Return what an entry says, without what it leaves open."""
+    defaults = dict(zip(one.__struct_fields__[::-1], one.__struct_defaults__[::-1], strict=False))
+    fields = msgspec.structs.asdict(one)
+    return {name: value for name, value in fields.items() if name == "name" or value != defaults.get(name)}
+
+
+def with_queues(platform: Path, queues: Path) -> bytes:
+    """Return a platform file with the queues of another file in the property of its outermost zone.
+
+    Raises:
+        InputError: one of the two is wrong, or they do not fit together.
+    """
+    text = read_queues(queues)
+    content, _ = read_all(platform)
+    read_platform(platform)
+    document = etree.parse(io.BytesIO(content), etree.XMLParser(resolve_entities=False, no_network=True))
+    zone = next(element for element in document.getroot() if element.tag in ("zone", "AS"))
+    for old in zone.findall("prop"):
+        if old.get("id") == SITE_PROPERTY:
+            zone.remove(old)
+    prop = etree.Element("prop", id=SITE_PROPERTY, value=text)
+    prop.tail = "\n  "
+    zone.insert(0, prop)
+    return etree.tostring(document, xml_declaration=True, encoding="utf-8")
