@@ -105,7 +105,7 @@ class Beside:
             if end > shadow:
                 break
             free = free + self._pool.pooled_need(self._jobs[name])
-            if shadow == math.inf and (need <= free).all():
+            if (need <= free).all():
                 shadow = end
         return shadow, free - need
 
