@@ -34,6 +34,7 @@ class Commands(LazyGroup):
             ("workload", "workload", "Look into workloads and logs."),
             ("platform", "platform", "Generate SimGrid platforms and look into them."),
             ("report", "report", "Compare runs on one HTML page."),
+            ("export", "export", "Write runs in the forms of other programs."),
             ("check", "check", "Audit runs against their workload and platform."),
             ("differ", "differ", "Hold any simulator's schedules against textbook definitions."),
             ("explain-wait", "explain_wait", "Say what held a job while it waited."),

@@ -1,0 +1,44 @@
+"""``batdispatch export``: runs in the forms of other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from batdispatch.cli.groups import Group
+
+
+@click.group(cls=Group)
+def command() -> None:
+    """Write runs in the forms of other programs.
+
+    \b
+    Example:
+      batdispatch export perfetto demo-results -o demo.json.gz
+    """
+
+
+@command.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(path_type=Path), help="FILE.json or FILE.json.gz."
+)
+def perfetto(folders: tuple[Path, ...], output: Path) -> None:
+    """Write a trace for Perfetto's viewer: each host a track, each job a slice, the queue a counter.
+
+    DIR is a run's folder, or a folder that holds several.
+
+    \b
+    Examples:
+      batdispatch export perfetto demo-results -o demo.json.gz
+      batdispatch export perfetto results/easy results/fcfs -o two.json
+    """
+    from batdispatch.core.errors import InputError
+    from batdispatch.results.perfetto import write_perfetto
+    from batdispatch.results.runs import find_runs, read_runs
+
+    if not output.name.endswith((".json", ".json.gz")):
+        raise InputError(f"{output.name!r}, expected a name that ends in .json or .json.gz", source="option --output")
+    write_perfetto(read_runs(find_runs(folders)), output)
+    click.echo(str(output))
