@@ -5,8 +5,9 @@ It is no part of any dispatcher: `published_models.py` measures what it finds.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -16,15 +17,18 @@ from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.for_cp_sat import ForCpSat
 from batdispatch.dispatchers.constraint.models.lines import OnLines
 
-#: On a node, for each resource type: what is taken (begin, end, first position, position behind the last).
-Taken = dict[tuple[int, int], list[tuple[int, int, int, int]]]
+#: Begin and end, first position and the one behind the last.
+Box = tuple[int, int, int, int]
+#: For each resource type and node: what is taken.
+Taken = dict[tuple[int, int], list[Box]]
 
 
 class PositionsCpSat(OnLines, ForCpSat):
     """PCP'20's boxes in time x position: no overlap for each resource type, and the implied cumulative in time.
 
-    A unit's positions of all types are its node's first ones plus an offset, in place of the element constraints. The
-    positions of a job's units increase.
+    A unit's positions of all types are its node's first ones plus an offset, which is linear over each run of equal
+    nodes, in place of the element constraints: CP-SAT would make of these a Boolean variable for each node and unit.
+    The positions of a job's units increase.
     """
 
     name = "positions, CP-SAT"
@@ -83,9 +87,8 @@ class PositionsCpSat(OnLines, ForCpSat):
             for unit in range(self.units(job)):
                 node = None
                 if len(used) > 1:
-                    node = cp.new_int_var_from_domain(cp_model.Domain.from_values(sorted(self.able(job))), "")
-                    if told is not None:
-                        self._told.append((node, self.lines[used[0][0]].node_of(told[used[0][0]][unit])))
+                    line = self.lines[used[0][0]]
+                    node = self._node(job, None if told is None else line.node_of(told[used[0][0]][unit]))
                 for axis, amount in used:
                     y = self._position(axis, amount, node, None if told is None else told[axis][unit])
                     rows[axis].append(y)
@@ -99,7 +102,7 @@ class PositionsCpSat(OnLines, ForCpSat):
         for axis in axes:
             times, places = rectangles[axis]
             if times:
-                for begin, end, low, high in self.fixed_boxes(axis):
+                for begin, end, low, high in _joined(self.fixed_boxes(axis)):
                     times.append(cp.new_fixed_size_interval_var(begin, end - begin, ""))
                     places.append(cp.new_fixed_size_interval_var(low, high - low, ""))
                 # diffn.
@@ -107,7 +110,7 @@ class PositionsCpSat(OnLines, ForCpSat):
         # The implied cumulative in the direction of time.
         self.pool()
 
-    def _position(self, axis: int, amount: int, node: Any, told: int | None) -> Any:
+    def _position(self, axis: int, amount: int, node: _Node | None, told: int | None) -> Any:
         """Return a variable of a first position, from which `amount` positions lie on one node, and on this one."""
         cp, line = self.cp, self.lines[axis]
         spans = zip(line.begins, line.ends, strict=True)
@@ -117,23 +120,54 @@ class PositionsCpSat(OnLines, ForCpSat):
             self._told.append((y, told))
         if node is not None:
             sizes = np.subtract(line.ends, line.begins)
-            largest = int(sizes.max())
-            offset = cp.new_int_var(0, largest - amount, "")
-            if (sizes == largest).all():
-                cp.add(y == largest * node + offset)
-            else:
-                begin = cp.new_int_var(0, line.ends[-1], "")
-                end = cp.new_int_var(0, line.ends[-1], "")
-                cp.add_element(node, line.begins, begin)
-                cp.add_element(node, line.ends, end)
-                cp.add(y == begin + offset)
-                cp.add(y + amount <= end)
-                if told is not None:
-                    on = line.node_of(told)
-                    self._told += [(begin, line.begins[on]), (end, line.ends[on])]
+            offset = cp.new_int_var(0, int(sizes.max()) - amount, "")
+            for (first, _), there in node.runs.items():
+                size = int(sizes[first])
+                begin = line.begins[first] + size * (node.number - first)
+                cp.add(y == begin + offset).only_enforce_if(there)
+                cp.add(offset <= size - amount).only_enforce_if(there)
             if told is not None:
                 self._told.append((offset, told - line.begins[line.node_of(told)]))
         return y
+
+    def _node(self, job: int, told: int | None) -> _Node:
+        """Return the node of a unit that needs several resource types."""
+        cp, able = self.cp, self.able(job)
+        number = cp.new_int_var_from_domain(cp_model.Domain.from_values(sorted(able)), "")
+        if told is not None:
+            self._told.append((number, told))
+        runs = {run: cp.new_bool_var("") for run in self._runs if not able.keys().isdisjoint(range(run[0], run[1] + 1))}
+        for (first, last), there in runs.items():
+            cp.add(number >= first).only_enforce_if(there)
+            cp.add(number <= last).only_enforce_if(there)
+            if told is not None:
+                self._told.append((there, int(first <= told <= last)))
+        cp.add_exactly_one(runs.values())
+        return _Node(number, runs)
+
+    @cached_property
+    def _runs(self) -> list[tuple[int, int]]:
+        """The first and the last of each run of successive nodes with equal capacities."""
+        changes = (np.diff(self.capacity, axis=0) != 0).any(axis=1).nonzero()[0].tolist()
+        firsts = [0, *(last + 1 for last in changes)]
+        return list(zip(firsts, [*changes, len(self.capacity) - 1], strict=True))
+
+
+class _Node(NamedTuple):
+    """The variable of a node, and for each run of equal nodes whether it is one of these."""
+
+    number: Any
+    runs: dict[tuple[int, int], Any]
+
+
+def _joined(boxes: list[Box]) -> list[Box]:
+    """Return boxes of which those are one that lie side by side for the same time."""
+    found: list[Box] = []
+    for begin, end, low, high in sorted(boxes):
+        if found and found[-1][:2] == (begin, end) and found[-1][3] == low:
+            low = found.pop()[2]
+        found.append((begin, end, low, high))
+    return found
 
 
 def packed(model: OnLines) -> dict[int, dict[int, list[int]]]:
