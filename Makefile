@@ -5,16 +5,19 @@ PYTHON ?= python3
 VENV ?= .venv
 UV ?= uv
 DEMO ?= demo-results
+REPRODUCED ?= reproduced
+REPRODUCE_ARGS ?=
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs serve-docs lock clean
+.PHONY: help setup demo reproduce test lint docs serve-docs lock clean
 
 help:
 	@echo "make demo    compare dispatchers on the built-in example; prints the path of the report"
+	@echo "make reproduce   run the papers' experiments, quick versions, and hold the papers' claims against them"
 	@echo "make test    run the tests"
 	@echo "make lint    check style, types and which file imports which"
 	@echo "make docs    build the manual into site/"
@@ -45,6 +48,9 @@ $(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml
 demo: setup
 	@$(BIN)/batdispatch demo --out $(DEMO)
 
+reproduce: setup
+	@$(BIN)/python -m expe --quick --out $(REPRODUCED) $(REPRODUCE_ARGS)
+
 test: setup
 	@$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
@@ -69,4 +75,4 @@ lock:
 	@! grep -nE '://|^-|(^|[ =])/' requirements.lock || { echo "requirements.lock holds an address or a path" >&2; exit 1; }
 
 clean:
-	rm -rf $(VENV) site $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site $(DEMO) $(REPRODUCED) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -22,6 +22,7 @@ Value = str | int | float | bool
 _GIVEN = ("platform", "workload", "seed", "setting.")
 _EXPECTED = re.compile(r"(within|at most|at least|above|below) (-?[0-9.]+)( %)?")
 _DIGITS = 2
+VERDICTS = ("holds", "does not hold", "undecided")
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,6 +34,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         over: column -> its value in the rows that these are divided by, each by the one with the same workload and
             seed. What does not stand here is as in `of`. Empty: nothing is divided.
         each: a column that has a figure for each of its values; empty: there is one figure.
+        among: the values of `each` that count; empty: all.
         take: of all rows.
         unit: what a value is divided by, such as 3600 for hours.
         change: show how much a ratio differs from 1, in per cent.
@@ -42,6 +44,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     of: dict[str, Value]
     over: dict[str, Value] = {}
     each: str = ""
+    among: list[Value] = []
     take: Literal["mean", "largest", "smallest"] = "mean"
     unit: float = 1.0
     change: bool = False
@@ -115,6 +118,8 @@ def values_of(figure: Figure, rows: pd.DataFrame) -> dict[str, list[float]]:
     Raises:
         InputError: there is no such column, or two rows of one workload and seed.
     """
+    if "part" in figure.of and figure.of["part"] not in set(rows["part"]):
+        return {}
     for name in (figure.metric, *figure.of, *figure.over, *([figure.each] if figure.each else [])):
         if name not in rows.columns:
             raise InputError(f"a claim names no column {name!r}: {did_you_mean(name, list(rows.columns))}")
@@ -131,7 +136,7 @@ def values_of(figure: Figure, rows: pd.DataFrame) -> dict[str, list[float]]:
 def _chosen(figure: Figure, rows: pd.DataFrame, where: Mapping[str, Value]) -> dict[tuple[str, ...], tuple[str, float]]:
     """Return what was run on what -> value of `each`, and of the metric."""
     given = [name for name in rows.columns if name.startswith(_GIVEN) and name not in figure.over]
-    chosen = rows
+    chosen = rows[rows[figure.each].isin(figure.among)] if figure.among else rows
     for name, value in where.items():
         chosen = chosen[chosen[name] == value]
     found: dict[tuple[str, ...], tuple[str, float]] = {}
@@ -165,12 +170,15 @@ def judged(claim: Claim, rows: pd.DataFrame) -> Verdict | None:
         means.append(float(np.mean(values)))
         if claim.expected:
             verdicts[_verdict(claim, values)] += 1
+    told = {word: verdicts[word] for word in VERDICTS if verdicts[word]}
     said = ", ".join(
-        word if count == len(found) else f"{word} in {count} of {len(found)}" for word, count in verdicts.items()
+        word if count == len(found) else f"{word} in {count} of {len(found)}" for word, count in told.items()
     )
     difference = ""
     if isinstance(claim.paper, int | float) and len(means) == 1 and claim.paper:
-        difference = f"{means[0] - claim.paper:+.0f} points" if figure.change else f"{means[0] / claim.paper - 1:+.0%}"
+        apart = means[0] - claim.paper if figure.change else 100 * (means[0] / claim.paper - 1)
+        # Not -0.
+        difference = f"{round(apart) + 0:+d} {'points' if figure.change else '%'}"
     return Verdict("<br>".join(shown), difference, said)
 
 

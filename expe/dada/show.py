@@ -2,122 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
+import pandas as pd
+
+from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.report import style
+from expe.common.tables import table
+
+#: Row that others are compared with, and what the rows without shared links are called.
+BASE, ESTIMATED = "HEFT", ", estimated"
+_TASKS = "report.tasks."
+#: Column -> heading, and how it is shown.
+SHOWN = {"gflops": ("Gflop/s", "{:.0f}"), "moved": ("GB", "{:.2f}")}
 
 
-class Measured(NamedTuple):
-    """What came of a run."""
+def columns(row: Mapping[str, Any], run: Path) -> dict[str, float]:
+    """Return Gflop/s of the factorisation, from the first task's start to the last one's end, and GB (1e9 bytes) moved.
 
-    #: Of the factorisation: operations over the time from the first task's start to the last one's end.
-    gflops: float
-    #: GB (1e9 bytes) copied between memories.
-    moved: float
-    #: Share of the tasks that ran on CPU cores.
-    on_cpu: float
-
-
-Curve = Mapping[int, Measured]
-#: Row that others are compared with.
-BASE = "HEFT"
+    Raises:
+        SimulationError: a task did not succeed.
+    """
+    done = sum(count for name, count in row.items() if name.startswith(_TASKS) and not pd.isna(count))
+    if done != row["nb_jobs"]:
+        raise SimulationError(f"{run}: a task did not succeed")
+    return {"gflops": row["report.gflops"], "moved": row["report.bytes_moved"] / 1e9}
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
-    """Return a table in Markdown whose first columns are texts."""
-    marks = ["---"] * texts + ["---:"] * (len(head) - texts)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, marks, *rows))
+def _curves(found: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return dispatcher -> its runs by the number of GPUs, in the order of the campaign."""
+    return {
+        str(name): runs.set_index("platform.gpus").sort_index()
+        for name, runs in found.groupby("dispatcher", sort=False)
+    }
 
 
-def gpus_table(found: Mapping[str, Curve]) -> str:
+def gpus_table(found: pd.DataFrame) -> str:
     """Return Gflop/s and GB moved of each row for each number of GPUs."""
-    counts = list(next(iter(found.values())))
-    rows = []
-    for label, curve in found.items():
-        rows.append([label, "Gflop/s", *(f"{curve[gpus].gflops:.0f}" for gpus in counts)])
-        rows.append(["", "GB", *(f"{curve[gpus].moved:.2f}" for gpus in counts)])
-    return table(["row", "GPUs:", *map(str, counts)], rows, 2)
+    lines = []
+    for label, curve in _curves(found).items():
+        for name, (metric, (heading, shown)) in zip((label, ""), SHOWN.items(), strict=True):
+            lines.append([name, heading, *map(shown.format, curve[metric])])
+    return table(["row", "GPUs:", *map(str, sorted(found["platform.gpus"].unique()))], lines, 2)
 
 
-def claim_table(curves: Mapping[str, Mapping[str, Curve]]) -> str:
+def ratios_table(found: pd.DataFrame) -> str:
     """Return for each factorisation and number of GPUs how DADA compares with HEFT, as ratios."""
-    rows = []
-    counts = sorted({gpus for found in curves.values() for gpus in found[BASE]})
-    for kernel, found in curves.items():
-        for label in (name for name in found if name.startswith("DADA")):
-            for what in ("gflops", "moved"):
-                ratios = {
-                    gpus: f"{getattr(found[label][gpus], what) / getattr(found[BASE][gpus], what):.2f}"
-                    for gpus in found[BASE]
-                }
-                heading = "Gflop/s" if what == "gflops" else "GB"
-                first = [kernel, label] if what == "gflops" else ["", ""]
-                rows.append([*first, heading, *(ratios.get(gpus, "") for gpus in counts)])
-    return table(["", f"row, over {BASE}", "GPUs:", *map(str, counts)], rows, 3)
+    counts, lines = sorted(found["platform.gpus"].unique()), []
+    for kernel, of_kernel in found.groupby("workload", sort=False):
+        curves = _curves(of_kernel)
+        for label in (name for name in curves if name.startswith("DADA")):
+            for names, (metric, (heading, _)) in zip(([str(kernel), label], ["", ""]), SHOWN.items(), strict=True):
+                ratios = curves[label][metric] / curves[BASE][metric]
+                lines.append([*names, heading, *(f"{ratios[gpus]:.2f}" if gpus in ratios else "" for gpus in counts)])
+    return table(["", f"row, over {BASE}", "GPUs:", *map(str, counts)], lines, 3)
 
 
-def alpha_table(sweep: Mapping[str, Mapping[tuple[float, bool], Measured]]) -> str:
+def _sweep(found: pd.DataFrame) -> dict[tuple[str, bool], pd.DataFrame]:
+    """Return kernel, and whether copies are predicted -> runs by alpha."""
+    return {
+        (str(kernel), bool(predicted)): runs.set_index("dispatcher.alpha").sort_index()
+        for (kernel, predicted), runs in found.groupby(["workload", "dispatcher.communication"], sort=False)
+    }
+
+
+def alpha_table(found: pd.DataFrame) -> str:
     """Return Gflop/s and GB moved for each alpha, without and with the prediction of copies."""
-    rows = []
-    for kernel, found in sweep.items():
-        alphas = sorted({alpha for alpha, _ in found})
-        for cp in (False, True):
-            name = "DADA(alpha) + CP" if cp else "DADA(alpha)"
-            rows.append([kernel, name, "Gflop/s", *(f"{found[alpha, cp].gflops:.0f}" for alpha in alphas)])
-            rows.append(["", "", "GB", *(f"{found[alpha, cp].moved:.2f}" for alpha in alphas)])
-    return table(["", "", "alpha:", *(f"{alpha:g}" for alpha in alphas)], rows, 3)
+    lines = []
+    for (kernel, predicted), runs in _sweep(found).items():
+        names = [kernel, "DADA(alpha) + CP" if predicted else "DADA(alpha)"]
+        for begin, (metric, (heading, shown)) in zip((names, ["", ""]), SHOWN.items(), strict=True):
+            lines.append([*begin, heading, *map(shown.format, runs[metric])])
+    alphas = sorted(found["dispatcher.alpha"].unique())
+    return table(["", "", "alpha:", *(f"{alpha:g}" for alpha in alphas)], lines, 3)
 
 
-def transfers_table(forms: Mapping[tuple[str, str], Curve]) -> str:
+def transfers_table(found: pd.DataFrame) -> str:
     """Return what sharing links costs: Gflop/s with copies simulated over those with copies estimated."""
-    labels = list(dict.fromkeys(label for label, _ in forms))
-    counts = list(forms[labels[0], "simulated"])
-    rows = []
-    for label in labels:
+    curves, counts = _curves(found[found["workload"] == "cholesky"]), (4, 8)
+    lines = []
+    for label in (name for name in curves if not name.endswith(ESTIMATED)):
         cells = []
         for gpus in counts:
-            shared, alone = forms[label, "simulated"][gpus], forms[label, "estimated"][gpus]
-            cells += [f"{shared.gflops:.0f}", f"{alone.gflops:.0f}", f"{shared.gflops / alone.gflops - 1:+.0%}"]
-        rows.append([label, *cells])
+            shared, alone = curves[label]["gflops"][gpus], curves[label + ESTIMATED]["gflops"][gpus]
+            cells += [f"{shared:.0f}", f"{alone:.0f}", f"{shared / alone - 1:+.0%}"]
+        lines.append([label, *cells])
     head = [f"{gpus} GPUs, {what}" for gpus in counts for what in ("simulated", "estimated", "difference")]
-    return table(["row", *head], rows)
+    return table(["row", *head], lines)
 
 
-def gpus_picture(path: Path, kernel: str, found: Mapping[str, Curve]) -> None:
+def gpus_picture(path: Path, found: pd.DataFrame) -> None:
     """Draw Gflop/s and GB moved over the number of GPUs, as the slides do."""
-    curves = {
-        label: (index, {float(gpus): one for gpus, one in curve.items()})
-        for index, (label, curve) in enumerate(found.items())
-    }
-    _picture(path, f"{kernel}, 8192 x 8192", "GPUs", curves)
+    curves = {label: (index, curve) for index, (label, curve) in enumerate(_curves(found).items())}
+    _picture(path, f"{path.stem}, 8192 x 8192", "GPUs", curves)
 
 
-def alpha_picture(path: Path, sweep: Mapping[str, Mapping[tuple[float, bool], Measured]]) -> None:
+def alpha_picture(path: Path, found: pd.DataFrame) -> None:
     """Draw Gflop/s and GB moved over alpha; dashed: with the prediction of copies."""
-    curves = {}
-    for number, (kernel, found) in enumerate(sweep.items()):
-        for cp in (False, True):
-            curve = {alpha: one for (alpha, with_cp), one in found.items() if with_cp == cp}
-            # The styles of curves go through all colours before the stroke changes.
-            curves[f"{kernel}{' + CP' if cp else ''}"] = (number + len(style.SERIES) * cp, curve)
+    kernels = list(found["workload"].unique())
+    # The styles of curves go through all colours before the stroke changes.
+    curves = {
+        f"{kernel}{' + CP' if predicted else ''}": (kernels.index(kernel) + len(style.SERIES) * predicted, runs)
+        for (kernel, predicted), runs in _sweep(found).items()
+    }
     _picture(path, "DADA on 8 GPUs", "alpha", curves)
 
 
-def _picture(path: Path, title: str, across: str, curves: Mapping[str, tuple[int, Mapping[float, Measured]]]) -> None:
+def _picture(path: Path, title: str, across: str, curves: Mapping[str, tuple[int, pd.DataFrame]]) -> None:
     """Draw Gflop/s above GB moved; each curve with the number of its style."""
     with style.styled():
         figure, panels = style.new_figure(5.6, rows=2)
-        for axes, field, heading in zip(panels, ("gflops", "moved"), ("Gflop/s", "GB moved"), strict=True):
+        for axes, metric, heading in zip(panels, SHOWN, ("Gflop/s", "GB moved"), strict=True):
             for label, (index, curve) in curves.items():
-                values = [getattr(one, field) for one in curve.values()]
                 drawn = style.series_style(index)
-                axes.plot(list(curve), values, label=label, marker="o", markersize=3.0, linewidth=1.3, **drawn)
+                places = [float(place) for place in curve.index]
+                axes.plot(places, list(curve[metric]), label=label, marker="o", markersize=3.0, linewidth=1.3, **drawn)
             axes.set_ylabel(heading)
             axes.set_ylim(bottom=0)
             axes.grid(visible=True, axis="y")
         panels[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=2)
         panels[1].set_xlabel(across)
     write_whole(path, style.alone(figure, path.stem, f"{title}: Gflop/s and GB moved"))
+
+
+def _kernel(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the rows of a kernel alone."""
+    return lambda *found: make(*found[:-1], found[-1][found[-1]["workload"] == name])
+
+
+_COMPARED = ("cholesky", "lu and qr")
+SECTIONS = {
+    "ratios": (_COMPARED, ratios_table),
+    "cholesky": ("cholesky", gpus_table),
+    "lu": ("lu and qr", _kernel("lu", gpus_table)),
+    "qr": ("lu and qr", _kernel("qr", gpus_table)),
+    "alpha": ("alpha", alpha_table),
+    "transfers": (("cholesky", "estimated"), transfers_table),
+}
+PICTURES = {
+    "cholesky.svg": ("cholesky", gpus_picture),
+    "lu.svg": ("lu and qr", _kernel("lu", gpus_picture)),
+    "qr.svg": ("lu and qr", _kernel("qr", gpus_picture)),
+    "alpha.svg": ("alpha", alpha_picture),
+}

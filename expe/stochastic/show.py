@@ -1,179 +1,160 @@
-"""Tables and pictures of what was measured."""
+"""Tables and pictures of the page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from grid import CLAIMS, TABLES, Claim, Table
+import pandas as pd
 
+from batdispatch.core.errors import SimulationError
+from batdispatch.inputs.files import write_whole
+from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.lineage import FILE as LINEAGE
+from batdispatch.results.lineage import read_lineage
+from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.report import style
-from batdispatch.runs.over_seeds import half_width, interval
+from expe.common.tables import half_width, interval, table
 
-#: Value that is varied -> label of a dispatcher -> metric -> its value for each seed.
-Cells = dict[str, dict[str, dict[str, list[float]]]]
-
-COLUMNS = {
-    "utilisation": "utilisation",
+HOUR = 3600.0
+SHOWN = {
+    "useful": "utilisation",
     "response": "response (h)",
     "response_all": "response, all jobs (h)",
     "wasted": "wasted",
     "failures": "failures a job",
-    "cpu": "CPU s",
 }
-#: Picture -> table, metric, label of the horizontal axis, of the vertical one, and the paper's.
-PICTURES = {
-    "1-response": ("1-laws", "response", "law of the run time", "mean response (h)", "1 (a)"),
-    "1-utilisation": ("1-laws", "utilisation", "law of the run time", "utilisation", "1 (b)"),
-    "2-utilisation": ("2-rate", "utilisation", "rate of small work", "utilisation", "2 (c)"),
-    "2-response": ("2-rate", "response_all", "rate of small work", "mean response of all jobs (h)", "2 (d)"),
-    "2-response-large": ("2-rate", "response", "rate of small work", "mean response of large jobs (h)", "2, last"),
-    "3-utilisation": ("3-share", "utilisation", "share of small jobs", "utilisation", "3 (e)"),
-    "3-response": ("3-share", "response", "share of small jobs", "mean response (h)", "3 (f)"),
-    "4-utilisation": ("4-intrepid", "utilisation", "widths, arrivals", "utilisation", "4 (g)"),
-    "4-response": ("4-intrepid", "response", "widths, arrivals", "mean response (h)", "4 (h)"),
+#: Part -> heading of the column of what is varied, and that of the campaign's table.
+VARIED = {
+    "1-laws": ("law", "workload"),
+    "1-widths": ("widths", "workload.widths"),
+    "2-rate": ("rate", "workload.rate"),
+    "2-wide": ("rate", "workload.rate"),
+    "2-measured": ("rate", "workload.rate"),
+    "3-share": ("share of small jobs", "workload.share"),
+    "3-widths": ("widths", "workload.widths"),
+    "4-intrepid": ("widths, arrivals", "workload"),
 }
-
-
-#: Tables whose values are names.
+#: Parts whose values are names.
 NAMED = ("1-laws", "4-intrepid")
-#: Above the table of claims.
-SUMMARY = (
-    "What the paper claims, and what we measured. A change is the mean over SEEDS seeds of the change seed by seed, "
-    "with its 95 % confidence interval, for each value of what the scenario varies. A claim holds where the interval "
-    "lies on its side of 0, and is undecided where 0 is inside. The paper's own conclusion, over all scenarios, is a "
-    "response time of -25 % and a utilisation of +30 %."
-)
 
 
-def shown_interval(values: Sequence[float]) -> str:
+def columns(row: Mapping[str, Any], run: Path) -> dict[str, float]:
+    """Return what a run is judged by.
+
+    ``useful``: useful work over the machine's time; ``wasted``: work of failed attempts over it; ``response``: mean of
+    the stochastic jobs, h; ``response_all``: of all jobs, h; ``failures``: of a stochastic job.
+
+    Raises:
+        SimulationError: a job was lost.
+    """
+    if not row["attempts.jobs"] == row["attempts.jobs_succeeded"] == row["nb_jobs"]:
+        raise SimulationError(f"{run}: a job was lost")
+    jobs = read_columns(run / "jobs.csv")
+    large = jobs.take(np.array([not name.startswith("small-") for name in jobs.job_id]))
+    long = attempt_metrics(large, lineage=read_lineage(run / LINEAGE, large))
+    used = row["attempts.effective_utilisation"]
+    return {
+        "useful": used,
+        "wasted": used * row["attempts.wasted_work"] / row["attempts.useful_work"],
+        "response": float(long["mean_response_time"] or 0) / HOUR,
+        "response_all": row["attempts.mean_response_time"] / HOUR,
+        "failures": float(long["failures_per_job"] or 0),
+    }
+
+
+def shown_interval(values: pd.Series[float]) -> str:
     """Return mean and half width of the interval, with fewer digits where the mean is large."""
-    return interval(values, 1 if abs(float(np.mean(values))) >= 10 else 3)
+    return interval(list(values), 1 if abs(float(values.mean())) >= 10 else 3)
 
 
-def change(values: Sequence[float], base: Sequence[float]) -> str:
-    """Return by how many per cent values exceed others of the same seeds, with the interval over seeds."""
-    if min(base) <= 0:
-        return ""
-    ratios = changes_of(values, base)
-    return f"{float(np.mean(ratios)):+.0f} ± {half_width(ratios):.0f} %"
+def _by_value(found: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
+    """Return value of what is varied -> dispatcher -> its runs, by seed."""
+    _, column = VARIED.get(found["part"].iloc[0], ("", "part"))
+    cells: dict[str, dict[str, pd.DataFrame]] = {}
+    for (value, name), runs in found.groupby([column, "dispatcher"], sort=False):
+        shown = value if isinstance(value, str) else f"{value:g}"
+        cells.setdefault(shown, {})[str(name)] = runs.set_index("workload.seed")
+    return cells
 
 
-def changes_of(values: Sequence[float], base: Sequence[float]) -> list[float]:
-    """Return by how many per cent each value exceeds the other one of its seed."""
-    return [100 * (value / other - 1) for value, other in zip(values, base, strict=True)]
-
-
-def verdict(claim: Claim, cells: Cells) -> tuple[str, str]:
-    """Return what was measured of a claim, and whether it holds: at each value, by the 95 % interval over seeds."""
-    told, found = [], {"holds": 0, "does not hold": 0, "is undecided": 0}
-    for value in claim.values or cells:
-        ours, base = (cells[value][label][claim.metric] for label in (claim.ours, claim.base))
-        ratios = changes_of(ours, base)
-        mean, width = claim.sign * float(np.mean(ratios)), half_width(ratios)
-        found["holds" if mean > width else "does not hold" if mean < -width else "is undecided"] += 1
-        told.append(f"{value}: {change(ours, base)}" if value else change(ours, base))
-    total = sum(found.values())
-    said = [word if count == total else f"{word} in {count} of {total}" for word, count in found.items() if count]
-    return "<br>".join(told), ", ".join(said)
-
-
-def summary(known: dict[str, Cells]) -> list[str]:
-    """Return the lines of the table of claims."""
-    names = {"utilisation": "utilisation", "response": "response", "response_all": "response, all jobs"}
-    lines = ["| scenario | claim | change measured | the claim |", "|---|---|---|---|"]
-    for claim in CLAIMS:
-        measured, said = verdict(claim, known[claim.table])
-        lines.append(f"| {claim.scenario} | {claim.says} ({names[claim.metric]}) | {measured} | {said} |")
-    return lines
-
-
-def rows_of(table: Table, cells: Cells) -> list[str]:
-    """Return a table's lines; the changes are against the first dispatcher, seed by seed."""
-    small = table.key.startswith(("2", "4"))
-    shown = [metric for metric in COLUMNS if metric != "response_all" or small]
-    varied = [table.varied] if table.varied else []
-    head = [*varied, "", *(COLUMNS[metric] for metric in shown), "utilisation vs HPC", "response vs HPC"]
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    for value, dispatchers in cells.items():
-        base: dict[str, list[float]] = {}
+def part_table(found: pd.DataFrame) -> str:
+    """Return a part's table; the changes are against HPC under the same plan, seed by seed."""
+    part = found["part"].iloc[0]
+    metrics = [metric for metric in SHOWN if metric != "response_all" or part.startswith(("2", "4"))]
+    varied = [VARIED[part][0]] if part in VARIED else []
+    lines = []
+    for value, dispatchers in _by_value(found).items():
+        base = pd.DataFrame()
         for label, runs in dispatchers.items():
             if label.startswith("HPC") and "speculative" not in label:
                 base = runs
-            texts = [
-                shown_interval(runs[metric]) if metric != "cpu" else f"{np.mean(runs['cpu']):.2f}" for metric in shown
-            ]
             changes = [
-                "" if runs is base else change(runs[metric], base[metric]) for metric in ("utilisation", "response")
+                "" if runs is base else f"{interval(list(100 * (runs[metric] / base[metric] - 1)), 0, '+')} %"
+                for metric in ("useful", "response")
             ]
-            lines.append(f"| {' | '.join([*([value] if varied else []), label, *texts, *changes])} |")
-    return lines
+            texts = [*(shown_interval(runs[metric]) for metric in metrics), f"{runs['cpu_seconds'].mean():.2f}"]
+            lines.append([*([value] if varied else []), label, *texts, *changes])
+    head = [*varied, "", *(SHOWN[metric] for metric in metrics), "CPU s", "utilisation vs HPC", "response vs HPC"]
+    return table(head, lines, 1 + len(varied))
 
 
-def results(known: dict[str, Cells]) -> str:
-    """Return results.md."""
-    first = next(iter(next(iter(next(iter(known.values())).values())).values()))
-    seeds = len(first["utilisation"])
-    head = (Path(__file__).with_name("preface.md")).read_text(encoding="utf-8").replace("SEEDS", str(seeds))
-    title, _, rest = head.partition("\n")
-    lines = [title, "", SUMMARY.replace("SEEDS", str(seeds)), "", *summary(known), "", "## How it was measured"]
-    lines.append(rest.rstrip())
-    for table in TABLES:
-        if table.key not in known:
-            continue
-        lines += ["", f"## {table.title}", "", f"Claimed: {table.claim}"]
-        for name, (key, _, _, label, of) in PICTURES.items():
-            if key == table.key:
-                lines += ["", f"![{label}, after the slides' scenario {of}]({name}.svg)"]
-        lines += ["", *rows_of(table, known[table.key])]
-        if table.found:
-            lines += ["", f"Found: {table.found}"]
-    return "\n".join(lines) + "\n"
+def picture(path: Path, found: pd.DataFrame, metric: str, across: str, label: str) -> None:
+    """Draw a curve that the slides have, with the 95 % confidence intervals."""
+    cells, named = _by_value(found), found["part"].iloc[0] in NAMED
+    with style.styled():
+        figure, (axes,) = style.new_figure()
+        shown = list(next(iter(cells.values())))
+        for index, dispatcher in enumerate(shown):
+            values = [list(cells[value][dispatcher][metric]) for value in cells]
+            # Names have no distances: the dispatchers of one name stand beside each other, and no line joins names.
+            beside = (index - (len(shown) - 1) / 2) * 0.16
+            axes.errorbar(
+                [at + beside if named else float(value) for at, value in enumerate(cells)],
+                [float(np.mean(listed)) for listed in values],
+                yerr=[half_width(listed) for listed in values],
+                label=dispatcher,
+                marker="o",
+                markersize=3.5,
+                capsize=2.5,
+                **style.series_style(index) | ({"linestyle": "none"} if named else {}),
+            )
+        if named:
+            axes.set_xticks(range(len(cells)), list(cells))
+        axes.set_xlabel(across)
+        axes.set_ylabel(label)
+        if named and metric == "response":
+            # From half an hour to three weeks.
+            axes.set_yscale("log")
+            low, high = axes.get_ylim()
+            hours = [hour for hour in (1, 2, 5, 10, 20, 50, 100, 200, 500) if low <= hour <= high]
+            axes.set_yticks(hours, [str(hour) for hour in hours])
+            axes.set_yticks([], minor=True)
+        else:
+            axes.set_ylim(bottom=0)
+        axes.grid(visible=True, axis="y")
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.22), ncols=2)
+    write_whole(path, style.alone(figure, path.stem, label))
 
 
-def pictures(known: dict[str, Cells], folder: Path) -> None:
-    """Draw the curves that the slides have, with the 95 % confidence intervals."""
-    for name, (key, metric, across, label, _) in PICTURES.items():
-        if key not in known:
-            continue
-        cells = known[key]
-        with style.styled():
-            figure, (axes,) = style.new_figure()
-            shown = list(next(iter(cells.values())))
-            named = key in NAMED
-            for index, dispatcher in enumerate(shown):
-                values = [cells[value][dispatcher][metric] for value in cells]
-                # Names have no distances: the dispatchers of one name stand beside each other, and no line joins names.
-                beside = (index - (len(shown) - 1) / 2) * 0.16
-                axes.errorbar(
-                    [at + beside if named else float(value) for at, value in enumerate(cells)],
-                    [float(np.mean(listed)) for listed in values],
-                    yerr=[half_width(listed) for listed in values],
-                    label=dispatcher,
-                    marker="o",
-                    markersize=3.5,
-                    capsize=2.5,
-                    **style.series_style(index) | ({"linestyle": "none"} if named else {}),  # type: ignore[arg-type]
-                )
-            if named:
-                axes.set_xticks(range(len(cells)), list(cells))
-            axes.set_xlabel(across)
-            axes.set_ylabel(label)
-            if named and metric == "response":
-                # From half an hour to three weeks.
-                axes.set_yscale("log")
-                low, high = axes.get_ylim()
-                hours = [hour for hour in (1, 2, 5, 10, 20, 50, 100, 200, 500) if low <= hour <= high]
-                axes.set_yticks(hours, [str(hour) for hour in hours])
-                axes.set_yticks([], minor=True)
-            else:
-                axes.set_ylim(bottom=0)
-            axes.grid(visible=True, axis="y")
-            axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.22), ncols=2)
-        text = style.to_svg(figure, name, label)
-        # In a file of its own a picture has no page whose ink it could take.
-        text = text.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" color="#222" ', 1)
-        opened = text.index(">", text.index("<svg ")) + 1
-        text = text[:opened] + '<rect width="100%" height="100%" fill="#fff"/>' + text[opened:]
-        (folder / f"{name}.svg").write_text(text, encoding="utf-8")
+def _drawn(part: str, metric: str, across: str, label: str) -> tuple[str, Callable[..., None]]:
+    return part, partial(picture, metric=metric, across=across, label=label)
+
+
+PARTS = ("1-plan", "1-closed", "1-laws", "1-widths", "2-rate", "2-wide", "2-measured")
+PARTS += ("3-share", "3-repack", "3-widths", "4-intrepid")
+SECTIONS = {part: (part, part_table) for part in PARTS}
+PICTURES = {
+    "1-response.svg": _drawn("1-laws", "response", "law of the run time", "mean response (h)"),
+    "1-utilisation.svg": _drawn("1-laws", "useful", "law of the run time", "utilisation"),
+    "2-utilisation.svg": _drawn("2-rate", "useful", "rate of small work", "utilisation"),
+    "2-response.svg": _drawn("2-rate", "response_all", "rate of small work", "mean response of all jobs (h)"),
+    "2-response-large.svg": _drawn("2-rate", "response", "rate of small work", "mean response of large jobs (h)"),
+    "3-utilisation.svg": _drawn("3-share", "useful", "share of small jobs", "utilisation"),
+    "3-response.svg": _drawn("3-share", "response", "share of small jobs", "mean response (h)"),
+    "4-utilisation.svg": _drawn("4-intrepid", "useful", "widths, arrivals", "utilisation"),
+    "4-response.svg": _drawn("4-intrepid", "response", "widths, arrivals", "mean response (h)"),
+}

@@ -71,13 +71,15 @@ def test_when_a_claim_holds(expected: str, paper: float | str, values: list[floa
     verdict = judged(claim(expected, paper), rows(A=values))
     assert verdict is not None
     assert verdict.said == said
-    assert verdict.difference == (f"{np.mean(values) / paper - 1:+.0%}" if isinstance(paper, float) else "")
+    assert verdict.difference == (f"{100 * np.mean(values) / paper - 100:+.0f} %" if isinstance(paper, float) else "")
 
 
 def test_a_claim_about_several_values_is_judged_at_each() -> None:
     found = pd.concat([rows(A=[1.0, 1.1], B=[2.0, 2.2]), rows(A=[3.0, 3.3], B=[2.0, 2.2]).assign(workload="x")])
     verdict = judged(claim("below 0 %", over={"dispatcher": "B"}, each="workload", change=True), found)
     assert verdict == ("w: -50.00 ± 0.00 %<br>x: +50.00 ± 0.00 %", "", "holds in 1 of 2, does not hold in 1 of 2")
+    among = claim("below 1", over={"dispatcher": "B"}, each="workload", among=["w"])
+    assert judged(among, found) == ("w: 0.50 ± 0.00", "", "holds")
     largest = judged(claim("at most 3.3", each="workload", take="largest", unit=0.5), found)
     assert largest == ("w: 2.20<br>x: 6.60", "", "holds in 1 of 2, does not hold in 1 of 2")
     assert judged(claim("at most 1", take="smallest"), found) == ("1.00", "", "holds")
@@ -86,6 +88,10 @@ def test_a_claim_about_several_values_is_judged_at_each() -> None:
 def test_what_was_not_run_is_not_judged() -> None:
     table = claims_table([claim("at most 1", 0.9)], rows(B=[1.0]))
     assert table.splitlines()[2] == "| A waits | table 1 | 0.9 | not run |  | at most 1 |  |"
+
+    # Nor is a part whose columns are not there either.
+    other = Figure(metric="wait", of={"part": "q"}, each="workload.rate")
+    assert values_of(other, rows(A=[1.0])) == {}
 
 
 def test_a_claim_that_does_not_say_which_run_is_refused() -> None:

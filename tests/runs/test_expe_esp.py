@@ -1,20 +1,19 @@
-"""The ESP experiment: its data are the published ones, its page shows them, and the rows are near the paper's."""
+"""The ESP experiment: its data are the published ones, and a row says what came of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-import numpy as np
+import pandas as pd
 import pytest
 
-from experiments import experiment, pictures_agree, sections
+from batdispatch.core.errors import SimulationError
+from expe.common.claims import read_claims
+from expe.common.running import CLAIMS, EXPE
+from expe.esp import show
 
-ROOT = Path(__file__).parents[2]
-ORACLE = json.loads((ROOT / "tests" / "oracles" / "auction" / "esp.json").read_text(encoding="utf-8"))
+ORACLE = json.loads((EXPE.parent / "tests" / "oracles" / "auction" / "esp.json").read_text(encoding="utf-8"))
 #: Row of the experiment -> row of the oracle.
 NAMES = {
     "backfill, basic": "backfill/basic",
@@ -24,76 +23,46 @@ NAMES = {
 }
 
 
-@pytest.fixture(scope="module")
-def modules() -> Iterator[dict[str, ModuleType]]:
-    """The files of the experiment."""
-    with experiment("esp", "grid", "show", "run") as found:
-        yield found
-
-
-def test_the_figures_are_the_published_ones(modules: dict[str, ModuleType]) -> None:
-    grid = modules["grid"]
-    for known, told in (("paper", grid.PAPER), ("mean_of_3_seeds_spaced_over_10800_s", grid.REFERENCE)):
+def test_the_figures_are_the_published_ones() -> None:
+    for known, told in (("paper", show.PAPER), ("mean_of_3_seeds_spaced_over_10800_s", show.REFERENCE)):
         assert told.keys() == NAMES.keys()
         for row, name in NAMES.items():
             published = ORACLE[known][name]
             fields = ("wait", "wait_std", "slowdown", "slowdown_std", "util")
             assert told[row] == tuple(published[field] for field in fields)
-
-
-def measured(show: ModuleType, wait: float, slowdown: float = 10.0, **statuses: int) -> Any:
-    """A run that waited for so long; the rest does not matter."""
-    return show.Measured(wait, 1.0, slowdown, 20.0, 0.9, 3.0, 2.0, 1.0, 5.0, 0.002, 0.3, statuses)
-
-
-def test_a_row_that_is_not_measured_says_so_and_a_mean_too_far_off_stands_out(modules: dict[str, ModuleType]) -> None:
-    show = modules["show"]
-    runs = [measured(show, wait, 18.11 * 1.2) for wait in (1.5, 1.7)]
-    lines = show.comparison_table({"backfill, basic": runs}).splitlines()
-    assert "| backfill, basic | wait (h) | 1.60 | 1.65 | 1.60 ± 1.27 | +0% | yes |" in lines
-    assert "| backfill, basic | slowdown | 18.11 | 16.56 | 21.73 ± 0.00 | +20% | **no** |" in lines
-    assert sum("not measured yet" in line for line in lines) == 15
-
-
-def test_a_ratio_of_waits_is_taken_seed_by_seed_and_too_large_a_mean_stands_out(modules: dict[str, ModuleType]) -> None:
-    show = modules["show"]
-    waits = {
-        "backfill, basic": (2.0, 4.0),
-        "IPSCHED, basic": (1.0, 2.4),
-        "backfill, multifactor": (2.0, 2.0),
-        "IPSCHED, multifactor": (1.2, 1.2),
+    claims = [claim for claim in read_claims(EXPE / "esp" / CLAIMS).claims if claim.expected == "within 15 %"]
+    assert {(claim.ours.of["dispatcher"], claim.ours.metric): claim.paper for claim in claims} == {
+        (row, metric): getattr(figures, metric) for row, figures in show.PAPER.items() for metric in show.MEANS
     }
-    found = {row: [measured(show, wait) for wait in times] for row, times in waits.items()}
-    basic, multifactor = show.reduction_table(found).splitlines()[2:]
-    assert basic == "| basic | 0.48 | 0.48 | 0.55 ± 0.64 | 0.60 | yes |"
-    assert multifactor == "| multifactor | 0.36 | 0.33 | 0.60 ± 0.00 | 0.60 | **no** |"
-
-
-def test_windows_that_are_not_proven_are_not_counted_as_such(modules: dict[str, ModuleType]) -> None:
-    show = modules["show"]
-    runs = [measured(show, 1.0, BOUND=3, OPTIMAL=2, FEASIBLE=1), measured(show, 1.0, BOUND=1)]
-    lines = show.decisions_table({"one": runs, "without": [measured(show, 1.0)]}).splitlines()
-    assert lines[2] == "| one | 7 | 6 | 2 | 2.0 | 0.30 | 5.0 |"
-    assert lines[3] == "| without |  |  |  | 2.0 | 0.30 | 5.0 |"
-
-
-def test_the_page_holds_every_section_and_picture() -> None:
-    inside = sections("esp")
-    assert inside.keys() == {"table", "reduction", "sizes", "decisions", "cases", "slurm"}
-    assert all(text.count("\n|") > 3 for text in inside.values())
-    assert pictures_agree("esp")
-
-
-@pytest.mark.slow
-def test_means_are_within_15_percent_of_the_papers(modules: dict[str, ModuleType], tmp_path: Path) -> None:
-    grid, run = modules["grid"], modules["run"]
-    found = run.measure(grid.ROWS, 3, tmp_path, {})
-    for row, runs in found.items():
-        for metric in ("wait", "utilisation"):
-            mean = float(np.mean([getattr(each, metric) for each in runs]))
-            assert mean == pytest.approx(getattr(grid.PAPER[row], metric), rel=grid.TOLERANCE), (row, metric)
     for priorities in ("basic", "multifactor"):
-        pairs = zip(found[f"IPSCHED, {priorities}"], found[f"backfill, {priorities}"], strict=True)
-        assert np.mean([ours.wait / theirs.wait for ours, theirs in pairs]) <= grid.MOST_WAIT
-        for each in found[f"IPSCHED, {priorities}"]:
-            assert set(each.statuses) <= {"BOUND", "OPTIMAL"}, "a window is not proven"
+        ratio = show.PAPER[f"IPSCHED, {priorities}"].wait / show.PAPER[f"backfill, {priorities}"].wait
+        assert any(claim.paper == round(ratio, 2) for claim in read_claims(EXPE / "esp" / CLAIMS).claims)
+
+
+def test_windows_that_are_not_proven_are_not_counted_as_such() -> None:
+    counts = {"BOUND": (3, 1), "OPTIMAL": (2, None), "FEASIBLE": (1, None)}
+    rows = pd.DataFrame({f"report.statuses.{name}": values for name, values in counts.items()})
+    rows = rows.assign(
+        dispatcher="IPSCHED, basic", decisions_seconds_p50=0.002, decisions_seconds_max=0.3, cpu_seconds=5.0
+    )
+    without = rows.assign(dispatcher="backfill, basic", **{name: None for name in rows if name.startswith("report.")})
+    lines = show.decisions_table(pd.concat([rows, without])).splitlines()
+    assert lines[2] == "| backfill, basic |  |  |  | 2.0 | 0.30 | 5.0 |"
+    assert lines[3] == "| IPSCHED, basic | 7 | 6 | 2 | 2.0 | 0.30 | 5.0 |"
+
+
+def test_what_slurm_did_has_a_name() -> None:
+    told = [
+        ({"dispatcher": "passes", "dispatcher.interval": 300.0}, "a pass every 5 minutes"),
+        ({"dispatcher": "passes", "dispatcher.interval": 0.0}, "a pass at each event"),
+        ({"dispatcher": "reservations", "dispatcher.reservations": 1.0}, "1 reservation"),
+        ({"dispatcher": "reservations", "dispatcher.reservations": 0.0}, "a reservation for each job tried"),
+        ({"dispatcher": "reservations", "dispatcher.reservations": 12.0}, "as in the table: 12"),
+    ]
+    for row, name in told:
+        assert show._slurm_case(pd.Series(row)) == name
+
+
+def test_a_job_that_did_not_end_by_itself_is_found() -> None:
+    with pytest.raises(SimulationError, match="459 of 460 jobs"):
+        show.columns({"nb_jobs_success": 459}, Path("run"))

@@ -1,64 +1,55 @@
-"""The summary of the paper's claims: what is said of a claim follows from what was measured."""
+"""The experiment with stochastic jobs: a small version of its campaign, and what its tables compare."""
 
 from __future__ import annotations
 
-import re
-import sys
 from pathlib import Path
-from types import ModuleType
 
+import numpy as np
+import pandas as pd
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "expe" / "stochastic"
+from batdispatch.core.errors import SimulationError
+from expe.stochastic import show
+from experiments import small
 
 
-@pytest.fixture(scope="module")
-def show() -> ModuleType:
-    sys.path.insert(0, str(FOLDER))
-    try:
-        import show
-    finally:
-        sys.path.remove(str(FOLDER))
-    return show
+def test_small_jobs_count_in_the_response_of_all_jobs_alone(tmp_path: Path) -> None:
+    changes = [
+        ("jobs: 50,", "jobs: 5,"),
+        ("seeds: 0..1, options: {rate: [0.1, 0.3]}", "seeds: 0..1, options: {rate: 0.3}"),
+    ]
+    found = small("stochastic", tmp_path, *changes, parts=["2-rate"])
+    assert list(found["dispatcher"].unique()) == ["HPC", "TOptimal", "ATOptimal"]
+    # ATOptimal is told the rate of its workload.
+    assert list(found["dispatcher.rate"].dropna().unique()) == [0.3]
+    for row in found.to_dict("records"):
+        jobs = pd.read_csv(row["run"] / "jobs.csv")
+        names = jobs["job_id"].str.split("~").str[0]
+        ends = jobs.groupby(names)["finish_time"].max() - jobs.groupby(names)["submission_time"].min()
+        large = [not name.startswith("small-") for name in ends.index]
+        assert row["response"] == pytest.approx(ends[large].mean() / 3600)
+        assert row["response_all"] == pytest.approx(ends.mean() / 3600)
+        assert 0 < row["useful"] < 1
+        assert row["failures"] == pytest.approx((names[~names.str.startswith("small-")].size - sum(large)) / sum(large))
+    with pytest.raises(SimulationError, match="a job was lost"):
+        show.columns({**found.iloc[0].to_dict(), "attempts.jobs_succeeded": 1}, tmp_path)
 
 
-def cells(**changes: list[float]) -> dict[str, dict[str, dict[str, list[float]]]]:
-    """Of each value, what is a hundred for HPC in three seeds."""
-    return {value: {"HPC": {"response": [100.0] * 3}, "X": {"response": told}} for value, told in changes.items()}
-
-
-@pytest.mark.parametrize(
-    ("measured", "verdict"),
-    [
-        ({"a": [70.0, 71.0, 72.0]}, "holds"),
-        ({"a": [130.0, 131.0, 132.0]}, "does not hold"),
-        ({"a": [70.0, 100.0, 130.0]}, "is undecided"),
-        (
-            {"a": [70.0, 71.0, 72.0], "b": [130.0, 131.0, 132.0], "c": [70.0, 100.0, 130.0]},
-            "holds in 1 of 3, does not hold in 1 of 3, is undecided in 1 of 3",
-        ),
-    ],
-)
-def test_verdicts(show: ModuleType, measured: dict[str, list[float]], verdict: str) -> None:
-    claim = show.Claim("1", "X responds earlier", "t", "response", "X", "HPC", -1)
-    told, said = show.verdict(claim, cells(**measured))
-    assert said == verdict
-    assert told.count("%") == len(measured)
-    other = show.Claim("1", "X responds later", "t", "response", "X", "HPC", 1, ("a",))
-    first = verdict.partition(" in ")[0]
-    opposite = {"holds": "does not hold", "does not hold": "holds", "is undecided": "is undecided"}
-    assert show.verdict(other, cells(a=measured["a"]))[1] == opposite[first]
-
-
-def test_the_results_open_with_every_claim_and_show_every_picture(show: ModuleType) -> None:
-    page = (FOLDER / "results.md").read_text(encoding="utf-8")
-    opening = page.partition("\n## ")[0]
-    assert opening.count("\n| ") == 1 + len(show.CLAIMS)
-    for claim in show.CLAIMS:
-        assert claim.says in opening
-        assert claim.table in {table.key for table in show.TABLES}
-    drawn = set(re.findall(r"\]\((\S+)\.svg\)", page))
-    assert drawn == set(show.PICTURES) == {path.stem for path in FOLDER.glob("*.svg")}
-    assert {of for *_, of in show.PICTURES.values()} >= {
-        f"{n} ({x})" for n, x in zip("11223344", "abcdefgh", strict=True)
-    }
+def test_a_change_is_against_the_last_row_of_hpc_that_does_not_speculate() -> None:
+    found = pd.DataFrame(
+        {
+            "part": "3-repack",
+            "dispatcher": name,
+            "workload.seed": seed,
+            "useful": 0.5 * factor,
+            "response": 100.0 * factor * (1 + seed),
+            "wasted": 0.0,
+            "failures": 0.0,
+            "cpu_seconds": 1.0,
+        }
+        for name, factor in (("HPC", 1.0), ("HPC, speculative", 1.1), ("HPC, EASY", 2.0), ("TOptimal, EASY", 1.0))
+        for seed in range(2)
+    )
+    changes = [line.split("|")[-2].strip() for line in show.part_table(found).splitlines()[2:]]
+    assert changes == ["", "+10 ± 0 %", "", "-50 ± 0 %"]
+    assert np.isclose(found["useful"].mean(), 0.6375)

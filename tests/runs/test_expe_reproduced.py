@@ -1,0 +1,108 @@
+"""``python -m expe``: what a folder says is run, held against the paper's claims and shown."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from expe.common.claims import read_claims
+from expe.common.running import CLAIMS, EXPE, folders
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Call:
+    """Calls ``python -m expe`` beside a copy of `expe/`."""
+    shutil.copytree(EXPE, tmp_path / "expe", ignore=shutil.ignore_patterns("runs", "__pycache__"))
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "expe", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_the_smallest_version_of_a_folder_from_the_runs_to_the_page(call: Call, tmp_path: Path) -> None:
+    folder = tmp_path / "expe" / "dada"
+    # Three tiles a side, two parts, and no SimGrid.
+    path = folder / "campaign.yaml"
+    text = path.read_text().replace("8192", "1536").replace("=simulated", "=estimated")
+    path.write_text(text.replace("simgrid: always", "simgrid: auto"))
+    (folder / CLAIMS).write_text((folder / CLAIMS).read_text().replace("needs: [simgrid]", "needs: []"))
+    before = files(folder)
+    done = call("dada", "--quick", "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")][2:]
+    claims = read_claims(folder / CLAIMS).claims
+    assert [line[1].strip() for line in lines] == [claim.claim for claim in claims]
+    assert all(re.search(r"holds|does not hold|undecided", line[6]) for line in lines)
+    # Results go elsewhere.
+    assert files(folder) == before
+    shown = tmp_path / "reproduced" / "pages" / "dada-quick"
+    assert {path.name for path in shown.iterdir()} == {"results.md", "cholesky.svg", "lu.svg", "qr.svg", "alpha.svg"}
+    page = (shown / "results.md").read_text()
+    assert re.findall(r"^## (.*)", page, re.MULTILINE) == ["claims", "ratios", "cholesky", "lu", "qr", "alpha"]
+    # What is there is taken, and the page of the whole campaign is not filled with a quick one.
+    assert call("dada", "--quick", "--no-runs").stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1]
+    refused = call("dada", "--quick", "--write")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "error: --write: the pages have the figures of the whole campaigns: not with --quick\n",
+    )
+    missing = call("dada", "--no-runs")
+    assert missing.returncode == 1
+    assert "run the campaign first" in missing.stdout
+
+
+def test_what_needs_a_log_that_is_not_there_is_left_out_and_a_failure_is_told(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "expe" / "dada" / "campaign.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("  qr: {generate: tiles, options: {kernel: qr, ", "  qr: {convert: lost.swf} # {"))
+    claims = path.with_name(CLAIMS)
+    claims.write_text(claims.read_text().replace("needs: [simgrid]", "needs: []"))
+    done = call("dada", "--quick")
+    assert done.returncode == 0
+    assert re.search(r"left out: .*there is no log .*lost.swf; option --logs says where logs are", done.stdout)
+    path.write_text(text.replace("size: 8192", "size: 8191"))
+    failed = call("dada", "--quick")
+    assert failed.returncode == 1
+    assert "failed: the campaign of expe/dada did not end well" in failed.stdout
+    unknown = call("dad")
+    assert unknown.returncode == 2
+    assert "expe/ has no campaign 'dad', known:" in unknown.stderr
+
+
+@pytest.mark.parametrize("name", folders())
+def test_each_folder_shows_its_claims_and_just_the_sections_and_pictures_of_its_page(name: str) -> None:
+    import importlib
+
+    show = importlib.import_module(f"expe.{name}.show")
+    page = (EXPE / name / "results.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"<!-- measured: (\S+) -->\n(.*?)<!-- end -->", page, re.DOTALL))
+    assert found.keys() == {"claims", *show.SECTIONS}
+    for claim in read_claims(EXPE / name / CLAIMS).claims:
+        assert f"| {claim.claim} | {claim.source} |" in found["claims"]
+    assert "not run" not in found["claims"]
+    assert set(re.findall(r"\]\((\S+\.svg)\)", page)) == set(show.PICTURES)
+    assert {path.name for path in (EXPE / name).glob("*.svg")} == set(show.PICTURES)
+
+
+@pytest.mark.slow
+def test_the_quick_version_of_every_folder_runs(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "expe", "--quick", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, cwd=EXPE.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in folders():
+        told = done.stdout.partition(f"\n## {name}\n\n")[2].partition("\n## ")[0]
+        assert told.startswith(("left out: ", "| claim |"))
