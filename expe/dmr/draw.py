@@ -6,20 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from grid import FIXED_UTILISATION, GAINS, HOSTS, PAPER
-from show import History, Measured, Pairs, column, falls
 
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.report import style
-from batdispatch.runs.over_seeds import half_width
+from expe.common.tables import half_width
+from expe.dmr.paper import FIXED_UTILISATION, GAINS, HOSTS, PAPER
+from expe.dmr.tables import History, Measured, Pairs, column, falls
 
 HOUR = 3600.0
 #: Name in the workload -> in the pictures.
 APPLICATIONS = {"cg": "conjugate gradient", "jacobi": "Jacobi", "n-body": "N-body"}
-
-
-def _half(values: Sequence[float]) -> float:
-    return half_width(values) if len(values) > 1 else 0.0
 
 
 def gains_picture(path: Path, found: Mapping[int, Pairs], metric: str, label: str) -> None:
@@ -37,7 +33,13 @@ def gains_picture(path: Path, found: Mapping[int, Pairs], metric: str, label: st
             places = [at + (0.2 if index else -0.2) for at in range(len(found))]
             color = style.series_style(index)["color"]
             axes.barh(
-                places, means, 0.36, xerr=list(map(_half, runs)), color=color, label=kind, error_kw={"linewidth": 0.9}
+                places,
+                means,
+                0.36,
+                xerr=list(map(half_width, runs)),
+                color=color,
+                label=kind,
+                error_kw={"linewidth": 0.9},
             )
             if metric == "wait":
                 theirs = [PAPER[size][index].wait / HOUR for size in found]
@@ -142,7 +144,7 @@ def _over(
             axes.errorbar(
                 list(curve),
                 [float(np.mean(each)) for each in values],
-                yerr=list(map(_half, values)),
+                yerr=list(map(half_width, values)),
                 label=label,
                 marker="o",
                 markersize=3.5,

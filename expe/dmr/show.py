@@ -1,331 +1,233 @@
-"""Tables of what was measured, and the history of a run that some of them and the pictures are made from."""
+"""The experiments of the DMR paper (Iserte et al., 2018): which tables and pictures are made of which runs."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from grid import (
-    FIXED_UTILISATION,
-    GAINS,
-    LEAST_TIME,
-    LEAST_WAIT,
-    NEAR,
-    NO_FURTHER,
-    PAPER,
-    TABLE_1,
-    TABLE_2,
-    TIMEOUT,
-    TOLERANCE,
+import pandas as pd
+
+from batdispatch.core.errors import SimulationError
+from batdispatch.results.runs import read_result
+from expe.dmr.draw import (
+    differences_picture,
+    evolution_picture,
+    gains_picture,
+    jobs_picture,
+    load_picture,
+    modes_picture,
 )
-from numpy.typing import NDArray
+from expe.dmr.tables import (
+    History,
+    Measured,
+    Modes,
+    Pairs,
+    actions_table,
+    curves_table,
+    expectations_table,
+    fs_load_table,
+    fs_near_table,
+    history_of,
+    load_table,
+    modes_table,
+    nearest,
+    pattern_table,
+    schedulers_table,
+    table_4,
+)
 
-from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.lineage import FILE as LINEAGE
-from batdispatch.results.lineage import logical, read_lineage
-from batdispatch.runs.over_seeds import interval, table
-
-#: Metric of table 4 -> heading, digits behind the point, factor.
-METRICS = {
-    "utilisation": ("utilisation (%)", 1, 100.0),
-    "wait": ("wait (s)", 0, 1.0),
-    "execution": ("execution (s)", 0, 1.0),
-    "completion": ("completion (s)", 0, 1.0),
+#: How jobs of either kind are run: label -> dispatcher.
+PAIR = {"fixed": "slurm-backfill", "malleable": "dmr"}
+MODES = {"fixed": "slurm-backfill", "sync": "dmr", "async": "dmr[mode=async]"}
+#: Assumption about who starts the jobs -> dispatchers of fixed and malleable jobs, and --walltime-factor.
+SCHEDULERS: dict[str, tuple[str, str, float | None]] = {
+    "Slurm's backfilling, no walltimes": ("slurm-backfill", "dmr", None),
+    "the same, looks at all jobs": ("slurm-backfill[depth=1000]", "dmr[depth=1000]", None),
+    "Slurm's backfilling, walltimes": ("slurm-backfill", "dmr", 1.5),
+    "EASY, no walltimes": ("easy", "resizing[dispatcher=easy]", None),
+    "EASY, walltimes": ("easy", "resizing[dispatcher=easy]", 1.5),
+    "nobody overtakes": ("fcfs", "resizing[dispatcher=fcfs]", None),
+}
+#: How the speed of CG and Jacobi depends on their size, and that of N-body, where it does.
+CURVES = {
+    "n^0.5": ("power:0.5", None),
+    "n^0.7": ("power:0.7", None),
+    "n^0.8": ("power:0.8", None),
+    "n^0.9": ("power:0.9", None),
+    "linear": ("linear", None),
+    "linear, N-body too": ("linear", "linear"),
 }
 
 
-class Measured(NamedTuple):
-    """What came of one run: means over its jobs in seconds, the workload's time in seconds, and what the layer did."""
+class Case(NamedTuple):
+    """What runs of all seeds have in common: a table of the page, a dispatcher, and what the campaign states of it."""
 
-    utilisation: float
-    wait: float
-    execution: float
-    completion: float
-    workload_time: float
+    table: str
+    dispatcher: str
     jobs: int
-    resizing: Mapping[str, Any]
-    folder: Path
-
-    def per_job(self, action: str) -> float:
-        """Return how many resizes of a kind a job had on average."""
-        return float(self.resizing[action]["count"]) / self.jobs
-
-
-#: Fixed and malleable jobs of each seed.
-Pairs = Sequence[tuple[Measured, Measured]]
+    walltime_factor: float | None = None
+    scalability: str | None = None
+    nbody_scalability: str | None = None
+    gap: float | None = None
+    fs_runtime: float | None = None
 
 
-def column(runs: Sequence[Measured], metric: str) -> list[float]:
-    """Return a metric of each run."""
-    return [float(getattr(run, metric)) for run in runs]
+def columns(row: Mapping[str, Any], run: Path) -> dict[str, float]:
+    """Return the execution time of a run, s, as a mean over its jobs.
 
-
-def falls(found: Pairs, metric: str) -> list[float]:
-    """Return by which share a metric falls from fixed to malleable, for each seed."""
-    return [1 - getattr(malleable, metric) / getattr(fixed, metric) for fixed, malleable in found]
-
-
-def percent(values: Sequence[float], digits: int = 1) -> str:
-    """Return mean and interval of shares, in percent."""
-    return interval([100 * value for value in values], digits)
-
-
-def within(holds: bool) -> str:
-    """Return how a table says whether something is as expected."""
-    return "yes" if holds else "**no**"
-
-
-def table_4(found: Mapping[int, Pairs]) -> str:
-    """Return table 4 of the paper beside ours."""
-    rows = []
-    for size, runs in found.items():
-        for index, kind in enumerate(("fixed", "malleable")):
-            cells = []
-            for metric, (_, digits, factor) in METRICS.items():
-                ours = [factor * value for value in column([pair[index] for pair in runs], metric)]
-                cells += [f"{factor * getattr(PAPER[size][index], metric):,.{digits}f}", interval(ours, digits)]
-            rows.append([str(size), kind, *cells])
-    heads = [text for heading, _, _ in METRICS.values() for text in (f"{heading}: paper", "ours")]
-    return table(["jobs", "", *heads], rows, 2)
-
-
-def expectations_table(found: Mapping[int, Pairs]) -> str:
-    """Return what the paper claims, whether it holds, and how far the fixed waits are from the paper's."""
-    rows = []
-    for size, runs in found.items():
-        fixed, malleable = ([pair[index] for pair in runs] for index in (0, 1))
-        waits, times = falls(runs, "wait"), falls(runs, "workload_time")
-        time_paper, wait_paper = GAINS[size]
-        longer = [-value for value in falls(runs, "execution")]
-        theirs = PAPER[size][1].execution / PAPER[size][0].execution - 1
-        away = float(np.mean(column(fixed, "wait"))) / PAPER[size][0].wait - 1
-        less = np.mean(column(malleable, "utilisation")) < np.mean(column(fixed, "utilisation"))
-        for claim, paper, ours, worst, holds in (
-            ("wait falls (%)", wait_paper, waits, min(waits), np.mean(waits) >= LEAST_WAIT),
-            ("workload time falls (%)", time_paper, times, min(times), np.mean(times) >= LEAST_TIME),
-            ("execution rises (%)", theirs, longer, min(longer), np.mean(longer) > 0),
-        ):
-            rows.append(
-                [str(size), claim, f"{100 * paper:.1f}", percent(ours), f"{100 * worst:.1f}", within(bool(holds))]
-            )
-        rows.append([str(size), "utilisation falls", "yes", "", "", within(bool(less))])
-        rows.append(
-            [str(size), "fixed wait from the paper's (%)", "", f"{100 * away:+.1f}", "", within(abs(away) <= TOLERANCE)]
-        )
-    return table(["jobs", "", "paper", "ours", "least of a seed", "as expected"], rows, 2)
-
-
-def schedulers_table(found: Mapping[tuple[str, int], Pairs]) -> str:
-    """Return waits and workload times under each scheduler."""
-    rows = []
-    for (case, size), runs in found.items():
-        waits = [interval(column([pair[index] for pair in runs], "wait"), 0) for index in (0, 1)]
-        used = percent(column([pair[1] for pair in runs], "utilisation"))
-        rows.append(
-            [str(size), case, *waits, percent(falls(runs, "wait")), percent(falls(runs, "workload_time")), used]
-        )
-    heads = ["fixed wait (s)", "malleable wait (s)", "wait falls (%)", "workload time falls (%)", "utilisation (%)"]
-    lines = []
-    for size in dict.fromkeys(size for _, size in found):
-        fixed, malleable = PAPER[size]
-        told = [f"{fixed.wait:,.0f}", f"{malleable.wait:,.0f}", *(f"{100 * gain:.1f}" for gain in GAINS[size][::-1])]
-        lines.append([str(size), "the paper", *told, f"{100 * malleable.utilisation:.1f}"])
-        lines += [row for row in rows if row[0] == str(size)]
-    return table(["jobs", "", *heads], lines, 2)
-
-
-def curves_table(found: Mapping[str, Pairs]) -> str:
-    """Return what the scalability of CG and Jacobi changes."""
-    return _varied("speed of CG and Jacobi", found)
-
-
-def load_table(found: Mapping[float, Pairs]) -> str:
-    """Return what the load changes."""
-    return _varied("seconds between arrivals", {f"{gap:g}": runs for gap, runs in found.items()})
-
-
-def _varied(head: str, found: Mapping[str, Pairs]) -> str:
-    rows = []
-    for case, runs in found.items():
-        fixed, malleable = ([pair[index] for pair in runs] for index in (0, 1))
-        cells = [percent(column(each, "utilisation")) for each in (fixed, malleable)]
-        cells += [interval(column(each, "wait"), 0) for each in (fixed, malleable)]
-        cells += [percent(falls(runs, metric)) for metric in ("wait", "workload_time", "completion")]
-        rows.append([case, *cells, interval(column(malleable, "execution"), 0)])
-    heads = ["utilisation: fixed (%)", "malleable (%)", "wait: fixed (s)", "malleable (s)", "wait falls (%)"]
-    heads += ["workload time falls (%)", "completion falls (%)", "execution, malleable (s)"]
-    return table([head, *heads], rows)
-
-
-# ---------------------------------------------------------------------- flexible sleeps
-
-
-def actions_table(modes: Mapping[str, Sequence[Measured]]) -> str:
-    """Return table 1 of the paper beside ours."""
-    rows = []
-    for mode, paper in TABLE_1.items():
-        runs = modes[mode]
-
-        def seconds(action: str, what: str, runs: Sequence[Measured] = runs) -> list[float]:
-            return [float(run.resizing[action][what]) for run in runs if run.resizing[action]["count"]]
-
-        def tried(run: Measured) -> float:
-            done, dropped = run.resizing["expand"], run.resizing["dropped_expansions"]
-            return float((done["count"] * done.get("mean", 0.0) + dropped * TIMEOUT) / (done["count"] + dropped))
-
-        for what, theirs, ours, digits in (
-            ("expansions per job", paper.expansions, [run.per_job("expand") for run in runs], 3),
-            ("expansions dropped per job", None, [run.resizing["dropped_expansions"] / run.jobs for run in runs], 3),
-            ("shrinks per job", paper.shrinks, [run.per_job("shrink") for run in runs], 3),
-            ("expansion, mean (s)", None, seconds("expand", "mean"), 2),
-            ("the same with dropped ones (s)", paper.expand, list(map(tried, runs)), 2),
-            ("expansion, longest (s)", paper.longest_expansion, [max(seconds("expand", "most"))], 2),
-            ("shrink, mean (s)", paper.shrink, seconds("shrink", "mean"), 2),
-        ):
-            rows.append([mode, what, "" if theirs is None else f"{theirs:.{digits}f}", interval(ours, digits)])
-    return table(["", "", "paper", "ours"], rows, 2)
-
-
-def modes_table(modes: Mapping[str, Sequence[Measured]], mean: float) -> str:
-    """Return table 2 of the paper beside ours, and what is expected of the order."""
-    fixed = modes["fixed"]
-    rows = []
-    for mode, paper in TABLE_2.items():
-        runs = list(zip(fixed, modes[mode], strict=True))
-        cells = [f"{100 * paper.utilisation:.1f}", percent(column(modes[mode], "utilisation"))]
-        for metric in ("wait", "execution", "completion"):
-            told = ["", ""]
-            if mode != "fixed":
-                told = [f"{100 * getattr(paper, metric):.1f}", percent(falls(runs, metric))]
-            cells += told
-        rows.append([mode, *cells])
-    used = {mode: float(np.mean(column(runs, "utilisation"))) for mode, runs in modes.items()}
-    heads = [
-        text
-        for what in ("utilisation", "wait falls", "execution falls", "completion falls")
-        for text in (f"{what} (%): paper", "ours")
-    ]
-    expected = [
-        f"fixed within {NEAR:.0%} of {FIXED_UTILISATION:.1%}: {within(abs(used['fixed'] - FIXED_UTILISATION) <= NEAR)}",
-        f"sync highest: {within(max(used, key=lambda mode: used[mode]) == 'sync')}",
-        f"async within {NO_FURTHER:.0%} of fixed: {within(abs(used['async'] - used['fixed']) <= NO_FURTHER)}",
-    ]
-    text = f"Mean run time on the size at the start: {mean:g} s. As expected: {'; '.join(expected)}."
-    return f"{table(['', *heads], rows)}\n\n{text}"
-
-
-def fs_near_table(near: Mapping[float, Mapping[str, Sequence[Measured]]]) -> str:
-    """Return what scales near the one of table 2 give, each with whether its fixed jobs use as much as the paper's."""
-    rows = []
-    for mean, modes in near.items():
-        used = {mode: float(np.mean(column(runs, "utilisation"))) for mode, runs in modes.items()}
-        rows.append(
-            [
-                f"{mean:g}",
-                *(percent(column(runs, "utilisation")) for runs in modes.values()),
-                f"{100 * (used['async'] - used['fixed']):.1f}",
-                within(abs(used["fixed"] - FIXED_UTILISATION) <= NEAR),
-                within(used["sync"] >= max(used.values())),
-                within(abs(used["async"] - used["fixed"]) <= NO_FURTHER),
-            ]
-        )
-    heads = [f"{mode} (%)" for mode in next(iter(near.values()))]
-    heads += ["async - fixed", f"fixed within {NEAR:.0%}", "sync highest", f"async within {NO_FURTHER:.0%}"]
-    return table(["mean run time (s)", *heads], rows)
-
-
-def fs_load_table(varied: Mapping[float, Mapping[str, Sequence[Measured]]]) -> str:
-    """Return what the load changes for flexible sleeps."""
-    rows = []
-    for mean, modes in varied.items():
-        cells = [percent(column(runs, "utilisation")) for runs in modes.values()]
-        for mode in ("sync", "async"):
-            runs = modes[mode]
-            cells += [f"{np.mean([run.per_job(action) for run in runs]):.2f}" for action in ("shrink", "expand")]
-            cells.append(percent(falls(list(zip(modes["fixed"], runs, strict=True)), "completion")))
-        rows.append([f"{mean:g}", *cells])
-    heads = [f"utilisation: {mode} (%)" for mode in next(iter(varied.values()))]
-    heads += [
-        f"{mode}: {what}"
-        for mode in ("sync", "async")
-        for what in ("shrinks per job", "expansions per job", "completion falls (%)")
-    ]
-    return table(["mean run time (s)", *heads], rows)
-
-
-# ---------------------------------------------------------------------- one run, job by job and over time
-
-Floats = NDArray[np.float64]
-
-
-class History(NamedTuple):
-    """A run job by job, in the order of ids, and over time: each moment, and what holds from then on.
-
-    Attributes:
-        applications: of each job.
-        wait: of each job, s; as the next two.
-        execution: of each job.
-        completion: of each job.
-        moments: s, float64 [moment].
-        nodes: allocated, [moment].
-        running: number of jobs, [moment].
-        completed: number of jobs, [moment].
+    Raises:
+        SimulationError: a job did not end by itself.
     """
-
-    applications: list[str]
-    wait: Floats
-    execution: Floats
-    completion: Floats
-    moments: Floats
-    nodes: Floats
-    running: Floats
-    completed: Floats
+    if row["nb_jobs_success"] != row["workload.jobs"]:
+        raise SimulationError(f"{run}: a job did not end by itself")
+    return {"execution": row["mean_turnaround_time"] - row["mean_waiting_time"]}
 
 
-def history_of(measured: Measured) -> History:
-    """Return the history of a run, from its files."""
-    segments = read_columns(measured.folder / "jobs.csv")
-    jobs = logical(segments, read_lineage(measured.folder / LINEAGE, segments))
-    order = np.argsort(jobs.job_id)
-    begins, ends = segments.starting_time, segments.finish_time
-    moments = np.unique(np.concatenate([[0.0], begins, ends]))
-    units = segments.requested_number_of_resources.astype(float)
+class Found:
+    """Runs by case and seed."""
 
-    def level(times: Floats, weights: Floats) -> Floats:
-        change = np.zeros(len(moments))
-        np.add.at(change, np.searchsorted(moments, times), weights)
-        total: Floats = np.cumsum(change)
-        return total
+    def __init__(self, rows: pd.DataFrame) -> None:
+        self.runs: dict[Case, dict[int, Measured]] = defaultdict(dict)
+        for row in rows.to_dict("records"):
+            options = [_known(row.get(f"workload.{field.replace('_', '-')}")) for field in Case._fields[2:]]
+            case = Case(row["part"].partition(",")[0], row["dispatcher"], *options)
+            self.runs[case][row["workload.seed"]] = _measured(row)
 
-    one = np.ones(len(order))
-    return History(
-        applications=[str(name).partition("-")[2] for name in jobs.job_id[order]],
-        wait=jobs.waiting_time[order],
-        execution=jobs.execution_time[order],
-        completion=jobs.turnaround_time[order],
-        moments=moments,
-        nodes=level(begins, units) - level(ends, units),
-        running=level(jobs.starting_time, one) - level(jobs.finish_time, one),
-        completed=level(jobs.finish_time, one),
+    def values(self, table: str, field: str) -> list[Any]:
+        """Return the values that a field has in a table, ascending."""
+        return sorted({getattr(case, field) for case in self.runs if case.table == table})
+
+    def of(self, table: str, dispatcher: str, jobs: int, **options: Any) -> list[Measured]:
+        """Return the runs of a case, seed by seed."""
+        found = self.runs[Case(table, dispatcher, jobs, **options)]
+        return [found[seed] for seed in sorted(found)]
+
+    def pairs(self, table: str, jobs: int, dispatchers: Sequence[str] = tuple(PAIR.values()), **options: Any) -> Pairs:
+        """Return what became of the same jobs of each seed, fixed and malleable."""
+        fixed, malleable = (self.of(table, dispatcher, jobs, **options) for dispatcher in dispatchers)
+        return list(zip(fixed, malleable, strict=True))
+
+
+def _known(value: Any) -> Any:
+    """Return a value of a column, None where there is none."""
+    return None if pd.isna(value) else value
+
+
+def _measured(row: dict[str, Any]) -> Measured:
+    return Measured(
+        utilisation=row["utilisation"],
+        wait=row["mean_waiting_time"],
+        execution=row["execution"],
+        completion=row["mean_turnaround_time"],
+        workload_time=row["makespan"],
+        jobs=row["workload.jobs"],
+        resizing=read_result(row["run"]).report.get("resizing", {}),
+        folder=row["run"],
     )
 
 
-def share_of_second_half(history: History, holds: Callable[[History], NDArray[np.bool_]]) -> float:
-    """Return in which share of the second half of a run something holds."""
-    end = history.moments[-1]
-    lasts = np.diff(np.maximum(history.moments, end / 2))
-    return float(lasts[holds(history)[:-1]].sum() / (end / 2))
+def _whole(rows: pd.DataFrame) -> dict[int, Pairs]:
+    found = Found(rows)
+    return {size: found.pairs("table 4", size) for size in found.values("table 4", "jobs")}
 
 
-def pattern_table(found: Mapping[str, Sequence[History]]) -> str:
-    """Return how much of the second half of malleable runs is as the paper tells of it."""
+def _histories(rows: pd.DataFrame) -> dict[str, History]:
+    """Return the first run of the smallest workloads, fixed and malleable."""
+    whole = _whole(rows)
+    return {kind: history_of(one) for kind, one in zip(PAIR, whole[min(whole)][0], strict=True)}
 
-    def five(history: History) -> NDArray[np.bool_]:
-        return (history.running == 5) & (history.nodes == 40)
 
-    rows = [
-        [case, percent([share_of_second_half(history, five) for history in runs], 0)] for case, runs in found.items()
-    ]
-    return table(["", "of the second half (%)"], rows)
+def _patterns(rows: pd.DataFrame) -> dict[str, list[History]]:
+    found = Found(rows)
+    (jobs,) = found.values("pattern", "jobs")
+    return {
+        case: [history_of(one) for one in found.of("pattern", malleable, jobs, walltime_factor=factor)]
+        for case, (_, malleable, factor) in SCHEDULERS.items()
+    }
+
+
+def _schedulers(rows: pd.DataFrame) -> dict[tuple[str, int], Pairs]:
+    found = Found(rows)
+    return {
+        (case, size): found.pairs("schedulers", size, (fixed, malleable), walltime_factor=factor)
+        for size in found.values("schedulers", "jobs")
+        for case, (fixed, malleable, factor) in SCHEDULERS.items()
+    }
+
+
+def _curves(rows: pd.DataFrame) -> dict[str, Pairs]:
+    found = Found(rows)
+    (jobs,) = found.values("curves", "jobs")
+    return {
+        label: found.pairs("curves", jobs, scalability=most, nbody_scalability=nbody)
+        for label, (most, nbody) in CURVES.items()
+    }
+
+
+def _loads(rows: pd.DataFrame) -> dict[float, Pairs]:
+    found = Found(rows)
+    (jobs,) = found.values("load", "jobs")
+    return {gap: found.pairs("load", jobs, gap=gap) for gap in found.values("load", "gap")}
+
+
+def _sleeps(rows: pd.DataFrame) -> dict[float, Modes]:
+    """Return flexible sleeps: mean run time -> mode -> runs."""
+    found = Found(rows)
+    ((table, jobs),) = {(case.table, case.jobs) for case in found.runs}
+    return {
+        mean: {mode: found.of(table, dispatcher, jobs, fs_runtime=mean) for mode, dispatcher in MODES.items()}
+        for mean in found.values(table, "fs_runtime")
+    }
+
+
+def _nearest(rows: pd.DataFrame) -> tuple[Modes, float]:
+    """Return the sleeps of the run time with which fixed ones use what the paper's use, and that run time."""
+    found = _sleeps(rows)
+    mean = nearest(found)
+    return found[mean], mean
+
+
+#: Table of the page -> the parts of the campaign that make it.
+_PARTS = {
+    "table 4": ("table 4, fixed", "table 4, malleable"),
+    "pattern": ("pattern, no walltimes", "pattern, walltimes"),
+    "schedulers": (
+        "schedulers, fixed",
+        "schedulers, malleable",
+        "schedulers, fixed with walltimes",
+        "schedulers, malleable with walltimes",
+    ),
+    **{name: (f"{name}, fixed", f"{name}, malleable") for name in ("curves", "load", "sleeps", "sleeps by load")},
+}
+Section = tuple[Sequence[str], Callable[..., Any]]
+
+
+def _of(table: str, get: Callable[[pd.DataFrame], Any], make: Callable[..., Any], *more: str) -> Section:
+    """Return a section or picture: its parts, and what makes it of a path, for pictures, and their rows."""
+    return _PARTS[table], lambda *given: make(*given[:-1], get(given[-1]), *more)
+
+
+SECTIONS = {
+    "table-4": _of("table 4", _whole, table_4),
+    "expected": _of("table 4", _whole, expectations_table),
+    "pattern": _of("pattern", _patterns, pattern_table),
+    "schedulers": _of("schedulers", _schedulers, schedulers_table),
+    "curves": _of("curves", _curves, curves_table),
+    "load": _of("load", _loads, load_table),
+    "table-1": _of("sleeps", lambda rows: _nearest(rows)[0], actions_table),
+    "table-2": (_PARTS["sleeps"], lambda rows: modes_table(*_nearest(rows))),
+    "fs-near": _of("sleeps", _sleeps, fs_near_table),
+    "fs-load": _of("sleeps by load", _sleeps, fs_load_table),
+}
+PICTURES = {
+    "figure-4.svg": _of("table 4", _whole, gains_picture, "workload_time", "workload time (h)"),
+    "figure-5.svg": _of("table 4", _whole, gains_picture, "wait", "mean wait (h)"),
+    "figure-6.svg": _of("table 4", _histories, evolution_picture),
+    "figure-7-execution.svg": _of("table 4", _histories, jobs_picture, "execution"),
+    "figure-7-wait.svg": _of("table 4", _histories, jobs_picture, "wait"),
+    "figure-8.svg": _of("table 4", _histories, differences_picture),
+    "load.svg": _of("load", _loads, load_picture),
+    "fs-load.svg": _of("sleeps by load", _sleeps, modes_picture),
+}

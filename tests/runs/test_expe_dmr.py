@@ -2,50 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from batdispatch.core.errors import SimulationError
-from experiments import experiment, pictures_agree, sections
+from campaigns import make, planned
+from expe.dmr import draw, paper, show, tables
+from experiments import EXPE, made_sections, rows_of, sections
 
 
-@pytest.fixture(scope="module")
-def modules() -> Iterator[dict[str, ModuleType]]:
-    """The files of the experiment."""
-    with experiment("dmr", "grid", "show", "draw", "run") as found:
-        yield found
-
-
-def measured(show: ModuleType, wait: float, workload_time: float = 1000.0, **more: Any) -> Any:
+def measured(wait: float, workload_time: float = 1000.0, **more: Any) -> Any:
     """A run of 50 jobs; what is not said does not matter."""
     told = {"utilisation": 0.9, "execution": 500.0, "completion": wait + 500.0, "jobs": 50, "resizing": {}, **more}
-    return show.Measured(wait=wait, workload_time=workload_time, folder=Path(), **told)
+    return tables.Measured(wait=wait, workload_time=workload_time, folder=Path(), **told)
 
 
-def test_the_papers_gains_are_those_of_its_table(modules: dict[str, ModuleType]) -> None:
-    grid = modules["grid"]
-    assert grid.PAPER.keys() == grid.GAINS.keys() == set(grid.SIZES)
-    for size, (fixed, malleable) in grid.PAPER.items():
-        assert 1 - malleable.wait / fixed.wait == pytest.approx(grid.GAINS[size][1], abs=2e-4)
+def test_the_papers_gains_are_those_of_its_table() -> None:
+    assert paper.PAPER.keys() == paper.GAINS.keys()
+    for size, (fixed, malleable) in paper.PAPER.items():
+        assert 1 - malleable.wait / fixed.wait == pytest.approx(paper.GAINS[size][1], abs=2e-4)
         for row in (fixed, malleable):
             # Printed as means of their own: one row is off by 6 s.
             assert row.wait + row.execution == pytest.approx(row.completion, abs=6.1)
 
 
-def test_falls_are_taken_seed_by_seed_and_what_is_not_as_expected_stands_out(modules: dict[str, ModuleType]) -> None:
-    show = modules["show"]
+def test_falls_are_taken_seed_by_seed_and_what_is_not_as_expected_stands_out() -> None:
     found = {
         50: [
-            (measured(show, 4000.0), measured(show, 1000.0, 500.0, utilisation=0.6, execution=600.0)),
-            (measured(show, 4000.0), measured(show, 2400.0, 760.0, utilisation=0.7, execution=550.0)),
+            (measured(4000.0), measured(1000.0, 500.0, utilisation=0.6, execution=600.0)),
+            (measured(4000.0), measured(2400.0, 760.0, utilisation=0.7, execution=550.0)),
         ]
     }
-    lines = show.expectations_table(found).splitlines()[2:]
+    lines = tables.expectations_table(found).splitlines()[2:]
     assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines] == [
         ["50", "wait falls (%)", "67.0", "57.5 ± 222.4", "40.0", "yes"],
         ["50", "workload time falls (%)", "46.5", "37.0 ± 165.2", "24.0", "**no**"],
@@ -55,99 +47,109 @@ def test_falls_are_taken_seed_by_seed_and_what_is_not_as_expected_stands_out(mod
     ]
 
 
-def test_the_order_of_modes_is_said_with_what_was_measured(modules: dict[str, ModuleType]) -> None:
-    show = modules["show"]
+def test_the_order_of_modes_is_said_with_what_was_measured() -> None:
     used = {"fixed": 0.84, "sync": 0.92, "async": 0.88}
-    modes = {mode: [measured(show, 100.0, utilisation=value)] for mode, value in used.items()}
-    text = show.modes_table(modes, 70.0)
+    modes = {mode: [measured(100.0, utilisation=value)] for mode, value in used.items()}
+    text = tables.modes_table(modes, 70.0)
     assert "fixed within 1% of 83.6%: yes; sync highest: yes; async within 3% of fixed: **no**" in text
     assert "| async | 86.7 | 88.0 | 30.6 | 0.0 |" in text
 
 
-def test_the_pattern_of_the_second_half_by_hand(modules: dict[str, ModuleType]) -> None:
+def test_the_run_time_that_counts_is_that_with_the_papers_utilisation() -> None:
+    used = {120.0: (0.80, 0.85), 139.5: (0.82, 0.85), 180.0: (0.84, 0.86)}
+    near = {mean: {"fixed": [measured(1.0, utilisation=one) for one in values]} for mean, values in used.items()}
+    assert tables.nearest(near) == 139.5
+
+
+def test_the_pattern_of_the_second_half_by_hand() -> None:
     """From 50 s to 100 s; five jobs hold 40 nodes from 40 s to 60 s and from 90 s on, others hold 40 before."""
-    show = modules["show"]
     moments = np.array([0.0, 40.0, 60.0, 90.0, 100.0])
-    history = show.History(
+    history = tables.History(
         applications=[],
         **dict.fromkeys(("wait", "execution", "completion", "completed"), np.zeros(0)),
         moments=moments,
         nodes=np.array([40.0, 40.0, 64.0, 40.0, 0.0]),
         running=np.array([2.0, 5.0, 5.0, 5.0, 0.0]),
     )
-    assert show.pattern_table({"one": [history]}).splitlines()[-1] == "| one | 40 |"
+    assert tables.pattern_table({"one": [history]}).splitlines()[-1] == "| one | 40 |"
 
 
-def test_a_small_version_runs_is_audited_and_is_taken_as_it_is_the_second_time(
-    modules: dict[str, ModuleType], tmp_path: Path
-) -> None:
-    run, show, draw = modules["run"], modules["show"], modules["draw"]
-    found = run.pairs(tmp_path, [1], 50)
-    made = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")}
-    assert len(made) == 2
-    assert run.pairs(tmp_path, [1], 50) == found
-    assert made == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")}
-    histories = {kind: show.history_of(one) for kind, one in zip(("fixed", "malleable"), found[0], strict=True)}
-    for history, one in zip(histories.values(), found[0], strict=True):
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    """The rows of a version with one seed and few jobs: 50 as in the paper, and otherwise 20."""
+    text = (EXPE / "dmr" / "campaign.yaml").read_text().partition("\nquick:")[0]
+    for old, new in (
+        ("seeds: 1..10", "seeds: 1"),
+        ("seeds: 1..5", "seeds: 1"),
+        ("[50, 100, 200, 400]", "50"),
+        ("[50, 400]", "50"),
+        ("jobs: 200", "jobs: 20"),
+        ("jobs: 400", "jobs: 20"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    folder = tmp_path_factory.mktemp("dmr")
+    make(planned(folder, text))
+    return rows_of(show, folder / "out", "dmr")
+
+
+def test_a_small_version_gives_the_rows_and_pictures_of_the_page(small: pd.DataFrame, tmp_path: Path) -> None:
+    written, made = sections("dmr"), made_sections(show, small)
+    assert made.keys() | {"claims"} == written.keys()
+    for name, text in made.items():
+        assert text.splitlines()[0] == written[name].strip().splitlines()[0]
+    for name in ("pattern", "curves", "load", "fs-near", "fs-load"):
+        firsts = [[line.split("|")[1] for line in one.splitlines()] for one in (made[name], written[name].strip())]
+        assert firsts[0] == firsts[1]
+    assert all(f"| {case} |" in made["schedulers"] for case in show.SCHEDULERS)
+    for name, (parts, picture) in show.PICTURES.items():
+        picture(tmp_path / name, small[small["part"].isin(parts)])
+        assert (tmp_path / name).read_text().startswith("<svg")
+
+
+def test_the_history_of_a_run_is_that_of_its_table(small: pd.DataFrame) -> None:
+    runs = show.Found(small).pairs("table 4", 50)[0]
+    for one in runs:
+        history = tables.history_of(one)
         assert history.completed[-1] == len(history.wait) == 50
         assert history.nodes[-1] == history.running[-1] == 0
-        assert 0 <= history.nodes.min() <= history.nodes.max() <= modules["grid"].HOSTS
+        assert 0 <= history.nodes.min() <= history.nodes.max() <= paper.HOSTS
         assert history.wait.mean() == pytest.approx(one.wait)
         assert history.execution.mean() == pytest.approx(one.execution)
         assert history.completion == pytest.approx(history.wait + history.execution)
         assert set(history.applications) == set(draw.APPLICATIONS)
-    draw.evolution_picture(tmp_path / "6.svg", histories)
-    draw.differences_picture(tmp_path / "8.svg", histories)
-    draw.gains_picture(tmp_path / "5.svg", {50: found}, "wait", "wait")
-    draw.load_picture(tmp_path / "load.svg", {10.0: found})
-    draw.modes_picture(tmp_path / "modes.svg", {60.0: {"fixed": [found[0][0]], "sync": [found[0][1]]}})
-    for name in ("5", "6", "8", "load", "modes"):
-        assert (tmp_path / f"{name}.svg").read_text().startswith("<svg")
 
 
-def test_run_times_are_scaled_until_fixed_jobs_use_so_much(
-    modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Few jobs, whose longest one counts for much, do not get as far as the paper's 400."""
-    run = modules["run"]
-    monkeypatch.setattr(run, "FS_JOBS", 60)
-    monkeypatch.setattr(run, "FIXED_UTILISATION", 0.6)
-    assert run.sleeps(tmp_path, "fixed", 2, run.scaled(tmp_path, [2])).utilisation == pytest.approx(0.6, abs=0.01)
-    monkeypatch.setattr(run, "FIXED_UTILISATION", 0.99)
-    with pytest.raises(SimulationError, match=r"no mean run time gives a utilisation of 0\.990"):
-        run.scaled(tmp_path, [2])
-
-
-def test_the_page_holds_every_section_and_picture(modules: dict[str, ModuleType]) -> None:
-    inside, grid = sections("dmr"), modules["grid"]
-    one = {"expected", "pattern", "schedulers", "curves", "load", "fs-load", "fs-near"}
-    assert inside.keys() == one | {f"table-{number}" for number in (1, 2, 4)}
-    for size in grid.SIZES:
-        assert inside["table-4"].count(f"\n| {size} |") == 2
-    assert all(f"| {case} |" in inside["schedulers"] and f"| {case} |" in inside["pattern"] for case in grid.SCHEDULERS)
-    assert pictures_agree("dmr")
+def test_a_job_that_did_not_end_is_found(small: pd.DataFrame) -> None:
+    row = small.iloc[0].to_dict()
+    with pytest.raises(SimulationError, match="a job did not end by itself"):
+        show.columns({**row, "nb_jobs_success": 49}, row["run"])
 
 
 @pytest.mark.slow
-def test_the_papers_claims_hold(modules: dict[str, ModuleType], tmp_path: Path) -> None:
-    run, show, grid = modules["run"], modules["show"], modules["grid"]
+def test_the_papers_claims_hold(tmp_path: Path) -> None:
+    text = (EXPE / "dmr" / "campaign.yaml").read_text().partition("\nquick:")[0]
+    text = text.replace("[50, 100, 200, 400]", "[50, 400]").replace("seeds: 1..10", "seeds: 1..3")
+    begin = text.index("  pattern, no walltimes:")
+    make(planned(tmp_path, text[:begin]))
+    found = show.Found(rows_of(show, tmp_path / "out", "dmr"))
     for size in (50, 400):
-        found = run.pairs(tmp_path, range(1, 4), size)
-        assert np.mean(show.falls(found, "wait")) >= grid.LEAST_WAIT
-        assert np.mean(show.falls(found, "workload_time")) >= grid.LEAST_TIME
-        assert max(show.falls(found, "execution")) < 0 < min(show.falls(found, "utilisation"))
+        runs = found.pairs("table 4", size)
+        assert np.mean(tables.falls(runs, "wait")) >= paper.LEAST_WAIT
+        assert np.mean(tables.falls(runs, "workload_time")) >= paper.LEAST_TIME
+        assert max(tables.falls(runs, "execution")) < 0 < min(tables.falls(runs, "utilisation"))
 
 
 @pytest.mark.slow
-def test_the_order_of_modes_is_the_papers(modules: dict[str, ModuleType], tmp_path: Path) -> None:
-    run, grid = modules["run"], modules["grid"]
-    seeds = range(1, 11)
-    mean = run.scaled(tmp_path, seeds)
-    used = {
-        mode: float(np.mean([run.sleeps(tmp_path, mode, seed, mean).utilisation for seed in seeds]))
-        for mode in grid.MODES
-    }
+def test_the_order_of_modes_is_the_papers(tmp_path: Path) -> None:
+    text = (EXPE / "dmr" / "campaign.yaml").read_text().partition("\nquick:")[0]
+    head, tail = text.split("parts:\n")
+    sleeps = "".join(f"{line}\n" for line in tail.splitlines() if line.startswith("  sleeps, "))
+    head = head.replace("[133.9, 136.7, 139.5, 142.3, 145.1, 147.9]", "139.5")
+    make(planned(tmp_path, f"{head}parts:\n{sleeps}"))
+    (modes,) = show._sleeps(rows_of(show, tmp_path / "out", "dmr")).values()
+    used = {mode: float(np.mean(tables.column(runs, "utilisation"))) for mode, runs in modes.items()}
     assert used["sync"] == max(used.values())
     # In the paper, the two are 3.1 points apart.
-    theirs = grid.TABLE_2["async"].utilisation - grid.TABLE_2["fixed"].utilisation
+    theirs = paper.TABLE_2["async"].utilisation - paper.TABLE_2["fixed"].utilisation
     assert used["async"] - used["fixed"] == pytest.approx(theirs, abs=0.02)

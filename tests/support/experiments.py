@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -13,11 +14,13 @@ from typing import Any
 import pandas as pd
 
 from batdispatch.runs.campaign.plan import Plan
-from batdispatch.runs.campaign.table import read_rows
+from batdispatch.runs.campaign.table import TIMINGS, read_rows
 from campaigns import make, read
 from expe.common.running import FILE, Experiment
 
 EXPE = Path(__file__).parents[2] / "expe"
+#: Where the real logs are, if they are.
+SHARED_LOGS = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 
 
 @contextmanager
@@ -48,18 +51,24 @@ def pictures_agree(folder: str) -> bool:
 
 
 def rows_of(show: ModuleType, out: Path, name: str) -> pd.DataFrame:
-    """Return the rows of a campaign with the columns that a folder's ``show.py`` adds."""
+    """Return the rows of a campaign, with what took how long and the columns that a folder's ``show.py`` adds."""
+    timings = pd.read_parquet(out / name / TIMINGS).to_dict("records")
     found: list[dict[str, Any]] = []
-    for row in read_rows(out / name):
+    for row, timing in zip(read_rows(out / name), timings, strict=True):
         run = out / "cells" / row["cell"]
-        found.append({**row, "run": run})
+        found.append({**timing, **row, "run": run})
         found[-1] |= show.columns(found[-1], run)
     return pd.DataFrame(found)
 
 
 def made_sections(show: ModuleType, rows: pd.DataFrame) -> dict[str, str]:
-    """Return all measured sections of a page."""
-    return {name: make(rows[rows["part"].isin(parts)]) for name, (parts, make) in show.SECTIONS.items()}
+    """Return the measured sections of a page of which all runs are there."""
+    made = {}
+    for name, (parts, make) in show.SECTIONS.items():
+        wanted = {parts} if isinstance(parts, str) else set(parts)
+        if wanted <= set(rows["part"]):
+            made[name] = make(rows[rows["part"].isin(wanted)])
+    return made
 
 
 def small(name: str, out: Path, *changes: tuple[str, str], parts: list[str] | None = None) -> pd.DataFrame:

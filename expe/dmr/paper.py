@@ -1,15 +1,11 @@
-"""What is run, and what the paper reports of it: Iserte et al., "DMR API", Parallel Computing 78, 2018, section 7."""
+"""What the paper reports (Iserte et al., "DMR API", Parallel Computing 78, 2018, section 7), and what is expected."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-#: Nodes of the machine for the three applications (section 7.5), and numbers of jobs of a workload.
+#: Nodes of the machine for the three applications (section 7.5).
 HOSTS = 64
-SIZES = (50, 100, 200, 400)
-#: Nodes and jobs of the experiment with flexible sleeps (sections 7.3 and 7.4).
-FS_HOSTS = 20
-FS_JOBS = 400
 
 
 class Figures(NamedTuple):
@@ -70,37 +66,6 @@ TABLE_2 = {
 #: The run times of flexible sleeps are scaled until rigid jobs use so much of the machine; how exactly; and how far
 #: asynchronous may then be from fixed.
 FIXED_UTILISATION, NEAR, NO_FURTHER = TABLE_2["fixed"].utilisation, 0.01, 0.03
-#: Between these mean run times the scale is looked for, s; and others, for the sensitivity to load.
-FS_BETWEEN = (20.0, 400.0)
-FS_MEANS = (30.0, 60.0, 90.0, 120.0, 180.0)
-#: Mean run times near the scale that is found, over it: fixed jobs use about as much there.
-FS_NEAR = (0.96, 0.98, 1.0, 1.02, 1.04, 1.06)
 
-#: How jobs of either kind are run: label -> dispatcher.
-PAIR = {"fixed": "slurm-backfill", "malleable": "dmr"}
-MODES = {"fixed": "slurm-backfill", "sync": "dmr", "async": "dmr[mode=async]"}
-
-#: Assumption about who starts the jobs -> dispatchers of fixed and malleable jobs, and --walltime-factor.
-SCHEDULERS: dict[str, tuple[str, str, float | None]] = {
-    "Slurm's backfilling, no walltimes": ("slurm-backfill", "dmr", None),
-    "the same, looks at all jobs": ("slurm-backfill[depth=1000]", "dmr[depth=1000]", None),
-    "Slurm's backfilling, walltimes": ("slurm-backfill", "dmr", 1.5),
-    "EASY, no walltimes": ("easy", "resizing[dispatcher=easy]", None),
-    "EASY, walltimes": ("easy", "resizing[dispatcher=easy]", 1.5),
-    "nobody overtakes": ("fcfs", "resizing[dispatcher=fcfs]", None),
-}
-#: How the speed of CG and Jacobi depends on their size, and that of N-body.
-CURVES = {
-    "n^0.5": ("power:0.5", "power:0"),
-    "n^0.7": ("power:0.7", "power:0"),
-    "n^0.8": ("power:0.8", "power:0"),
-    "n^0.9": ("power:0.9", "power:0"),
-    "linear": ("linear", "power:0"),
-    "linear, N-body too": ("linear", "linear"),
-}
 #: Seconds after which an expansion is dropped, as `dmr` has it by default.
 TIMEOUT = 40.0
-#: Mean seconds between two arrivals; the paper's is the first.
-GAPS = (10.0, 40.0, 160.0, 200.0, 240.0, 320.0)
-#: Jobs of the workloads with which these two are varied.
-VARIED = 200
