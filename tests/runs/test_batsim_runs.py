@@ -22,7 +22,7 @@ import pytest
 
 import fake_batsim
 from batdispatch.cli.main import main
-from batdispatch.links.batsim_process import telling
+from batdispatch.links.watched_process import telling
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"

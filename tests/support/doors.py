@@ -30,7 +30,7 @@ from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.batdispatcher_path import batdispatcher_path
-from batdispatch.links.batsim_process import find_batsim
+from batdispatch.links.batsim_program import find_batsim
 from batdispatch.links.informed import informed_by
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.remote_peer import RemotePeer

@@ -9,7 +9,8 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 
-_INSTALL = "pip install --no-deps pybatsim==3.2.1 && pip install docopt sortedcontainers"
+#: What installs it beside a current pyzmq.
+INSTALL = "pip install --no-deps pybatsim==3.2.1 && pip install docopt sortedcontainers"
 
 
 def require_pybatsim() -> Any:
@@ -22,7 +23,7 @@ def require_pybatsim() -> Any:
         return importlib.import_module("batsim.batsim")
     except ImportError as problem:
         # Its wheel pins a pyzmq that no Python >= 3.11 can install, hence --no-deps.
-        raise InputError(f"pybatsim cannot be imported ({problem}): install it with `{_INSTALL}`") from None
+        raise InputError(f"pybatsim cannot be imported ({problem}): install it with `{INSTALL}`") from None
 
 
 def find_scheduler(name: str) -> type[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 import zmq
@@ -24,11 +25,15 @@ class RemotePeer:
             `timeout` seconds. One that has not been there yet is waited for.
     """
 
-    def __init__(self, endpoint: str, wire: Wire, *, timeout: float = 600.0) -> None:
+    def __init__(
+        self, endpoint: str, wire: Wire, *, timeout: float = 600.0, watch: Callable[[], None] = lambda: None
+    ) -> None:
+        """Take where the scheduler listens; `watch` is called while an answer is waited for, and may raise."""
         self.endpoint = endpoint
         self._address = check_endpoint(endpoint, allow_remote=True)
         self._wire = wire
         self._timeout = timeout
+        self._watch = watch
         self._answered = 0
         self._context: zmq.Context[zmq.Socket[bytes]] | None = None
         self._socket: zmq.Socket[bytes] | None = None
@@ -92,6 +97,7 @@ class RemotePeer:
     def _look_around(self, began: float) -> None:
         """Report a scheduler that is gone, or has not answered for too long."""
         assert self._connections is not None
+        self._watch()
         self._connections.update()
         if self._connections.gone:
             raise SimulationError(

@@ -19,6 +19,7 @@ from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.messages import Peer
 from batdispatch.core.session import Session
+from batdispatch.links.foreign import is_foreign
 from batdispatch.links.informed import Informed
 from batdispatch.links.replay import Difference, replay, told_by
 from batdispatch.results.audit.findings import Findings, Violation
@@ -61,6 +62,8 @@ def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], pl
     reason = "" if when == "always" else _why_not(result)
     if when == "never" or not path.is_file() or not result.get("dispatcher"):
         return
+    if is_foreign(str(result["dispatcher"])):
+        reason = "it is a scheduler of another program"
     if result.get("decision_time") == "measured":
         reason = "decisions took measured time, which does not repeat"
     if reason:

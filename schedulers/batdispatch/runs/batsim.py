@@ -37,10 +37,11 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.platforms.simgrid_form import readable
 from batdispatch.inputs.workloads import Workload, write_workload
-from batdispatch.links.batsim_process import BatsimProcess, Found, find_batsim
+from batdispatch.links.batsim_program import Found, find_batsim
 from batdispatch.links.informed import Informed
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.serve import serve
+from batdispatch.links.watched_process import WatchedProcess
 
 #: Seconds that Batsim may take for its output files after the last reply.
 ENDING = 120.0
@@ -111,7 +112,7 @@ def run_in_batsim(
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out, prefix=".batsim-")))
         inputs = _arguments(major, session, platform, workload, scratch, events, events_file)
         prefix = f"{scratch.resolve()}/out" if major == 4 else f"{scratch.resolve()}/"
-        process = stack.enter_context(BatsimProcess([batsim.path, *inputs, "-q", "-e", prefix]))
+        process = stack.enter_context(WatchedProcess([batsim.path, *inputs, "-q", "-e", prefix], "Batsim"))
         recorder = stack.enter_context(Recorder(out / "decisions.jsonl", wire)) if record else None
 
         def start(endpoint: str) -> None:
@@ -219,7 +220,7 @@ class _Followed:
             path.unlink(missing_ok=True)
 
 
-def _collect(scratch: Path, out: Path, batsim: Found, process: BatsimProcess) -> None:
+def _collect(scratch: Path, out: Path, batsim: Found, process: WatchedProcess) -> None:
     """Move Batsim's outputs into the run's folder; what an earlier run left there under their names goes."""
     found = {
         name: path

@@ -19,7 +19,7 @@ from typing import IO, Any
 import msgspec
 
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
-from batdispatch.links.batsim_process import telling
+from batdispatch.links.watched_process import telling
 from batdispatch.links.with_parent import end_with_parent
 
 _ERRORS: dict[str, type[BatdispatchError]] = {

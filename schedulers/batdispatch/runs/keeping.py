@@ -19,6 +19,7 @@ from batdispatch.core import registry
 from batdispatch.core.errors import InputError
 from batdispatch.engines.simgrid_library import find_simgrid
 from batdispatch.inputs.files import file_digest
+from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 
@@ -101,7 +102,7 @@ def others_names(*texts: str) -> list[str]:
         for point in registry.announced()
         if point.group.startswith(_GROUPS) and not point.value.startswith(f"{batdispatch.__name__}.")
     }
-    return [name for name in names if name in strange or _CLASS.search(name)]
+    return [name for name in names if name in strange or _CLASS.search(name) or is_foreign(name)]
 
 
 def digest_of(path: str | None) -> str | None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from batdispatch import __version__
 from batdispatch.batsim import protocol
-from batdispatch.core.dispatcher import Dispatcher, create, find
+from batdispatch.core.dispatcher import Dispatcher, find
 from batdispatch.core.errors import InputError
 from batdispatch.core.events import Event
 from batdispatch.core.messages import Peer
@@ -36,6 +36,7 @@ from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.columns import NotPlain, PlainWorkload, plain
 from batdispatch.inputs.workloads.reader import read_in_columns
+from batdispatch.links.foreign import Foreign, ForeignPeer, create_any, is_foreign
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.results.columns import columns_of
 from batdispatch.results.jobs_file import read_columns
@@ -95,13 +96,23 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     def label(self) -> str:
         """A name for the run's folder: the dispatcher and the options it was given."""
         name = self.dispatcher.rpartition(":")[2].lower() if ":" in self.dispatcher else self.dispatcher
+        if is_foreign(self.dispatcher):
+            # Both programs have a filler, and so have we.
+            name = self.dispatcher.replace(":", "-", 1).replace("/", "_")
         parts = [name, *(f"{key}={value}" for key, value in self.options.items())]
         return re.sub(r"[^A-Za-z0-9=.,_-]", "_", ",".join(parts))
 
 
 def build(spec: RunSpec) -> Dispatcher:
-    """Build the dispatcher of a run, which checks its name and options before anything large is read."""
-    return create(spec.dispatcher, spec.options, spec.seed)
+    """Build the dispatcher of a run, which checks its name and options before anything large is read.
+
+    Raises:
+        InputError: they are wrong, or what it needs is not installed.
+    """
+    if is_foreign(spec.dispatcher) and (spec.engine != "embedded" or spec.decision_time != 0.0):
+        option = "--engine" if spec.engine != "embedded" else "--decision-time"
+        raise InputError(f"is not for {spec.dispatcher}, which another program runs", source=f"option {option}")
+    return create_any(spec.dispatcher, spec.options, spec.seed)
 
 
 class InputFiles:
@@ -351,9 +362,14 @@ def _simulate(
     not_compiled: str = "SimGrid times the run",
 ) -> dict[str, Any]:
     spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
-    session = Session(dispatcher, decision_time=spec.decision_time, clock=CLOCKS[spec.decision_clock])
+    clock = CLOCKS[spec.decision_clock]
     loaded = time.perf_counter()
     with ExitStack() as stack:
+        decider: Session | ForeignPeer
+        if isinstance(dispatcher, Foreign):
+            decider = stack.enter_context(ForeignPeer(dispatcher, timeout=spec.timeout, clock=clock))
+        else:
+            decider = Session(dispatcher, decision_time=spec.decision_time, clock=clock)
         outputs = Outputs(out, len(platform.machine.hosts))
         stack.callback(outputs.discard)
         engine = EmbeddedEngine(
@@ -366,9 +382,9 @@ def _simulate(
             timer=timer,
             delays=timer.delay if timer is not None and spec.clock == "batsim" else None,
         )
-        peer: Peer = session
+        peer: Peer = decider
         if spec.record:
-            peer = RecordedPeer(session, stack.enter_context(Recorder(out / RECORDING)), protocol("4"))
+            peer = RecordedPeer(decider, stack.enter_context(Recorder(out / RECORDING)), protocol("4"))
         engine.run(peer)
     about = {
         "name": "embedded",
@@ -377,7 +393,7 @@ def _simulate(
         "compiled": None,
         "not_compiled": not_compiled,
     }
-    return _finish(inputs, _ended(session), out, outputs.rows(), engine=about, messages=engine.messages, loaded=loaded)
+    return _finish(inputs, _ended(decider), out, outputs.rows(), engine=about, messages=engine.messages, loaded=loaded)
 
 
 def _serve_batsim(
@@ -422,11 +438,13 @@ class _Ended(NamedTuple):
     parents: Mapping[str, str]
 
 
-def _ended(session: Session) -> _Ended:
-    ledger = session.ledger
+def _ended(decider: Session | ForeignPeer) -> _Ended:
+    if isinstance(decider, ForeignPeer):
+        return _Ended(report={}, decision_seconds=decider.decision_seconds, rejections=decider.rejections, parents={})
+    ledger = decider.ledger
     return _Ended(
-        report=session.report,
-        decision_seconds=session.decision_seconds,
+        report=decider.report,
+        decision_seconds=decider.decision_seconds,
         rejections=[] if ledger is None else ledger.rejections,
         parents={} if ledger is None else ledger.parents,
     )
@@ -455,7 +473,7 @@ def _finish(
         "label": spec.label,
         "options": options_of(dispatcher),
         "seed": spec.seed,
-        "decision_time": "measured" if spec.decision_time is None else spec.decision_time or "none",
+        "decision_time": _decision_time(spec),
         "decision_clock": spec.decision_clock,
         "engine": engine,
         "recorded": spec.record,
@@ -499,6 +517,13 @@ def _finish(
     result["files"] = digests(out)
     write_json(out / RESULT, result)
     return result
+
+
+def _decision_time(spec: RunSpec) -> str | float:
+    """Return what is said of the simulated time of decisions; a foreign scheduler states it with each answer."""
+    if is_foreign(spec.dispatcher):
+        return "own"
+    return "measured" if spec.decision_time is None else spec.decision_time or "none"
 
 
 def options_of(dispatcher: Dispatcher) -> dict[str, Any]:
@@ -584,7 +609,10 @@ def with_common(
     Raises:
         InputError: no dispatcher knows an option.
     """
-    known = [{field.name for field in msgspec.structs.fields(find(name).options_type)} for name, _ in entries]
+    known = [
+        set() if is_foreign(name) else {field.name for field in msgspec.structs.fields(find(name).options_type)}
+        for name, _ in entries
+    ]
     for key in common:
         if not any(key.replace("-", "_") in names for names in known):
             hint = did_you_mean(key, set().union(*known))

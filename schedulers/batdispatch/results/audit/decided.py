@@ -158,7 +158,8 @@ def check_rejections(rows: Rows, facts: Facts, lineage: Lineage, setting: Settin
             continue
         never = setting.why_never(job)
         if never:
-            if reason is not None and reason != never:
+            # The protocol has no word for the reason of another program's scheduler.
+            if reason is not None and reason != never and setting.result.get("decision_time") != "own":
                 rows.add("rejection", f"result.json gives the reason {reason[:200]!r}, but it {never}", row)
             continue
         if succeeded is None and (job.parent or job.request.dependencies):

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from batdispatch.core.registry import announced
+from batdispatch.links.foreign import is_foreign, sources_of
 from batdispatch.runs.keeping import others_names
 
 
@@ -26,6 +27,8 @@ def code_of_others(*texts: str, here: Path) -> dict[str, str]:
 
 @cache
 def _digest(name: str, here: Path) -> str:
+    if is_foreign(name):
+        return _of_files(sources_of(name, here))
     module = name.rpartition(":")[0]
     if not module:
         # A registered name; the same one may be of several kinds.

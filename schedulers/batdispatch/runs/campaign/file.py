@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import describe_type, did_you_mean, parse_named
+from batdispatch.links.foreign import create_any
 from batdispatch.runs.campaign.entries import Entry, merged, read_entries
 from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, labelled, whole_numbers
 from batdispatch.runs.campaign.making import Makers
@@ -220,7 +220,7 @@ class _Reader:
         """Return a dispatcher whose options are right, as far as they are known."""
         # A class may be named by its file.
         with chdir(self.here):
-            create(one.dispatcher, one.options, 0)
+            create_any(one.dispatcher, one.options)
         return one
 
     def _for(self, one: Dispatcher, workload: Input, entry: Entry) -> Dispatcher:
