@@ -20,6 +20,7 @@ from batdispatch.cli.dispatching import (
 )
 from batdispatch.cli.inputs import checked_folder, clock_option, explain_option, input_options, warn
 from batdispatch.cli.logs import LogInputs, log_options, refuse_log_options
+from batdispatch.cli.replicating import Replicated, given_words, replicate_options, replicates_of
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     metavar="A,B,...",
     required=True,
     shell_complete=complete_dispatchers,
-    help="Names with options in brackets: fcfs,easy,easy[ordering=sjf,reservation=hosts].",
+    help="Names with options in brackets: fcfs,easy,easy[ordering=sjf,reservation=hosts]; or families: one of each of "
+    "the six families that the workload has something for.",
 )
 @setup_options("An option for every dispatcher that knows it.")
 @decision_clock_option
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report/--no-report", default=True, show_default=True, help="Write the report. Without: the table is all."
 )
+@replicate_options
 @log_options
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of a table.")
 def command(
@@ -87,6 +90,11 @@ def command(
     fresh: bool,
     explain: bool,
     report: bool,
+    replicates: int | None,
+    replicate_by: str,
+    slice_jobs: int | None,
+    weeks: int,
+    baseline: str | None,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -96,14 +104,18 @@ def command(
     options of that command say. Without --platform one of the right size is made. Both are kept in DIR/input.
 
     One folder a run, and DIR/report/index.html. The last line printed is the path of the report, or with --no-report
-    that of DIR. If DIR holds whole
-    runs of the same command and inputs, as after an interruption, these are kept and the others are made.
+    that of DIR. If DIR holds whole runs of the same command and inputs, as after an interruption, these are kept and
+    the others are made.
+
+    With --replicates N the workload is cut into N slices (or see --replicate-by), each dispatcher serves all of them,
+    and the report says which dispatcher to choose for which aim, and how sure that is.
 
     \b
     Examples:
       batdispatch compare --platform P.xml --workload W.json --dispatchers fcfs,easy,conservative
       batdispatch compare --platform P.xml --workload W.json --dispatchers 'easy,easy[ordering=sjf]' --out results
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers fcfs,easy,conservative --out kth
+      batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers families --replicates 10 --out kth10
     """
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import Following
@@ -127,22 +139,36 @@ def command(
     platform = None if platform == "auto" else platform
     folder = checked_folder(out)
     inputs = inputs_in(folder, platform, given, is_log=is_log)
+    base = RunSpec(
+        platform=str(inputs.platform),
+        workload=str(inputs.workload),
+        dispatcher="",
+        decision_time=parse_decision_time(decision_time),
+        decision_clock=decision_clock,
+        seed=seed,
+        master_host=master_host,
+        external_events=events,
+        clock=clock,
+        simgrid=simgrid,
+        record=record,
+        compiled=compiled,
+    )
+    making = is_log or platform is None
+    chosen = replicates_of(replicates, replicate_by, slice_jobs, weeks, baseline, dispatchers)
+    if chosen is not None:
+        if not report:
+            raise InputError(
+                "goes without --replicates: what these show stands in the report", source="option --no-report"
+            )
+        replicated = Replicated(chosen, base, folder, dispatchers, common, baseline or "", given_words())
+        with Following() as progress:
+            read = LogInputs(given if is_log else None, reading, master_host, progress.tell)
+            prepare_inputs = (lambda: read.prepare(inputs, platform)) if making else None
+            replicated.make(inputs, prepare_inputs, processes, progress.tell, fresh=fresh, on_kept=_tell_kept)
+        replicated.tell(as_json=as_json)
+        return
     specs = [
-        RunSpec(
-            platform=str(inputs.platform),
-            workload=str(inputs.workload),
-            dispatcher=name,
-            options=options,
-            decision_time=parse_decision_time(decision_time),
-            decision_clock=decision_clock,
-            seed=seed,
-            master_host=master_host,
-            external_events=events,
-            clock=clock,
-            simgrid=simgrid,
-            record=record,
-            compiled=compiled,
-        )
+        msgspec.structs.replace(base, dispatcher=name, options=options)
         for name, options in with_common(parse_dispatchers(dispatchers), common)
     ]
     page = folder / "report" / "index.html"
@@ -158,8 +184,8 @@ def command(
     with Following() as progress:
 
         def prepare() -> None:
-            making = LogInputs(given if is_log else None, reading, master_host, progress.tell)
-            making.prepare(inputs, platform)
+            read = LogInputs(given if is_log else None, reading, master_host, progress.tell)
+            read.prepare(inputs, platform)
 
         folders, failures = compare(
             specs,
@@ -169,7 +195,7 @@ def command(
             fresh=fresh,
             on_kept=_tell_kept,
             conclude=conclude,
-            prepare=prepare if is_log or platform is None else None,
+            prepare=prepare if making else None,
         )
     told = {path.name: msgspec.json.decode((path / "result.json").read_bytes()) for path in folders}
     results = {label: result["metrics"] for label, result in told.items()}

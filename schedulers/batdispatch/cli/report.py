@@ -8,6 +8,8 @@ import click
 import msgspec
 
 from batdispatch.cli.inputs import explain_option
+from batdispatch.cli.replicating import has_replicates, report_replicates
+from batdispatch.core.errors import InputError
 
 
 @click.command()
@@ -20,30 +22,53 @@ from batdispatch.cli.inputs import explain_option
     help="The page, or a folder for it. Default: report/index.html in DIR, or here when there are several.",
 )
 @click.option("--title", metavar="TEXT", help="Heading of the page.")
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="Of a campaign, the dispatcher that others are compared with. Default: easy, else the first.",
+)
 @explain_option
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of the path of the page.")
-def command(folders: tuple[Path, ...], output: Path | None, title: str | None, explain: bool, as_json: bool) -> None:
+def command(
+    folders: tuple[Path, ...],
+    output: Path | None,
+    title: str | None,
+    baseline: str | None,
+    explain: bool,
+    as_json: bool,
+) -> None:
     """Compare runs on one HTML page: metrics, curves, charts, and what differs between the inputs.
 
     DIR is a run's folder (jobs.csv, with or without result.json; Batsim's own output works too) or a folder that
     holds several. The page needs no network. Its path is printed.
 
+    The folder of a campaign, or of a comparison with replicates, gives one page over all its workloads and replicates:
+    which dispatcher to choose for which aim, and how sure that is.
+
     \b
     Examples:
+      batdispatch report campaigns/placements --baseline EASY
       batdispatch report comparison
       batdispatch report results/easy batsim-output -o easy-twice.html
     """
     from batdispatch.core import extras
 
     extras.check("report", "a report")
+    if output is not None and not output.suffix:
+        output = output / "index.html"
+    if len(folders) == 1 and has_replicates(folders[0]):
+        report_replicates(folders[0], output, title=title, baseline=baseline, as_json=as_json)
+        return
+    if baseline is not None:
+        raise InputError(
+            "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"
+        )
     from batdispatch.results.report.comparison import warnings
     from batdispatch.results.report.page import render, write_page
     from batdispatch.results.runs import find_runs, read_runs
 
     if output is None:
         output = (folders[0] if len(folders) == 1 else Path()) / "report" / "index.html"
-    elif not output.suffix:
-        output = output / "index.html"
     runs = read_runs(find_runs(folders))
     path = write_page(render(runs, title=title, explain=explain), output)
     if not as_json:

@@ -13,10 +13,12 @@ from batdispatch.runs.keeping import others_code
 from batdispatch.runs.run import InputFiles, RunSpec, build, clear, execute, is_made
 from batdispatch.runs.workers import Tell, carry_out, forget_peak
 
-#: Called with (label, jobs ended so far, jobs in all).
+#: Called with (name, jobs ended so far, jobs in all).
 LabelledProgress = Callable[[str, int, int], None]
-#: Called with the folders of the runs that are whole, in order, and why the others failed, by label.
+#: Called with the folders of the runs that are whole, in order, and why the others failed, by name.
 Conclude = Callable[[list[Path], dict[str, str]], None]
+#: A run and its name.
+_Named = tuple[str, RunSpec]
 
 
 def compare(
@@ -29,8 +31,9 @@ def compare(
     on_kept: Callable[[list[str]], None] | None = None,
     conclude: Conclude | None = None,
     prepare: Callable[[], None] | None = None,
+    names: Sequence[str] | None = None,
 ) -> tuple[list[Path], dict[str, str]]:
-    """Execute runs, each into ``out/LABEL``, and return the folders of the whole runs and the failures by label.
+    """Execute runs, each into ``out/NAME``, and return the folders of the whole runs and the failures by name.
 
     Runs that are whole in their folders, made from the same specs and inputs by the same code, are kept. The others
     are made in worker processes, so that even a crash of a library loses only one run, those first whose dispatchers
@@ -47,33 +50,34 @@ def compare(
         on_kept: told, before others are made, the labels of the runs kept, if there are any.
         conclude: called at the end, while `out` still counts as unfinished.
         prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name.
+        names: of the runs, paths of their folders below `out`; None: their labels.
 
     Raises:
         InputError: a run's input is wrong, or another process is writing into a folder: then none can be compared.
     """
-    efforts = {spec.label: build(spec).innermost().effort for spec in specs}
-    labels = [spec.label for spec in specs]
-    if len(set(labels)) != len(labels):
-        raise InputError(f"two runs would have the same folder: {', '.join(sorted(labels))}")
+    named = dict(zip([spec.label for spec in specs] if names is None else names, specs, strict=True))
+    if len(named) != len(specs):
+        raise InputError(f"two runs would have the same folder: {', '.join(sorted(spec.label for spec in specs))}")
+    efforts = {name: build(spec).innermost().effort for name, spec in named.items()}
     failures: dict[str, str] = {}
     with Claim(out) as claim:
         if prepare is not None:
             prepare()
-        kept = [] if fresh else [spec.label for spec in specs if is_made(spec, out / spec.label)]
+        kept = [] if fresh else [name for name, spec in named.items() if is_made(spec, out / name)]
         if kept and on_kept is not None:
             on_kept(kept)
         # Those that take longest first, so that the last ones to end are short; equals as they were named.
-        pending = sorted((spec for spec in specs if spec.label not in kept), key=lambda spec: -efforts[spec.label])
+        pending = sorted(((name, named[name]) for name in named if name not in kept), key=lambda run: -efforts[run[0]])
         if pending:
             _make(pending, claim, processes, progress, failures)
-        folders = [out / label for label in labels if label not in failures]
+        folders = [out / name for name in named if name not in failures]
         if conclude is not None:
             conclude(folders, failures)
     return folders, failures
 
 
 def _make(
-    pending: Sequence[RunSpec],
+    pending: Sequence[_Named],
     claim: Claim,
     processes: int,
     progress: LabelledProgress | None,
@@ -81,24 +85,24 @@ def _make(
 ) -> None:
     """Execute runs, so many at a time, and enter why some failed."""
     out = claim.folder
-    #: Label of each run that is being made -> whether its folder is new, and what stands for its earlier result.json.
+    #: Name of each run that is being made -> whether its folder is new, and what stands for its earlier result.json.
     begun: dict[str, tuple[bool, tuple[int, int] | None]] = {}
 
-    def began(spec: RunSpec) -> None:
-        folder = out / spec.label
-        begun[spec.label] = not folder.exists(), stamp(folder / RESULT)
+    def began(run: _Named) -> None:
+        folder = out / run[0]
+        begun[run[0]] = not folder.exists(), stamp(folder / RESULT)
 
-    def told(spec: RunSpec, what: tuple[int, int]) -> None:
+    def told(run: _Named, what: tuple[int, int]) -> None:
         if progress is not None:
-            progress(spec.label, *what)
+            progress(run[0], *what)
 
-    def ended(spec: RunSpec, problem: str | None) -> None:
-        del begun[spec.label]
+    def ended(run: _Named, problem: str | None) -> None:
+        del begun[run[0]]
         if problem is None:
             claim.changing()
         else:
-            failures[spec.label] = problem
-            clear(out / spec.label, recording=False, folder=False)
+            failures[run[0]] = problem
+            clear(out / run[0], recording=False, folder=False)
 
     try:
         carry_out(
@@ -118,8 +122,9 @@ def _make(
         raise
 
 
-def _is_others(spec: RunSpec) -> bool:
+def _is_others(run: _Named) -> bool:
     """Return whether a run uses code of somebody else, which may leave something behind in its process."""
+    spec = run[1]
     return others_code(spec.dispatcher, *spec.options.values()) is not None
 
 
@@ -127,12 +132,13 @@ def _is_others(spec: RunSpec) -> bool:
 _FILES = InputFiles()
 
 
-def _execute(out: Path, spec: RunSpec, tell: Tell) -> None:
+def _execute(out: Path, run: _Named, tell: Tell) -> None:
     """Be a worker's task."""
+    name, spec = run
     forget_peak()
 
     def progress(done: int, total: int) -> None:
         if done == total or done % max(total // 200, 1) == 0:
             tell((done, total))
 
-    execute(spec, out / spec.label, progress=progress, files=_FILES)
+    execute(spec, out / name, progress=progress, files=_FILES)

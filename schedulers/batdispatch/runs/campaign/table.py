@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -122,6 +123,22 @@ def read_rows(folder: Path) -> list[Row]:
         first = " / ".join(str(failed[0][name]) for name in NAMES[:5])
         raise SimulationError(f"{path}: {len(failed)} of {len(rows)} runs failed, {first}: {failed[0]['failure']}")
     return rows
+
+
+def read_table(folder: Path) -> tuple[pd.DataFrame, str]:
+    """Return the results of a campaign, also of runs that failed, and its title.
+
+    Raises:
+        InputError: the table cannot be read.
+    """
+    path = folder / RESULTS
+    try:
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+    except (OSError, pa.ArrowInvalid) as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+    title = (table.schema.metadata or {}).get(b"batdispatch:title", b"").decode()
+    return table.to_pandas(), title
 
 
 def read_cell(path: Path) -> CellResult:

@@ -1,0 +1,56 @@
+"""What a comparison's page says beside its figures: what was compared, what was left out, how to do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import write_whole
+
+#: Its name, in the folder of a comparison.
+FILE = "comparison.json"
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """About a comparison.
+
+    Attributes:
+        title: of the page.
+        blocks: what replicates are called, in words.
+        how: how they were made, a sentence; empty: the table says.
+        baseline: the dispatcher that others are compared with; empty: chosen by the page.
+        who: (name, options as on the command line, what it is) of the dispatchers.
+        refused: (what could not take part, why).
+        failures: (run, why it failed).
+        rerun: commands that do it again.
+    """
+
+    title: str
+    blocks: str = "replicates"
+    how: str = ""
+    baseline: str = ""
+    who: Sequence[tuple[str, str, str]] = ()
+    refused: Sequence[tuple[str, str]] = ()
+    failures: Sequence[tuple[str, str]] = ()
+    rerun: Sequence[str] = ()
+
+
+def write_facts(facts: Facts, folder: Path) -> None:
+    """Write facts into the folder of a comparison."""
+    write_whole(folder / FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
+
+
+def read_facts(folder: Path) -> Facts:
+    """Read the facts of a comparison.
+
+    Raises:
+        InputError: they cannot be read.
+    """
+    path = folder / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Facts)
+    except (msgspec.MsgspecError, OSError) as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None

@@ -1,0 +1,125 @@
+"""Replicates of a workload for a comparison: their files, and what each is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.resampling import resampled
+from batdispatch.inputs.workloads.slicing import even_gap, sliced
+from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch.results.comparison.table import COLUMNS
+from batdispatch.results.run_files import RESULT
+
+#: How replicates are made.
+By = Literal["slices", "sessions", "seeds"]
+#: The tidy table of a comparison, in its folder.
+TABLE = "replicates.csv"
+#: Folder of the runs, in that of the comparison.
+RUNS = "runs"
+#: Jobs of a slice and weeks of a resample, unless said.
+JOBS, WEEKS = 1000, 2
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """How replicates are made.
+
+    Attributes:
+        by: slices of the workload, its users drawn anew, or seeds of the dispatchers on the whole workload.
+        count: how many.
+        jobs: of a slice; None: `JOBS`, or fewer if the workload has too few.
+        weeks: of a resample.
+    """
+
+    by: By
+    count: int
+    jobs: int | None = None
+    weeks: int = WEEKS
+
+    @property
+    def names(self) -> list[str]:
+        """What each is called."""
+        word = {"slices": "slice", "sessions": "resample", "seeds": "seed"}[self.by]
+        return [f"{word} {number}" for number in range(self.count)]
+
+    def files(self, folder: Path, workload: Path) -> list[Path]:
+        """Return the workload of each, which stands in a folder."""
+        if self.by == "seeds":
+            return [workload] * self.count
+        return [folder / f"{name.replace(' ', '-')}.json" for name in self.names]
+
+    def seeds(self, seed: int) -> list[int]:
+        """Return the seed of each one's runs."""
+        return [seed + (number if self.by == "seeds" else 0) for number in range(self.count)]
+
+    def write(self, workload: Workload, files: list[Path], tell: Callable[[str], None]) -> None:
+        """Write the workloads.
+
+        Raises:
+            InputError: the workload has too few jobs for so many slices, or names no users.
+        """
+        if self.by == "slices":
+            jobs = self.jobs or min(JOBS, len(workload.jobs) // self.count)
+            if not 1 <= jobs * self.count <= len(workload.jobs):
+                raise InputError(
+                    f"has {len(workload.jobs):,} jobs, too few for {self.count} slices of {max(jobs, 1):,}: expected "
+                    "fewer or smaller slices (--slice-jobs)",
+                    source=str(workload.path),
+                )
+            gap = even_gap(len(workload.jobs), jobs=jobs, count=self.count)
+            for number, path in enumerate(files):
+                write_workload(sliced(workload, number=number, jobs=jobs, gap=gap), path)
+            tell(f"{self.count} slices of {jobs:,} jobs with {gap:,} between them")
+        elif self.by == "sessions":
+            for seed, path in enumerate(files):
+                made, _ = resampled(np.random.default_rng(seed), workload, weeks=self.weeks)
+                write_workload(made, path)
+            tell(f"{self.count} times {self.weeks} weeks of users drawn anew")
+
+
+def write_runs(out: Path, workload: str, names: list[str], dispatchers: list[tuple[str, list[Path]]]) -> Path:
+    """Write the tidy table of a comparison, and return its path.
+
+    Args:
+        out: folder of the comparison.
+        workload: its name.
+        names: of the replicates.
+        dispatchers: name and the folder of the run on each replicate; a run that failed has no result there.
+    """
+    rows = []
+    for number, name in enumerate(names):
+        for dispatcher, folders in dispatchers:
+            row: dict[str, object] = dict(zip(COLUMNS, (workload, name, dispatcher), strict=True))
+            rows.append(row | _metrics(folders[number] / RESULT))
+    path = out / TABLE
+    write_whole(path, pd.DataFrame(rows).to_csv(index=False).encode())
+    return path
+
+
+def _metrics(path: Path) -> dict[str, object]:
+    if not path.is_file():
+        return {}
+    metrics: dict[str, object] = msgspec.json.decode(path.read_bytes())["metrics"]
+    return {name: value for name, value in metrics.items() if not name.startswith("decisions_")}
+
+
+def read_runs(path: Path) -> pd.DataFrame:
+    """Read the tidy table of a comparison.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return pd.read_csv(path, dtype=dict.fromkeys(COLUMNS, "str"))
+    except (OSError, ValueError) as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None

@@ -1,0 +1,281 @@
+"""What a comparison says: choices, rivals, refusals, and the page that shows them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from batdispatch.core.errors import InputError
+from batdispatch.results.comparison.aims import AIMS, Aim
+from batdispatch.results.comparison.answers import Answer, aims_of, answer, prices, sections, sentence
+from batdispatch.results.comparison.facts import Facts
+from batdispatch.results.comparison.intervals import Draws
+from batdispatch.results.comparison.page import render, text_of, warnings
+from batdispatch.results.comparison.ranks import Ranking, Refused
+from batdispatch.results.comparison.table import Block, Measured
+from batdispatch.results.comparison.tidy import from_campaign
+
+WAIT, SLOWDOWN, LONGEST, UTILISATION = AIMS
+FAST = Draws(resamples=99)
+BASE = np.array([100.0, 220.0, 330.0, 90.0, 510.0, 400.0, 150.0, 280.0])
+
+
+def table(**columns: np.ndarray) -> Measured:
+    blocks = tuple(Block("log", f"slice {row}") for row in range(len(next(iter(columns.values())))))
+    return Measured("x", blocks, tuple(columns), np.array(list(columns.values())).T)
+
+
+def about(**columns: np.ndarray) -> Answer:
+    return answer(table(**columns), SLOWDOWN, "easy", "slices", FAST)
+
+
+def test_the_best_is_chosen_and_told_with_its_interval_and_how_often_it_won() -> None:
+    found = about(easy=BASE, good=BASE * 0.5, bad=BASE * 2.0)
+    assert (found.chosen, found.rivals, found.n) == ("good", (), 8)
+    assert isinstance(found.ranking, Ranking)
+    assert sentence(found, "slices") == (
+        "For the lowest mean bounded slowdown choose good: 0.50 times that of easy (95 % interval 0.50 to 0.50), and "
+        "better in 8 of 8 slices. It can be told apart from all others."
+    )
+
+
+def test_a_rival_that_wins_half_the_time_is_named() -> None:
+    wobble = np.array([0.9, 1.12, 0.93, 1.08, 0.91, 1.11, 0.95, 1.04])
+    found = about(easy=BASE, good=BASE * 0.5, as_good=BASE * 0.505 * wobble)
+    assert (found.chosen, found.rivals) == ("good", ("as_good",))
+    assert sentence(found, "slices").endswith("8 of 8 slices. It cannot be told apart from as_good.")
+
+
+def test_where_the_baseline_is_a_rival_any_of_them_will_do() -> None:
+    wobble = np.array([0.9, 1.08, 0.93, 1.08, 0.91, 1.09, 0.9, 1.04])
+    found = about(easy=BASE, best=BASE * wobble, bad=BASE * 3.0)
+    assert (found.chosen, found.rivals) == ("best", ("easy",))
+    assert sentence(found, "slices").startswith(
+        "For the lowest mean bounded slowdown choose any of best and easy: they cannot be told apart. best has the "
+    )
+
+
+def test_the_baseline_itself_may_be_the_choice() -> None:
+    found = about(easy=BASE, bad=BASE * 1.5, worse=BASE * 2.0)
+    assert found.chosen == "easy"
+    assert sentence(found, "slices") == (
+        "For the lowest mean bounded slowdown choose easy. It can be told apart from all others."
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        (
+            {"easy": BASE[:5], "good": BASE[:5] / 2},
+            "good has the best mean, which may be chance. At least 6 slices are needed to tell, and there are 5.",
+        ),
+        (
+            {"easy": BASE, "same": BASE, "again": BASE},
+            "easy has the best mean, which may be chance. Nothing is ranked: all dispatchers are equal on all slices.",
+        ),
+        (
+            {"easy": BASE, "other": BASE * np.array([0.9, 1.1] * 4)},
+            "other has the best mean, and cannot be told apart from easy.",
+        ),
+        (
+            {"easy": BASE, "gone": np.where(BASE > 500, np.nan, BASE)},
+            "Only easy has a value on all slices, so it is compared with none.",
+        ),
+        ({"easy": BASE * np.nan}, "No dispatcher has a value on all slices."),
+    ],
+)
+def test_what_cannot_be_said_is_not_said(columns: dict[str, np.ndarray], why: str) -> None:
+    found = about(**columns)
+    assert found.chosen is None
+    assert found.rivals == ()
+    assert sentence(found, "slices") == f"For the lowest mean bounded slowdown: no choice can be recommended. {why}"
+
+
+def test_a_dispatcher_that_lacks_a_value_is_left_out_of_choice_and_ranks() -> None:
+    found = about(easy=BASE, good=BASE * 0.5, bad=BASE * 2.0, gone=np.where(BASE > 500, np.nan, BASE * 0.1))
+    assert found.chosen == "good"
+    assert found.left_out == ("gone",)
+    assert isinstance(found.ranking, Ranking)
+    assert "gone" not in found.ranking.dispatchers
+    assert [pair.n for pair in found.pairs] == [8, 8, 7]
+
+
+def runs(workloads: int = 1, replicates: int = 8, **factors: float) -> pd.DataFrame:
+    """Runs whose waits are the baseline's times a factor, and utilisation the other way round."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for workload in range(workloads):
+        for replicate in range(replicates):
+            base = rng.uniform(100, 1000)
+            for name, factor in factors.items():
+                wait = base * factor * rng.uniform(0.95, 1.05)
+                rows.append(
+                    {
+                        "workload": f"w{workload}",
+                        "replicate": f"slice {replicate}",
+                        "dispatcher": name,
+                        "mean_waiting_time": wait,
+                        "mean_bounded_slowdown": 1 + wait / 100,
+                        "max_waiting_time": base * 10 / factor,
+                        "utilisation": None,
+                        "utilisation_core": 0.5,
+                        "utilisation_gpu": 0.7,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def test_a_choice_has_its_price() -> None:
+    (one,) = sections(runs(easy=1.0, good=0.5, bad=1.5), blocks="slices", draws=FAST)
+    assert [found.chosen for found in one.answers] == ["good", "good", "bad", None]
+    told = prices(one)
+    assert len(told) == 2
+    assert told[0].startswith("The price of good: its longest wait is 2.0")
+    assert told[1].startswith("The price of bad: its mean waiting time is 1.")
+    assert " and its mean bounded slowdown is 1." in told[1]
+
+
+def test_utilisation_is_that_of_the_resource_that_is_used_most() -> None:
+    assert [aim.metric for aim in aims_of(runs(easy=1.0))] == [
+        "mean_waiting_time",
+        "mean_bounded_slowdown",
+        "max_waiting_time",
+        "utilisation_gpu",
+    ]
+    whole = runs(easy=1.0).assign(utilisation=0.4, weighted_compactness=2.0)
+    assert [aim.metric for aim in aims_of(whole)][3:] == ["utilisation", "weighted_compactness"]
+
+
+def test_many_workloads_are_ranked_as_such_and_few_are_not() -> None:
+    many = sections(runs(workloads=7, replicates=2, easy=1.0, good=0.5, bad=2.0), blocks="slices", draws=FAST)
+    assert [one.name for one in many] == ["", *(f"w{number}" for number in range(7))]
+    assert (many[0].blocks, many[0].answers[0].n, many[0].answers[0].chosen) == ("workloads", 7, "good")
+    assert many[1].answers[0].chosen is None
+    few = sections(runs(workloads=5, easy=1.0, good=0.5), draws=FAST)
+    assert few[0].name == "w0"
+
+
+def test_with_more_to_compare_more_replicates_are_needed() -> None:
+    six, seven = (about(easy=BASE[:n], good=BASE[:n] * 0.5, bad=BASE[:n] * 2.0) for n in (6, 7))
+    assert seven.chosen == "good"
+    assert six.chosen is None
+    # 2 * 2^(1 - 6) = 0.06 and 2 * 2^(1 - 7) = 0.03.
+    assert "even one that always wins can be told apart from them only on 7 slices, and there are 6." in six.why
+
+
+def test_replicates_that_are_all_the_same_count_once() -> None:
+    same = pd.concat([runs(replicates=1, easy=1.0, good=0.5).assign(replicate=f"seed {n}") for n in range(10)])
+    (one,) = sections(same, blocks="seeds", draws=FAST)
+    assert one.answers[0].n == 1
+    assert one.answers[0].chosen is None
+    assert "All 10 seeds gave the same figures" in one.warnings[0]
+    assert one.warnings[0] in " ".join(warnings([one], Facts(title="x")))
+
+
+def test_the_page_is_complete_in_itself_and_the_same_each_time() -> None:
+    found = sections(runs(**{"easy": 1.0, "good": 0.5, "<b>bad": 2.0}), blocks="slices", draws=FAST)
+    facts = Facts(
+        title="Which & why",
+        blocks="slices",
+        how="Cut evenly.",
+        who=[("good", "good[x=1]", "a family")],
+        refused=[("malleable jobs", "no job can be resized")],
+        failures=[("slice 3/gone", "it broke")],
+        rerun=["batdispatch compare x"],
+    )
+    page = render(found, facts)
+    assert page == render(
+        sections(runs(**{"easy": 1.0, "good": 0.5, "<b>bad": 2.0}), blocks="slices", draws=FAST), facts
+    )
+    assert "default-src 'none'" in page
+    assert "<script" not in page
+    assert not re.search(r"""(?:src|href)=["'](?!#)""", page.replace('xmlns:xlink="http', ""))
+    assert "<b>bad" not in page
+    assert "Which &amp; why" in page
+    for one in (*found[0].answers,):
+        assert sentence(one, "slices").partition("(")[0].replace("<", "&lt;").replace(">", "&gt;") in page
+    for text in (
+        "no job can be resized",
+        "it broke",
+        "batdispatch compare x",
+        "good[x=1]",
+        "Cut evenly.",
+        "1 runs failed",
+    ):
+        assert text in page
+    assert page.count("<svg") == 4 + 3
+    text = text_of(found, facts)
+    assert sentence(found[0].answers[0], "slices") in text
+    assert max(map(len, text.splitlines())) < 250
+
+
+def test_a_page_of_one_replicate_says_that_nothing_can_be_said() -> None:
+    found = sections(runs(replicates=1, easy=1.0, good=0.5, bad=2.0), blocks="slices", draws=FAST)
+    page = render(found, Facts(title="x", blocks="slices"))
+    assert page.count("no choice can be recommended") == 4
+    assert "At least 6 slices are needed to tell, and there is one." in page
+    assert isinstance(found[0].answers[0].ranking, Refused)
+
+
+def test_intervals_of_few_replicates_carry_a_warning() -> None:
+    found = sections(runs(replicates=3, easy=1.0, good=0.5), blocks="slices", draws=FAST)
+    assert "Intervals of fewer than 6 slices are too narrow: hold them for hints." in warnings(found, Facts(title="x"))
+
+
+def campaign(**columns: list[object]) -> pd.DataFrame:
+    count = len(next(iter(columns.values())))
+    rows: dict[str, list[object]] = {
+        "part": ["all"] * count,
+        "platform": ["flat"] * count,
+        "workload": ["kth"] * count,
+        "replicate": ["slice 0"] * count,
+        "dispatcher": ["easy"] * count,
+        "seed": [0] * count,
+        "mean_waiting_time": [float(row) for row in range(count)],
+        "report.calls": [1] * count,
+    }
+    return pd.DataFrame({**rows, **columns})
+
+
+def test_a_campaign_is_tidied_by_what_its_file_states() -> None:
+    found = from_campaign(
+        campaign(
+            **{
+                "workload.load": [0.7, 0.9, 0.7, 0.9],
+                "workload.jobs": [20, 20, 20, 20],
+                "workload.seed": [1, 1, 2, 2],
+                "workload.from.slice": [1, 1, 2, 2],
+                "replicate": ["seed 1", "seed 1", "seed 2", "seed 2"],
+                "dispatcher.ordering": [None, None, None, "sjf"],
+            }
+        )
+    )
+    assert found["workload"].tolist() == ["kth,load=0.7", "kth,load=0.9", "kth,load=0.7", "kth,load=0.9"]
+    assert found["replicate"].tolist() == ["seed 1", "seed 1", "seed 2", "seed 2"]
+    assert found["dispatcher"].tolist() == ["easy", "easy", "easy", "easy,ordering=sjf"]
+    assert list(found.columns) == ["workload", "replicate", "dispatcher", "mean_waiting_time"]
+
+
+def test_seeds_of_the_run_are_one_replicate_and_failures_are_gaps() -> None:
+    found = from_campaign(
+        campaign(seed=[0, 1, 0], dispatcher=["easy", "easy", "fcfs"], mean_waiting_time=[1.0, 3.0, None])
+    )
+    assert found["mean_waiting_time"].tolist()[0] == 2.0
+    assert np.isnan(found["mean_waiting_time"].tolist()[1])
+
+
+def test_parts_and_platforms_make_workloads_where_they_differ() -> None:
+    found = from_campaign(campaign(platform=["a", "b"]))
+    assert found["workload"].tolist() == ["a / kth", "b / kth"]
+    with pytest.raises(InputError, match="has no column 'replicate': run the campaign again"):
+        from_campaign(campaign(platform=["a"]).drop(columns="replicate"))
+
+
+def test_nearness_has_no_price_in_seconds() -> None:
+    aim = Aim("weighted_compactness", "spread of a job's hosts")
+    found = answer(table(easy=BASE, near=BASE * 0.5, far=BASE * 2), aim, "easy", "slices", FAST)
+    assert sentence(found, "slices").startswith("For the lowest spread of a job's hosts choose near: 0.50 times")
