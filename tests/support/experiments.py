@@ -64,10 +64,10 @@ def rows_of(show: ModuleType, out: Path, name: str) -> pd.DataFrame:
 def made_sections(show: ModuleType, rows: pd.DataFrame) -> dict[str, str]:
     """Return the measured sections of a page of which all runs are there."""
     made = {}
-    for name, (parts, make) in show.SECTIONS.items():
+    for name, (parts, table) in show.SECTIONS.items():
         wanted = {parts} if isinstance(parts, str) else set(parts)
         if wanted <= set(rows["part"]):
-            made[name] = make(rows[rows["part"].isin(wanted)])
+            made[name] = table(rows[rows["part"].isin(wanted)])
     return made
 
 
