@@ -127,7 +127,8 @@ def outcomes(instance: Instance, limits: Limits, only: Sequence[str] | None = No
     """Return what every way to solve an instance makes of it."""
     found: dict[str, Outcome] = {}
     bounds = {False: float(instance.bound), True: 0.0}
-    for pooled in (False, True):
+    forms = (False, True) if only is None or any("pooled" in name for name in only) else (False,)
+    for pooled in forms:
         seen = instance.as_one_node() if pooled else instance
         bounds[pooled] = float(seen.bound)
         placement = make_placement("last-fit")
@@ -158,7 +159,7 @@ def outcomes(instance: Instance, limits: Limits, only: Sequence[str] | None = No
         for name, options in ON_CP_SAT.items():
             if not pooled and not large and only is not None and name in only:
                 found[name] = on_cp_sat(seen, best if "told" in options else first, limits, options)
-    for pooled in (False, True):
+    for pooled in forms:
         mine = {name: one for name, one in found.items() if ("pooled" in name) == pooled}
         bounds[pooled] = max(bounds[pooled], *(one.bound for one in mine.values()))
         for one in mine.values():
