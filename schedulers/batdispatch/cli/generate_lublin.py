@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -30,6 +30,16 @@ from batdispatch.cli.generate import finish, output_options
     help="What users ask for: nothing, the run time, up to FACTOR times it, or that rounded up to 20 usual values.",
 )
 @click.option("--factor", type=float, default=5.0, show_default=True, help="Largest walltime over run time.")
+@click.option(
+    "--at-once", is_flag=True, help="Submit all jobs at time 0. Run times and sizes are those of the model's arrivals."
+)
+@click.option("--pinned", is_flag=True, help="Pin each job to one of the I/O nodes of --platform, drawn at random.")
+@click.option(
+    "--platform",
+    metavar="P.xml",
+    type=click.Path(path_type=Path),
+    help="Machine whose I/O nodes jobs are pinned to (only with --pinned).",
+)
 def command(
     output: Path,
     seed: int,
@@ -40,6 +50,9 @@ def command(
     classes: Literal["all", "separate"],
     walltimes: Literal["none", "exact", "factor", "modal"],
     factor: float,
+    at_once: bool,
+    pinned: bool,
+    platform: Path | None,
 ) -> None:
     """Rigid jobs as on the parallel machines of the nineties (Lublin and Feitelson, JPDC 2003).
 
@@ -50,11 +63,15 @@ def command(
       batdispatch generate lublin -o W.json --seed 1 --jobs 1000 --hosts 128
       batdispatch generate lublin -o busy.json --seed 7 --jobs 5000 --hosts 256 --load 0.9 --walltimes factor --factor 3
     """
+    import msgspec
     import numpy as np
 
+    from batdispatch.core.errors import InputError
+    from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads.lublin import lublin
+    from batdispatch.inputs.workloads.pinning import pinned_to
 
-    options = {
+    options: dict[str, Any] = {
         "jobs": jobs,
         "hosts": hosts,
         "load": load,
@@ -62,8 +79,9 @@ def command(
         "walltimes": walltimes,
         "factor": factor,
     }
+    rng = np.random.default_rng(seed)
     workload = lublin(
-        np.random.default_rng(seed),
+        rng,
         jobs=jobs,
         hosts=hosts,
         load=load,
@@ -71,4 +89,16 @@ def command(
         walltimes=walltimes,
         factor=factor,
     )
+    if at_once:
+        jobs_there = [msgspec.structs.replace(job, submission=0.0) for job in workload.jobs]
+        workload = msgspec.structs.replace(workload, jobs=jobs_there)
+        options["at_once"] = True
+    if pinned:
+        if platform is None:
+            raise click.UsageError("--pinned needs --platform: the I/O nodes are those of a machine")
+        disks = [disk.name for disk in read_platform(platform).machine.storage]
+        if not disks:
+            raise InputError("has no I/O node that jobs could be pinned to", source=str(platform))
+        workload = pinned_to(rng, workload, disks)
+        options["pinned"] = platform.name
     finish(workload, output, as_json, kind="lublin", seed=seed, options=options)

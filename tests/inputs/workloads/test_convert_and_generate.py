@@ -3,11 +3,16 @@
 import json
 from pathlib import Path
 
+import click
+import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.convert import command as convert
 from batdispatch.cli.generate import Kinds
 from batdispatch.cli.generate import command as generate
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.inputs.workloads import read_workload
 
 LINES = "".join(f"{i} {i * 10} 5 60 {i} -1 -1 {i} 90 -1 1 3 2 7 1 -1 -1 -1\n" for i in range(1, 6))
@@ -44,6 +49,35 @@ def test_converting_twice_gives_the_same_bytes(tmp_path: Path) -> None:
 def lublin(out: Path, *options: str) -> str:
     arguments = ["lublin", "-o", str(out), "--jobs", "50", "--hosts", "32", *options]
     return CliRunner().invoke(generate, arguments, catch_exceptions=False).stdout
+
+
+def test_generate_lublin_pins_jobs_to_io_nodes_and_submits_them_at_once(tmp_path: Path) -> None:
+    site, files = tmp_path / "torus.xml", [tmp_path / f"{i}.json" for i in (1, 2, 3)]
+    site.write_bytes(torus((4, 4, 2), io=4))
+    lublin(files[0], "--seed", "5")
+    for file in files[1:]:
+        lublin(file, "--seed", "5", "--pinned", "--platform", str(site), "--at-once")
+    assert files[1].read_bytes() == files[2].read_bytes()
+    plain, pinned = (json.loads(file.read_bytes())["jobs"] for file in files[:2])
+    assert {job["io_node"] for job in pinned} == {disk.name for disk in read_platform(site).machine.storage}
+    assert {job["subtime"] for job in pinned} == {0}
+    # All else is the model's.
+    others = ("id", "res", "profile", "walltime")
+    assert sorted([str(job[key]) for key in others] for job in pinned) == sorted(
+        [str(job[key]) for key in others] for job in plain
+    )
+
+
+def test_jobs_are_pinned_only_where_there_are_io_nodes(tmp_path: Path) -> None:
+    site = tmp_path / "torus.xml"
+    site.write_bytes(torus((4, 4, 2)))
+    arguments = ["lublin", "-o", str(tmp_path / "w.json"), "--jobs", "5", "--hosts", "32", "--seed", "1", "--pinned"]
+    with pytest.raises(click.UsageError, match="--pinned needs --platform"):
+        CliRunner().invoke(generate, arguments, catch_exceptions=False, standalone_mode=False)
+    with pytest.raises(InputError, match=r"torus\.xml: has no I/O node"):
+        CliRunner().invoke(
+            generate, [*arguments, "--platform", str(site)], catch_exceptions=False, standalone_mode=False
+        )
 
 
 def test_generate_lublin_is_reproducible(tmp_path: Path) -> None:
