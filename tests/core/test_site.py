@@ -61,7 +61,7 @@ REFUSED: list[tuple[Task, str]] = [
     (Task("j", 0.0, 1, 1.0, extra=named("debug")), "asks for no walltime, partition debug allows 100 s"),
     (Task("j", 0.0, 1, 1.0, 200.0, extra=named("debug")), "asks for 200 s, partition debug allows 100 s"),
     (Task("j", 0.0, 3, 1.0, 10.0, extra=named("debug")), "asks for 3 nodes, partition debug allows 2"),
-    (Task("j", 0.0, 5, 1.0), "asks for 5 hosts, its partition has room for 4"),
+    (Task("j", 0.0, 5, 1.0), "asks for 5 hosts, the part of the machine that is open to it has room for 4"),
     (Task("j", 0.0, 1, 1.0, extra={"qos": "best"}), "asks for QOS best, the site has small"),
     (Task("j", 0.0, 3, 1.0, extra={"qos": "small"}), "asks for 3 nodes, QOS small allows 2"),
 ]

@@ -220,6 +220,61 @@ def test_jobs_run_in_their_partitions_and_within_limits(
     assert any(said in str(found) for found in findings.kept)
 
 
+RESERVED = platform().replace(
+    'routing="Full">',
+    """routing="Full"><prop id="queues" value='{"reservations": [{"name": "r", "start": 5, "end": 30, "users": ["ada"],
+    "hosts": ["h[0-1]"]}]}'/>""",
+)
+
+
+def told(asked: Fields, ran: dict[str, Any]) -> dict[str, Any]:
+    """Return how a job ran with the walltime that it asked for."""
+    return ran | ({"walltime": asked["walltime"]} if "walltime" in asked else {})
+
+
+@pytest.mark.parametrize(
+    ("asked", "ran", "said"),
+    [
+        (
+            {"walltime": 20},
+            {"hosts": "1-2"},
+            "host h1, time 0.000000: may run until 20.000000, and",
+        ),
+        ({}, {"hosts": "0"}, "may run until inf"),
+        ({"user": "eve"}, {"hosts": "0", "start": 29.0, "finish": 39.0}, "reservation r keeps this host from 5"),
+        ({"user": "ada", "walltime": 20, "reservation": "r"}, {"hosts": "2", "start": 6.0, "finish": 16.0}, "its res"),
+        ({"user": "ada", "walltime": 20, "reservation": "r"}, {"hosts": "0"}, "is to run within its reservation r"),
+        (
+            {"user": "ada", "walltime": 20, "reservation": "r"},
+            {"hosts": "0", "start": 11.0, "finish": 21.0},
+            "is to run within its reservation r, and does not",
+        ),
+    ],
+)
+def test_a_reservation_keeps_others_out_and_its_own_jobs_in(
+    audited: Audit, asked: Fields, ran: dict[str, Any], said: str
+) -> None:
+    size = {"res": 2} if "-" in ran["hosts"] else {}
+    findings = audited({"a": ({**asked, **size}, told(asked, ran))}, RESERVED)
+    assert "reservation" in findings.counts
+    assert any(said in str(found) for found in findings.kept)
+
+
+@pytest.mark.parametrize(
+    ("asked", "ran"),
+    [
+        ({"walltime": 20}, {"hosts": "2"}),
+        ({"user": "ada"}, {"hosts": "0"}),
+        ({"walltime": 12}, {"hosts": "0", "start": 30.0, "finish": 40.0}),
+        ({"user": "ada", "walltime": 20, "reservation": "r"}, {"hosts": "0", "start": 9.5, "finish": 19.5}),
+    ],
+)
+def test_who_keeps_out_of_a_reservation_or_is_let_in_is_right(
+    audited: Audit, asked: Fields, ran: dict[str, Any]
+) -> None:
+    assert audited({"a": (asked, told(asked, ran))}, RESERVED).kept == []
+
+
 def test_no_more_tasks_of_an_array_run_than_may(audited: Audit) -> None:
     def task(index: int, name: str = "x") -> dict[str, Any]:
         return {"array": {"id": name, "index": index, "limit": 2}}

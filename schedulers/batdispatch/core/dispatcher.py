@@ -53,6 +53,9 @@ class Dispatcher(ABC):
     needs_energy: ClassVar[bool] = False
     #: Whether it can do with jobs that a layer starts whatever was planned, see `give_way`.
     gives_way: ClassVar[bool] = True
+    #: Whether it can do with waiting jobs that come again with other hosts open to them: first `on_withdrawn`, then
+    #: `on_submit`. Reservations (`core.openings`) do this to jobs.
+    heeds_reservations: ClassVar[bool] = True
     #: How long its runs take beside those of others: 2 if it calls a solver, 1 if it plans every waiting job, else 0.
     effort: ClassVar[int] = 0
 
@@ -113,7 +116,9 @@ class Dispatcher(ABC):
         """
 
     def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
-        """Learn that a layer has taken a waiting job out of the queue; another job may come in its place.
+        """Learn that a layer has taken a waiting job out of the queue, or that a reservation closes its hosts.
+
+        Another job, or the same one with other hosts open to it, may come in its place.
 
         A dispatcher that keeps a list or a plan of its own takes the job out of it here.
         """

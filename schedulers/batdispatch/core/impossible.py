@@ -25,7 +25,7 @@ def why_never(space: Space[Any], job: Job) -> str:
         if asked > there:
             return f"asks for {asked} {name}, the whole machine has {there}"
     what, request = "hosts", job.request
-    site = "the whole machine" if request.allowed is None else "its partition"
+    site = "the whole machine" if request.allowed is None else "the part of the machine that is open to it"
     most = int(space.room(whole, job).sum())
     if not machine.exclusive and request.per_unit is not None:
         what = f"units of {_named(machine, need.amounts)}"

@@ -34,6 +34,7 @@ from batdispatch.core.holds import Hold, beyond_own, hold_of
 from batdispatch.core.impossible import why_never
 from batdispatch.core.job import Job, JobState, Stay
 from batdispatch.core.machine import Machine
+from batdispatch.core.openings import Openings
 from batdispatch.core.profiles import spreads_freely
 from batdispatch.core.request import Request
 from batdispatch.core.roll import Roll
@@ -61,6 +62,7 @@ class Ledger:
         machine: the machine.
         space: how its capacity is counted.
         site: its partitions and the like; None: it has none.
+        openings: what reservations leave to the waiting jobs; None: there are none.
         now: simulated time of the current message, in seconds.
         queue: waiting jobs by id, in order of arrival.
         running: running jobs by id, in order of start.
@@ -77,6 +79,7 @@ class Ledger:
         self.machine: Machine = begins.machine
         self.space: Space[Any] = space_of(begins.machine)
         self.site = begins.machine.site
+        self.openings = None if self.site is None or not self.site.windows else Openings(self.site)
         self.now = begins.time
         self.queue: dict[str, Job] = {}
         self.running: dict[str, Stay] = {}
@@ -92,6 +95,8 @@ class Ledger:
         #: Whether it was said that no further job will be registered.
         self._registered_all = False
         self.roll.may_grow = bool(begins.config.get("dynamic-jobs-enabled"))
+        #: The start or end of a reservation for which a call was asked last, s.
+        self._opens = -math.inf
         #: When the call comes that was asked for last on behalf of blocked jobs, s.
         self._called = -math.inf
         #: (job id, reason) of every rejected job.
@@ -136,9 +141,68 @@ class Ledger:
             job = self.site.fitted(job, self.machine.exclusive)
         if not job.request.plain:
             self.plain = False
-        if not self.roll.enter(job, self.now):
+        return job if self.roll.enter(job, self.now) else self._line_up(job)
+
+    def _line_up(self, job: Job) -> Job:
+        """Put a job into the queue, or keep it back while reservations leave it no place; return it as shown."""
+        if self.openings is None:
             self.queue[job.id] = job
-        return job
+            return job
+        shown = self.openings.enter(job, self.now)
+        # Who can never start is shown, to be rejected.
+        if self.why_impossible(job) or self._may_show(shown):
+            self._show(shown)
+        else:
+            self.roll.withhold(shown)
+        return shown
+
+    def _may_show(self, job: Job) -> bool:
+        openings = self.openings
+        assert openings is not None
+        return self.space.fits(self.space.whole(), job) or openings.is_over(job.id, self.now)
+
+    def _show(self, job: Job) -> None:
+        self.roll.show(job.id)
+        self.queue[job.id] = job
+        if not job.request.plain:
+            self.plain = False
+
+    def turn(self) -> list[tuple[Job | None, Job | None]]:
+        """Show waiting jobs with the hosts that they may use, where reservations have closed or opened some by now.
+
+        Return (job as it was shown before, job as it is shown from now on) for each of them; None: not at all.
+        """
+        openings, turned = self.openings, list[tuple[Job | None, Job | None]]()
+        if openings is None:
+            return turned
+        for job_id in openings.due(self.now):
+            before, shown = self.queue.get(job_id), openings.look(job_id, self.now)
+            if before is not None and shown.request == before.request:
+                continue
+            self.queue.pop(job_id, None)
+            may = self._may_show(shown)
+            if may:
+                self._show(shown)
+            else:
+                self.roll.withhold(shown)
+            if may or before is not None:
+                turned.append((before, shown if may else None))
+        if turned:
+            # The queue is in order of arrival.
+            waiting = sorted(self.queue.items(), key=lambda item: self.roll.ranks[item[0]])
+            self.queue.clear()
+            self.queue.update(waiting)
+            self._changed()
+        return turned
+
+    def call_for_openings(self) -> None:
+        """Ask for a call when a reservation starts or ends for which a job may wait."""
+        if not self.openings:
+            return
+        moment = self.openings.next_moment(self.now)
+        if moment < math.inf and moment != self._opens:
+            self._opens = moment
+            self.wake_at(moment)
 
     def why_impossible(self, job: Job) -> str:
         """Return why a job can never run on this machine, or an empty text."""
@@ -146,12 +210,15 @@ class Ledger:
             return f"continues job {job.parent}, which is unknown"
         if self.site is not None and (reason := self.site.refusal(job, self.machine.exclusive)):
             return reason
-        known = self._never.get(job.request)
+        entered = self.at_best(job)
+        known = self._never.get(entered.request)
         if known is None:
             if len(self._never) >= REMEMBERED:
                 self._never.clear()
-            known = self._never[job.request] = why_never(self.space, job)
-        return known
+            known = self._never[entered.request] = why_never(self.space, entered)
+        if known or entered is job or self.space.fits(self.space.whole(), job):
+            return known
+        return "its reservation ends too soon for it"
 
     def apply_completed(self, event: e.JobCompleted) -> Stay:
         """Free what a job held, apart from what is kept for its successor, and return its stay.
@@ -314,7 +381,7 @@ class Ledger:
     def unblock(self) -> list[Job]:
         """Let the jobs into the queue that have nothing to wait for any more, and return them, in order of arrival."""
         ready = self.roll.take_ready(self.now + TICK)
-        self.queue.update((job.id, job) for job in ready)
+        ready = [self._line_up(job) for job in ready]
         due = self.roll.due
         if due < math.inf and not self.now < self._called <= due:
             self._called = due
@@ -376,6 +443,11 @@ class Ledger:
     def static_jobs_done(self) -> bool:
         """Whether no job will come any more but by registration."""
         return self.roll.no_more
+
+    def at_best(self, job: Job) -> Job:
+        """Return a waiting job as it will be shown when no reservation closes hosts to it."""
+        entered = None if self.openings is None else self.openings.entered(job.id)
+        return job if entered is None else entered
 
     def root(self, job_id: str) -> str:
         """Return the id of the logical job that a job belongs to: the first one of the chain of parents."""
@@ -448,6 +520,8 @@ class Ledger:
         stay = self.running[job.id] = Stay(job=job, start=self.now, allocation=allocation, rank=self.roll.ranks[job.id])
         self._idle = left
         self.roll.begin(job.id, self.now)
+        if self.openings is not None:
+            self.openings.leave(job.id)
         if hold is not None:
             del self.holds[hold.job.id]
             self._changed()
@@ -555,6 +629,8 @@ class Ledger:
             raise self._refusal(f"job {job.id} cannot be rejected: it is {self._state_of(job.id)}")
         del self.queue[job.id]
         self._enforced.pop(job.id, None)
+        if self.openings is not None:
+            self.openings.leave(job.id)
         self.roll.end(job.id, JobState.REJECTED, self.now)
         self.rejections.append((job.id, reason))
         self._decisions.append(d.Reject(self.now, job.id, reason))

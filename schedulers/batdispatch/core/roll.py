@@ -238,6 +238,14 @@ class Roll:
         """Note that no job will come any more but by registration."""
         self.no_more = self._doubt = True
 
+    def withhold(self, job: Job) -> None:
+        """Keep a job back that waits for nobody; `show` lets it go."""
+        self.blocked[job.id] = job
+
+    def show(self, job_id: str) -> None:
+        """Let a job go that was kept back by `withhold`."""
+        self.blocked.pop(job_id, None)
+
     # ------------------------------------------------------------------ questions
 
     def knows(self, job_id: str) -> bool:

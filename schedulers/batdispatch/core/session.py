@@ -148,6 +148,8 @@ class Session:
             return Reply(now, ledger.take_decisions())
         if ledger.roll.blocked:
             self._unblock(ledger)
+        if ledger.openings is not None:
+            self._turn(ledger)
         timed = self._timed
         began = self._clock() if timed else 0.0
         self.dispatcher.decide(ledger)
@@ -160,6 +162,8 @@ class Session:
                 break
             self.dispatcher.decide(ledger)
             ledger.settle()
+        if ledger.openings is not None:
+            ledger.call_for_openings()
         spent = self._clock() - began if timed else 0.0
         if timed:
             self.decision_seconds.append(spent)
@@ -185,6 +189,8 @@ class Session:
             raise InputError("the first event must be SIMULATION_BEGINS")
         check_features(events[0], self.dispatcher)
         self.ledger = ledger = Ledger(events[0])
+        if ledger.openings is not None:
+            ledger.openings.lead = self._lead()
         ledger.on_registered = lambda job: self._entered(ledger, job)
         if type(self.dispatcher).on_start is not Dispatcher.on_start:
             ledger.on_start = partial(self.dispatcher.on_start, ledger)
@@ -195,6 +201,21 @@ class Session:
             else:
                 ledger.finish_registration()
         return ledger
+
+    def _lead(self) -> float:
+        """Return how much later than decided jobs start, in seconds, on a machine with reservations.
+
+        Raises:
+            InputError: that is not known, or the dispatcher cannot do with reservations.
+        """
+        if not self.dispatcher.heeds_reservations:
+            raise InputError(
+                f"the machine has reservations, and {type(self.dispatcher).__name__} cannot do with waiting jobs that "
+                "come again with other hosts: take another dispatcher, or a platform without reservations"
+            )
+        if self.decision_time is None:
+            raise InputError("the machine has reservations, and decisions that take measured time could break them")
+        return self.decision_time
 
     def _begins_again(self, ledger: Ledger, event: e.SimulationBegins) -> None:
         raise InputError(f"SIMULATION_BEGINS came a second time, at {ledger.now:.6f} s")
@@ -217,6 +238,14 @@ class Session:
         self.dispatcher.on_end(ledger, stay)
         if ledger.roll.blocked:
             self._unblock(ledger)
+
+    def _turn(self, ledger: Ledger) -> None:
+        """Let the dispatcher see waiting jobs with the hosts that reservations leave to them from now on."""
+        for before, shown in ledger.turn():
+            if before is not None:
+                self.dispatcher.on_withdrawn(ledger, before)
+            if shown is not None:
+                self._entered(ledger, shown)
 
     def _unblock(self, ledger: Ledger) -> bool:
         """Tell the dispatcher of the jobs that have nothing to wait for any more; return whether there are any."""

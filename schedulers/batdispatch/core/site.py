@@ -1,4 +1,4 @@
-"""What a site says of its queues: partitions of the hosts and qualities of service, with limits and priorities.
+"""What a site says of its queues: partitions, qualities of service, and reservations of hosts for some time.
 
 A machine tells its site in properties of its hosts, so that whoever is told the machine, over whatever protocol or from
 a recording, knows its site as well:
@@ -8,8 +8,9 @@ a recording, knows its site as well:
 ``queues``     all that is said beside, as JSON (see `Told`); if several hosts state it, they state it alike
 =============  ========================================================================================================
 
-Jobs name a partition and a quality of service in their fields ``partition`` and ``qos``. A field means something only
-on a machine whose site says something of that kind: logs have partitions of machines that are long gone.
+Jobs name a partition, a quality of service and a reservation in their fields ``partition``, ``qos`` and
+``reservation``. A field means something only on a machine whose site says something of that kind: logs have partitions
+of machines that are long gone.
 
 References:
     Slurm documentation, slurm.conf(5) (PartitionName), https://slurm.schedmd.com/slurm.conf.html; Quality of Service,
@@ -21,7 +22,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -33,6 +34,8 @@ from batdispatch.core.request import Request
 
 PARTITION_PROPERTY = "partition"
 SITE_PROPERTY = "queues"
+#: By how much a job may reach into a reservation, or come too early for one, s: the resolution of simulators' clocks.
+TICK = 1e-6
 #: Largest priority: Slurm's own limit.
 MAX_PRIORITY = 2**32 - 2
 
@@ -68,11 +71,37 @@ class Qos(Class, frozen=True, kw_only=True, forbid_unknown_fields=True):
     default: bool = False
 
 
+class Window(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An advance reservation: hosts that only some jobs may use for some time. Without such jobs: maintenance."""
+
+    name: str
+    #: Seconds of simulated time.
+    start: float
+    end: float
+    #: Names, see `core.hostnames`; None: `nodes` hosts, or all.
+    hosts: list[str] | None = None
+    #: The first so many hosts in order of their ids; None: all.
+    nodes: int | None = None
+    #: Whose jobs are let in, by the jobs' fields.
+    users: list[str] = []
+    accounts: list[str] = []
+    partitions: list[str] = []
+
+
+class Closure(NamedTuple):
+    """Hosts on which a job must not start from `begin` on and before `end`, in seconds."""
+
+    begin: float
+    end: float
+    hosts: int
+
+
 class Told(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the property ``queues`` says."""
 
     partitions: list[Partition] = []
     qos: list[Qos] = []
+    reservations: list[Window] = []
 
 
 class HostLike(Protocol):
@@ -94,6 +123,9 @@ class Site:
         partitions: by name.
         qos: by name.
         hosts: mask of the hosts of each partition, by its name.
+        windows: the reservations.
+        reserved: mask of the hosts of each reservation, by its name.
+        compute: mask of all hosts that run jobs.
     """
 
     def __init__(self, told: Told, by_property: Mapping[str, int], hosts: Mapping[str, int], compute: int) -> None:
@@ -121,8 +153,36 @@ class Site:
             if not mask:
                 raise InputError(f"partition {name!r} has no host")
             self.hosts[name] = mask
-        self._compute = compute
+        self.compute = compute
+        self.windows = tuple(told.reservations)
+        self._windows = {window.name: window for window in self.windows}
+        self.reserved = {window.name: self._reserved(window, hosts) for window in self.windows}
         self._requests: dict[tuple[Request, int, int | None], Request] = {}
+
+    def _reserved(self, window: Window, hosts: Mapping[str, int]) -> int:
+        """Return the mask of the hosts of a reservation.
+
+        Raises:
+            InputError: it is wrong.
+        """
+        what = f"reservation {window.name!r}"
+        if [other.name for other in self.windows].count(window.name) > 1:
+            raise InputError(f"{what} is there twice")
+        if not 0 <= window.start < window.end < math.inf:
+            raise InputError(f"{what} lasts from {window.start:g} to {window.end:g} s, expected a start before its end")
+        for name in window.partitions:
+            if name not in self.partitions:
+                raise InputError(f"{what} lets in partition {name!r}, which is not there")
+        if window.hosts is not None and window.nodes is not None:
+            raise InputError(f"{what} names hosts and a number of nodes, expected one of them")
+        mask = self.compute if window.hosts is None else _mask(window.hosts, hosts, self.compute, what)
+        if window.nodes is not None:
+            if not 1 <= window.nodes <= mask.bit_count():
+                raise InputError(f"{what} has {window.nodes} nodes, expected 1 to {mask.bit_count()}")
+            mask = hostset.mask_of(hostset.ids(mask)[: window.nodes])
+        if not mask:
+            raise InputError(f"{what} has no host")
+        return mask
 
     # ------------------------------------------------------------------ what a job is in
 
@@ -153,12 +213,47 @@ class Site:
             least = _least_nodes(job.request, exclusive)
             if found.max_nodes is not None and least > found.max_nodes:
                 return f"asks for {least} nodes, {kind} {found.name} allows {found.max_nodes}"
+        return self._refused_by_reservation(job) if self.windows and "reservation" in job.extra else ""
+
+    def _refused_by_reservation(self, job: Job) -> str:
+        name = str(job.extra["reservation"])
+        window = self._windows.get(name)
+        if window is None:
+            return f"asks for reservation {name}, the site has {', '.join(sorted(self._windows))}"
+        if (window.users or window.accounts or window.partitions) and not self._lists(window, job):
+            return f"asks for reservation {name}, which lets in others"
+        if job.walltime > window.end - window.start:
+            said = "no walltime" if math.isinf(job.walltime) else f"{job.walltime:g} s"
+            return f"asks for {said}, reservation {name} lasts {window.end - window.start:g} s"
         return ""
 
+    def _lists(self, window: Window, job: Job) -> bool:
+        partition = self.partition_of(job)
+        return (
+            (bool(job.user) and job.user in window.users)
+            or ("account" in job.extra and str(job.extra["account"]) in window.accounts)
+            or (partition is not None and partition.name in window.partitions)
+        )
+
+    def closures(self, job: Job) -> tuple[Closure, ...]:
+        """Return when which hosts are closed to a job that no queue refuses, by its walltime."""
+        found = []
+        own = self._windows.get(str(job.extra["reservation"])) if "reservation" in job.extra else None
+        for window in self.windows:
+            begin, end = window.start - job.walltime + TICK, window.end - TICK
+            if window is not own and not self._lists(window, job):
+                found.append(Closure(begin, end, self.reserved[window.name]))
+        if own is not None:
+            found.append(Closure(-math.inf, own.start - TICK, self.compute))
+            found.append(Closure(own.end - job.walltime + TICK, math.inf, self.compute))
+        return tuple(found)
+
     def fitted(self, job: Job, exclusive: bool) -> Job:
-        """Return a job that asks, beside all that it asks for, for hosts of its partition, and no more than allowed."""
+        """Return a job that asks, beside all else, for hosts of its partition and reservation, within limits."""
         partition, qos = self.partition_of(job), self.qos_of(job)
-        mask = self._compute if partition is None else self.hosts[partition.name]
+        mask = self.compute if partition is None else self.hosts[partition.name]
+        if self.windows and "reservation" in job.extra:
+            mask &= self.reserved.get(str(job.extra["reservation"]), -1)
         bounds = [one.max_nodes for one in (partition, qos) if one is not None and one.max_nodes is not None]
         most = None if exclusive else min(bounds, default=None)
         if job.request.nodes is not None and most is not None and job.request.nodes[1] <= most:
@@ -167,7 +262,7 @@ class Site:
 
     def asking(self, job: Job, mask: int, most: int | None = None) -> Job:
         """Return a job that may only use the hosts of a mask, and at most so many of them."""
-        allowed = None if mask == self._compute else mask
+        allowed = None if mask == self.compute else mask
         if most is None and job.request.allowed == allowed:
             return job
         key = (job.request, mask, most)

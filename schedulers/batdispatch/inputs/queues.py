@@ -10,6 +10,13 @@ priority = 10
 
 [qos.high]
 priority = 100
+
+[[reservations]]
+name = "course"
+start = 3600               # seconds of simulated time, or as Slurm writes times
+duration = "2:00:00"       # or `end`
+hosts = ["n[0-7]"]         # or `nodes = 8`; without either, all hosts
+users = ["ada"]            # or `accounts`, `partitions`; without any, nobody: maintenance
 ```
 
 References:
@@ -38,7 +45,7 @@ from batdispatch.inputs.workloads.moments import read_duration
 #: Longest file that is read, in bytes.
 _MOST = 1 << 24
 #: Fields that are lengths of time.
-_TIMES = ("max_time",)
+_TIMES = ("max_time", "start", "end", "duration")
 
 
 def read_queues(path: Path) -> str:
@@ -85,6 +92,8 @@ def _read(one: Mapping[str, Any], source: str, kind: str) -> dict[str, Any]:
             except ValueError:
                 message = f"{field} is {found[field][:40]!r}, expected seconds, or a time such as 1-00:00:00"
                 raise InputError(message, source=source, place=place) from None
+    if "duration" in found and "end" not in found and isinstance(found.get("start"), int | float):
+        found["end"] = found["start"] + found.pop("duration")
     for field, value in found.items():
         if isinstance(value, str) and field in ("hosts", "users", "accounts", "partitions"):
             found[field] = [value]

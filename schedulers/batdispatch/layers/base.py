@@ -26,6 +26,9 @@ class Layer(Dispatcher):
         inner: the dispatcher inside, perhaps a layer itself.
     """
 
+    #: A layer keeps jobs of its own.
+    heeds_reservations = False
+
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
         self.inner: Dispatcher = self.make_inner(seed)

@@ -119,6 +119,11 @@ _QUEUES = {
     ],
     "qos": [{"name": "high", "priority": 5}, {"name": "low", "max_nodes": 2}],
 }
+_RESERVATIONS = [
+    {"name": "course", "start": 30.0, "end": 70.0, "hosts": ["n[0-3]"], "users": ["ada", "bob"]},
+    {"name": "night", "start": 60.0, "end": 160.0, "nodes": 2},
+    {"name": "repair", "start": 200.0, "end": 260.0},
+]
 #: Job 6 fails, 3 and 13 have long run times.
 _CONDITIONS: tuple[list[Any], ...] = (
     [{"job": "j04", "kind": "afterany"}],
@@ -232,6 +237,28 @@ CASES: tuple[Case, ...] = (
         _profiles(),
         _NODES,
         queues=_QUEUES,
+    ),
+    Case(
+        "reservations",
+        "Hosts are kept for some users and jobs for some time, and once for nobody; some jobs could never keep out.",
+        [
+            job | ({"reservation": ("course", "night", "gone")[number % 3]} if number % 5 == 1 else {})
+            for number, job in enumerate(_stream())
+        ],
+        _profiles(),
+        queues={"reservations": _RESERVATIONS},
+    ),
+    Case(
+        "reservations-of-shared-nodes",
+        "Nodes that jobs share are kept for some jobs; jobs wait for others, too, and decisions take time.",
+        [
+            job | ({"dependencies": [{"job": f"j{number - 2:02}", "kind": "afterany"}]} if number % 5 == 2 else {})
+            for number, job in enumerate(_stream(demand=_DEMANDS, res=[1, 3, 2, 5], partition=["batch", "wide"]))
+        ],
+        _profiles(),
+        _NODES,
+        queues=_QUEUES | {"reservations": _RESERVATIONS},
+        settings={"decision_time": 0.5},
     ),
     Case(
         "slow-decisions",

@@ -11,7 +11,7 @@ from typing import Any
 
 from batdispatch.batsim import PROTOCOLS, Wire, features_for, protocol
 from batdispatch.core.dispatcher import create
-from batdispatch.core.errors import BatdispatchError
+from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.core.options import parse_named
 from batdispatch.core.session import Session
@@ -68,6 +68,9 @@ def check_dispatcher(
         **case.settings,
     )
     first, again = folder / "run", folder / "again"
+    if case.queues.get("reservations") and not create(name, texts, seed).heeds_reservations:
+        _check_refused(spec, first, about)
+        return
     try:
         result = execute(spec, first)
         execute(spec, again)
@@ -90,6 +93,17 @@ def check_dispatcher(
         except BatdispatchError as problem:
             raise AssertionError(f"{about}, spoken to as by Batsim {version}: {problem}") from problem
         assert found is None, f"{about}, spoken to as by Batsim {version}: {found}"
+
+
+def _check_refused(spec: RunSpec, folder: Path, about: str) -> None:
+    """Check that a run is refused for its reservations."""
+    said = "nothing: it runs"
+    try:
+        execute(spec, folder)
+    except InputError as refusal:
+        said = str(refusal)
+    if "reservations" not in said:
+        raise AssertionError(f"{about}: expected a refusal that speaks of reservations, found {said}")
 
 
 def check_part(

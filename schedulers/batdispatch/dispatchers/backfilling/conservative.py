@@ -136,3 +136,5 @@ class Conservative(PlanningQueue):
         super().on_withdrawn(ledger, job)
         self.plan.withdraw(job.id)
         self._freed = True
+        # A reservation closes or opens hosts to it: with its old place in the plan, others may have been planned worse.
+        self._void |= job.id in ledger.queue or job.id in ledger.blocked

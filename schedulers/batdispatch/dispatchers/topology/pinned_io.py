@@ -90,6 +90,8 @@ class PinnedIo(Dispatcher):
         24(6), 1995, pp. 1313-1331, section 2.
     """
 
+    #: It keeps a plan that no job is taken out of.
+    heeds_reservations: ClassVar[bool] = False
     options_type: ClassVar[type[Options]] = PinnedIoOptions
     extra = "topology"
     effort = 2

@@ -85,6 +85,8 @@ class TaskDispatcher(Dispatcher):
         runs: what the hosts that have a task do, by host id.
     """
 
+    #: It keeps a plan that no job is taken out of.
+    heeds_reservations: ClassVar[bool] = False
     options_type: ClassVar[type[Options]] = TaskOptions
     registers_jobs = True
 

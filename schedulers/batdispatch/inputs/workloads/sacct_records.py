@@ -40,6 +40,7 @@ _NAMES = {
     "account": ("account",),
     "partition": ("partition",),
     "qos": ("qos", "qosraw"),
+    "reservation": ("reservation",),
     "name": ("jobname",),
 }
 _PROPER = "JobID JobIDRaw Submit State Start End Eligible Elapsed ElapsedRaw Timelimit TimelimitRaw NNodes AllocNodes"

@@ -37,6 +37,7 @@ class Prospects:
         """Return why a job finds no place even on the idle machine, however long it waits, or an empty text."""
         if self._placement.complete:
             return ""
+        job = ledger.at_best(job)
         found = self._somewhere.get(job.request)
         if found is None:
             if len(self._somewhere) >= REMEMBERED:

@@ -40,6 +40,8 @@ class Idling:
             away: mask of the hosts that are away.
         """
         self._since, self._job = now, None
+        if self._setting.reserved:
+            return
         for job in waiting:
             if _waits_for(job, over):
                 continue
@@ -88,6 +90,9 @@ def _waits_for(job: Job, over: Mapping[str, JobState]) -> bool:
 
 def check_unrecorded(rows: Rows, facts: Facts, setting: Setting) -> None:
     """Find the jobs that waited for more than `UNRECORDED` seconds while nothing ran, by the jobs file alone."""
+    if setting.reserved:
+        rows.findings.skipped[KIND] = "jobs may wait for the end of a reservation"
+        return
     rows.findings.checked.append(KIND)
     ran = np.flatnonzero(rows.ran & np.isfinite(rows.start) & np.isfinite(rows.finish))
     if not len(ran):

@@ -29,7 +29,7 @@ from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.idling import check_unrecorded
 from batdispatch.results.audit.jobs import Facts, JobTable, join
 from batdispatch.results.audit.outcomes import Outcomes
-from batdispatch.results.audit.queues import check_queues
+from batdispatch.results.audit.queues import check_queues, check_reservations
 from batdispatch.results.audit.requests import (
     check_arrays,
     check_dependencies,
@@ -120,6 +120,7 @@ def audit(
     _capacity(rows, intervals, placed.slots, machine, facts)
     check_places(rows, intervals, placed, machine, facts)
     check_queues(rows, intervals, machine, facts)
+    check_reservations(rows, intervals, setting, facts)
     check_licences(rows, machine, facts)
     check_dependencies(rows, facts, lineage)
     check_arrays(rows, facts, lineage)

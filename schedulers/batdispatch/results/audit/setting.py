@@ -39,6 +39,11 @@ class Setting:
         self._fits: dict[tuple[Request, int], bool] = {}
         self._outcomes: Outcomes | None = None
 
+    @property
+    def reserved(self) -> bool:
+        """Whether there are reservations, so that jobs may wait for what nothing but the time brings."""
+        return self.machine.site is not None and bool(self.machine.site.windows)
+
     def outcomes(self, registered: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Outcomes:
         """Return how profiles end; `registered` is the same mapping at every call and may grow."""
         if self._outcomes is None:

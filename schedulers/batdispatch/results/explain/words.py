@@ -66,7 +66,7 @@ def _placed(phase: Phase) -> str:
 
 def _blocked(phase: Phase) -> str:
     if not phase.by:
-        return "waits for the time after other jobs that its dependencies name"
+        return "waits for its time: some time after other jobs, or the start or end of a reservation"
     shown = phase.by[:_MOST_NAMED]
     more = len(phase.by) - len(shown)
     names = ", ".join(shown) + (f" and {plain(more)} more" if more else "")

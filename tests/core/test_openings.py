@@ -1,0 +1,239 @@
+"""Reservations: hosts that only some jobs may use for some time, by hand for several, and at random for all."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from batdispatch.core import dispatcher as dispatchers
+from batdispatch.core import registry
+from batdispatch.core.errors import InputError
+from batdispatch.core.job import JobState
+from batdispatch.core.machine import Host, Machine
+from simulating import Result, Task, simulate
+from strategies import make_job
+
+QUEUES = ["fcfs", "filler", "easy", "easy[reservation=hosts]", "conservative", "best-list", "slurm-backfill"]
+every = pytest.mark.parametrize("dispatcher", QUEUES)
+
+
+def machine(*windows: dict[str, Any], hosts: int = 4, **told: Any) -> Machine:
+    text = json.dumps({"reservations": list(windows), **told})
+    return Machine([Host(id=i, name=f"n{i}", properties={"queues": text} if not i else {}) for i in range(hosts)])
+
+
+def window(start: float, end: float, *hosts: str, name: str = "r", **more: Any) -> dict[str, Any]:
+    return {"name": name, "start": start, "end": end, **({"hosts": list(hosts)} if hosts else {}), **more}
+
+
+def ran(result: Result) -> dict[str, tuple[float, str]]:
+    ledger = result.session.ledger
+    assert ledger is not None
+    ledger.check()
+    return {row.id: (row.start / 1e6, row.hosts) for row in result.rows.values() if row.state is not JobState.REJECTED}
+
+
+def reasons(result: Result) -> dict[str, str]:
+    ledger = result.session.ledger
+    assert ledger is not None
+    return {name.removeprefix("w0!"): reason for name, reason in ledger.rejections}
+
+
+@every
+def test_before_maintenance_only_what_ends_in_time_starts(dispatcher: str) -> None:
+    tasks = [Task("long", 0.0, 4, 5.0, 50.0), Task("short", 0.0, 4, 5.0, 20.0), Task("never", 0.0, 1, 5.0)]
+    found = ran(simulate(machine(window(30.0, 100.0)), tasks, dispatcher))
+    assert found["short"] == (0.0, "0-3")
+    assert found["long"][0] >= 100.0
+    assert found["never"][0] >= 100.0, "who states no walltime might run into it"
+    assert min(found["long"][0], found["never"][0]) == 100.0, "somebody is called when it is over"
+
+
+@every
+def test_a_job_that_ends_when_the_reservation_starts_is_in_time(dispatcher: str) -> None:
+    tasks = [Task("a", 0.0, 4, 10.0, 10.0), Task("b", 0.0, 4, 10.0, 20.0)]
+    assert ran(simulate(machine(window(30.0, 100.0)), tasks, dispatcher)) == {"a": (0.0, "0-3"), "b": (10.0, "0-3")}
+
+
+@every
+def test_hosts_close_while_a_job_waits(dispatcher: str) -> None:
+    # At 0 both could end on n0-n1 in time; at 15, when n0-n3 are free, `b` can no more.
+    tasks = [Task("a", 0.0, 4, 15.0, 15.0), Task("b", 1.0, 2, 10.0, 20.0), Task("c", 2.0, 2, 5.0, 10.0)]
+    found = ran(simulate(machine(window(30.0, 60.0, "n[0-1]")), tasks, dispatcher))
+    assert found == {"a": (0.0, "0-3"), "b": (15.0, "2-3"), "c": (15.0, "0-1")}
+
+
+@every
+def test_who_is_let_in_uses_the_hosts_as_if_nothing_was_there(dispatcher: str) -> None:
+    tasks = [
+        Task("ada", 0.0, 2, 50.0, 50.0, user="ada"),
+        Task("bob", 1.0, 4, 10.0, 10.0, user="bob"),
+        Task("lab", 2.0, 1, 10.0, 10.0, user="eve", extra={"account": "lab"}),
+    ]
+    site = machine(window(5.0, 40.0, "n[0-2]", users=["ada"], accounts=["lab"]))
+    found = ran(simulate(site, tasks, dispatcher))
+    assert found["ada"] == (0.0, "0-1")
+    assert found["lab"][0] < 40.0 if dispatcher != "fcfs" else True
+    assert found["bob"][0] >= 50.0
+
+
+@every
+def test_a_job_that_names_a_reservation_runs_within_it(dispatcher: str) -> None:
+    tasks = [
+        Task("in", 0.0, 2, 10.0, 15.0, extra={"reservation": "r"}),
+        Task("next", 1.0, 2, 5.0, 6.0, extra={"reservation": "r"}),
+        Task("late", 32.0, 1, 5.0, 9.0, extra={"reservation": "r"}),
+        Task("other", 2.0, 2, 1.0, 100.0),
+    ]
+    result = simulate(machine(window(20.0, 40.0, "n[2-3]")), tasks, dispatcher)
+    # The first of the two takes 10 s; best-list begins with the other one, which takes 5.
+    first, second = (("next", 20.0), ("in", 25.0)) if dispatcher == "best-list" else (("in", 20.0), ("next", 30.0))
+    expected = {name: (start, "2-3") for name, start in (first, second)}
+    assert ran(result) == {**expected, "other": (2.0, "0-1")}
+    assert reasons(result) == {"late": "its reservation ends too soon for it"}
+
+
+REFUSED: list[tuple[Task, str]] = [
+    (Task("j", 0.0, 1, 1.0, 9.0, extra={"reservation": "s"}), "asks for reservation s, the site has r"),
+    (
+        Task("j", 0.0, 1, 1.0, 9.0, user="eve", extra={"reservation": "r"}),
+        "asks for reservation r, which lets in others",
+    ),
+    (Task("j", 0.0, 1, 1.0, 99.0, user="ada", extra={"reservation": "r"}), "asks for 99 s, reservation r lasts 20 s"),
+    (Task("j", 0.0, 1, 1.0, user="ada", extra={"reservation": "r"}), "asks for no walltime, reservation r lasts 20 s"),
+    (
+        Task("j", 0.0, 3, 1.0, 9.0, user="ada", extra={"reservation": "r"}),
+        "asks for 3 hosts, the part of the machine that is open to it has room for 2",
+    ),
+    (Task("j", 0.0, 5, 1.0, 9.0, user="eve"), "asks for 5 hosts, the whole machine has room for 4"),
+]
+
+
+@pytest.mark.parametrize(("task", "said"), REFUSED, ids=[said for _, said in REFUSED])
+def test_who_can_never_run_hears_why(task: Task, said: str) -> None:
+    site = machine(window(20.0, 40.0, "n[2-3]", users=["ada"]))
+    assert reasons(simulate(site, [task], "fcfs")) == {"j": said}
+
+
+def test_the_field_means_nothing_where_nothing_is_reserved() -> None:
+    task = Task("j", 0.0, 1, 1.0, extra={"reservation": "r"})
+    assert ran(simulate(Machine.flat(2), [task], "fcfs")) == {"j": (0.0, "0")}
+
+
+def test_a_placement_that_needs_a_form_waits_for_it() -> None:
+    tasks = [Task("j", 0.0, 3, 1.0, 50.0)]
+    found = ran(simulate(machine(window(10.0, 40.0, "n1"), hosts=5), tasks, "fcfs[placement=contiguous]"))
+    assert found["j"] == (0.0, "2-4")
+    # Without n2 no three neighbours are left; it is not rejected for that.
+    found = ran(simulate(machine(window(10.0, 40.0, "n2"), hosts=5), tasks, "fcfs[placement=contiguous]"))
+    assert found["j"] == (40.0, "0-2")
+
+
+def test_decisions_that_take_time_start_jobs_that_still_end_in_time() -> None:
+    tasks = [Task("a", 0.0, 4, 9.0, 9.0), Task("b", 0.0, 4, 9.0, 9.0)]
+    result = simulate(machine(window(20.0, 30.0)), tasks, "fcfs", decision_time=1.0)
+    # Each decision takes a second. `b` would have to start at 11, and what is decided at 11 starts at 12.
+    assert ran(result) == {"a": (2.0, "0-3"), "b": (31.0, "0-3")}
+    with pytest.raises(InputError, match="decisions that take measured time could break them"):
+        simulate(machine(window(20.0, 30.0)), tasks, "fcfs", decision_time=None)
+
+
+def test_who_cannot_do_with_reservations_says_so() -> None:
+    with pytest.raises(InputError, match=r"the machine has reservations, and Attempts cannot do with waiting jobs"):
+        simulate(machine(window(20.0, 30.0)), [Task("a", 0.0, 1, 1.0)], "attempts[dispatcher=fcfs,requests=factor]")
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    (window(5.0, 5.0), "lasts from 5 to 5 s, expected a start before its end"),
+    (window(1.0, 5.0, "n9"), "reservation 'r' has host 'n9', which is not there"),
+    (window(1.0, 5.0, "n1", nodes=1), "names hosts and a number of nodes"),
+    (window(1.0, 5.0, nodes=9), "has 9 nodes, expected 1 to 4"),
+    (window(1.0, 5.0, partitions=["x"]), "lets in partition 'x', which is not there"),
+]
+
+
+@pytest.mark.parametrize(("told", "said"), WRONG, ids=[said for _, said in WRONG])
+def test_a_wrong_reservation_is_refused(told: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        machine(told)
+    assert said in str(refusal.value)
+    with pytest.raises(InputError, match="is there twice"):
+        machine(window(1.0, 2.0), window(3.0, 4.0))
+
+
+def test_a_number_of_nodes_are_the_first_ones() -> None:
+    site = machine(window(1.0, 5.0, nodes=2)).site
+    assert site is not None
+    assert site.reserved == {"r": 0b11}
+    assert site.closures(make_job(walltime=math.inf))[0].begin == -math.inf
+
+
+# ---------------------------------------------------------------------- all dispatchers, at random
+
+NAMES = [name for name in registry.names(dispatchers.GROUP) if dispatchers.find(name).heeds_reservations]
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Task]]:
+    """Up to two reservations of four hosts, and jobs of two users, some of which name one or wait for others."""
+    windows = []
+    for number in range(draw(st.integers(1, 2))):
+        start = draw(st.integers(0, 20))
+        hosts = draw(st.lists(st.sampled_from(["n0", "n1", "n2", "n3"]), min_size=1, unique=True))
+        let_in = {"users": ["ada"]} if draw(st.booleans()) else {}
+        windows.append(window(start, start + draw(st.integers(1, 15)), *hosts, name=f"r{number}", **let_in))
+    tasks = []
+    for number in range(draw(st.integers(1, 8))):
+        runtime = float(draw(st.integers(1, 8)))
+        extra: dict[str, Any] = {}
+        if draw(st.integers(0, 3)) == 0:
+            extra["reservation"] = f"r{draw(st.integers(0, len(windows) - 1))}"
+        if number and draw(st.integers(0, 3)) == 0:
+            extra["dependencies"] = [{"job": str(draw(st.integers(0, number - 1))), "kind": "afterany"}]
+        if draw(st.integers(0, 3)) == 0:
+            extra["array"] = {"id": "a", "index": number, "limit": 1}
+        limit = runtime + draw(st.sampled_from([0.0, 3.0, -0.5]))
+        user = draw(st.sampled_from(["ada", "bob"]))
+        tasks.append(
+            Task(
+                str(number),
+                float(draw(st.integers(0, 20))),
+                draw(st.integers(1, 4)),
+                runtime,
+                limit,
+                user=user,
+                extra=extra,
+            )
+        )
+    return windows, tasks
+
+
+@pytest.mark.parametrize("dispatcher", NAMES)
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case=sites())
+def test_nobody_runs_where_a_reservation_keeps_others(
+    dispatcher: str, case: tuple[list[dict[str, Any]], list[Task]]
+) -> None:
+    windows, tasks = case
+    result = simulate(machine(*windows), tasks, dispatcher)
+    found, by_id = ran(result), {task.id: task for task in tasks}
+    assert len(found) + len(reasons(result)) == len(tasks), "a job was lost"
+    for name, (start, _) in found.items():
+        task, hosts = by_id[name], {f"n{host}" for host in result.rows[name].units}
+        for one in windows:
+            named = task.extra.get("reservation") == one["name"]
+            overlaps = start < one["end"] - 1e-5 and start + task.walltime > one["start"] + 1e-5
+            if named:
+                assert hosts <= set(one["hosts"])
+                assert one["start"] - 1e-5 <= start
+                assert start + task.walltime <= one["end"] + 1e-5
+            elif overlaps and task.user not in one.get("users", []):
+                assert not hosts & set(one["hosts"]), f"job {name} is on hosts of {one['name']}"
+    tasks_of_array = sorted(found[name][0] for name in found if "array" in by_id[name].extra)
+    ends = sorted(result.rows[name].end / 1e6 for name in found if "array" in by_id[name].extra)
+    assert all(end <= start for end, start in zip(ends[:-1], tasks_of_array[1:], strict=True))
