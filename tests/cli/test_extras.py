@@ -119,6 +119,12 @@ def test_a_plain_installation_compares_without_a_report(tmp_path: Path) -> None:
         ("jinja2", "workload show w.json --html w.html", "the page of --html needs Jinja2"),
         ("yaml,pyarrow", "campaign c.yaml", "a campaign needs PyYAML and pyarrow"),
         ("ortools", "instance solve f.jsonl --models pooled", "model pooled needs OR-Tools"),
+        # Found out on the way.
+        (
+            "scipy",
+            f"generate stochastic -o W.json --seed 1 --from {ROOT}/workloads/multiresource16.json --application user",
+            "error: this needs SciPy, which is not installed",
+        ),
         ("numba", f"run {INPUTS} --dispatcher easy --compiled always --no-record", "a kernel needs Numba"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.engines.compiled import applies
 from batdispatch.results.audit.run import Auditor
 from batdispatch.runs import compiling, run
 from batdispatch.runs.run import InputFiles, RunSpec, execute
@@ -119,8 +119,8 @@ def test_compare_compiles(tmp_path: Path) -> None:
 
 
 def test_without_numba_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(applies, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match="Numba is not installed"):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(InputError, match=r"a kernel needs Numba, .*'batdispatch\[compiled\]'"):
         execute(spec(), tmp_path / "out")
 
 

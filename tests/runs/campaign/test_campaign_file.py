@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -353,6 +354,9 @@ def test_aliases_of_aliases_are_counted(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_a_campaign_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for name in ("yaml", "pyarrow", "snakemake"):
+        monkeypatch.setitem(sys.modules, name, None)
     done = CliRunner().invoke(cli, ["campaign", str(tmp_path / "a.yaml")], standalone_mode=False)
-    assert "needs yaml and pyarrow and snakemake: pip install 'batdispatch[campaign]'" in str(done.exception)
+    assert "needs PyYAML, pyarrow and Snakemake, which are not installed: pip install 'batdispatch[campaign]'" in str(
+        done.exception
+    )
