@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     help="What simulates: this package, or a real Batsim, which is started and served.",
 )
 @click.option("--batsim", metavar="PATH", help="Batsim's program. Default: batsim4 or batsim5, or batsim, on PATH.")
+@click.option(
+    "--nix",
+    metavar="SHELL",
+    help="Take Batsim from this shell of Nix: batsim4 or batsim5 of the flake in this folder or above, or FLAKE#SHELL.",
+)
 @timeout_option("Give up when a real Batsim says nothing for so long.")
 @dispatcher_options()
 @decision_clock_option
@@ -52,6 +57,7 @@ def command(
     clock: Clock,
     engine: Literal["embedded", "batsim4", "batsim5"],
     batsim: str | None,
+    nix: str | None,
     timeout: float,
     simgrid: UseSimGrid,
     dispatcher: str,
@@ -79,11 +85,14 @@ def command(
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import Following
     from batdispatch.core.errors import InputError
+    from batdispatch.links.nix import shell_of
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.run import RunSpec, build, execute
 
     if batsim is not None and engine == "embedded":
         raise InputError("needs --engine batsim4 or batsim5", source="option --batsim")
+    if nix is not None and engine == "embedded":
+        raise InputError("needs --engine batsim4 or batsim5", source="option --nix")
     name, options = named_with(dispatcher, parse_settings(settings))
     spec = RunSpec(
         platform=platform,
@@ -99,6 +108,7 @@ def command(
         simgrid=simgrid,
         engine=engine,
         batsim=batsim,
+        nix=None if nix is None else shell_of(nix, Path()),
         timeout=timeout,
         record=record,
         compiled=compiled,

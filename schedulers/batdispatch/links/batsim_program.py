@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
+from batdispatch.links.nix import in_shell
+from batdispatch.links.watched_process import telling
 
 _VERSION = re.compile(r"\bv?(\d+)\.(\d+\S*)")
 #: Seconds within which Batsim must say its version.
 _ASK = 20.0
+#: The same where Nix may have to fetch or build it first.
+_BUILD = 7200.0
 
 
 class Found(NamedTuple):
-    """A Batsim: its path and the version that it states, such as ``4.2.0``."""
+    """A Batsim: the command that starts it and the version that it states, such as ``4.2.0``."""
 
-    path: str
+    command: list[str]
     version: str
 
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return shlex.join(self.command)
 
-def find_batsim(major: int, given: str | None = None) -> Found:
+
+def find_batsim(major: int, given: str | None = None, shell: str | None = None) -> Found:
     """Return a Batsim of a major version: the one given, or ``batsimMAJOR`` or ``batsim`` on PATH.
+
+    Args:
+        major: the version.
+        given: its program.
+        shell: one of Nix, as ``FLAKE#SHELL``, in which the program is looked for: ``batsim``, unless another is given.
 
     Raises:
         InputError: there is none, it does not run, or it is of another version.
     """
+    if shell is not None:
+        found = _asked(in_shell(shell, given or "batsim"), _BUILD)
+        if found.version.partition(".")[0] != str(major):
+            raise InputError(f"{shell} has Batsim {found.version}, expected Batsim {major}", source="option --nix")
+        return found
     names = [given] if given is not None else [f"batsim{major}", "batsim"]
     paths = [path for path in map(shutil.which, names) if path is not None]
     source = "option --batsim" if given is not None else f"engine batsim{major}"
@@ -39,24 +59,30 @@ def find_batsim(major: int, given: str | None = None) -> Found:
         )
     others: list[Found] = []
     for path in paths:
-        found = Found(path, _version_of(path))
+        found = _asked([path], _ASK)
         if found.version.partition(".")[0] == str(major):
             return found
         others.append(found)
-    listed = ", ".join(f"{found.path} is Batsim {found.version}" for found in others)
+    listed = ", ".join(f"{found.name} is Batsim {found.version}" for found in others)
     raise InputError(f"{listed}, expected Batsim {major}", source=source)
 
 
-def _version_of(path: str) -> str:
+def _asked(command: list[str], seconds: float) -> Found:
+    """Ask a Batsim for its version."""
+    told = f"{shlex.join(command)} --version"
     try:
         asked = subprocess.run(
-            [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_ASK, check=False
+            [*command, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
         reason = "it does not answer" if isinstance(problem, subprocess.TimeoutExpired) else problem.strerror
-        raise InputError(f"{path} --version: {reason}") from None
+        raise InputError(f"{told}: {reason}") from None
     said = asked.stdout[:4096].decode("utf-8", "replace").strip()
     match = _VERSION.search(said)
     if match is None:
-        raise InputError(f"{path} --version: found {said[:60]!r}, expected the version of a Batsim")
-    return match[0].lstrip("v")
+        # Nix says there why a shell cannot be had.
+        why = telling(asked.stderr.splitlines()) if asked.returncode else []
+        raise InputError(
+            f"{told}: found {said[:60]!r}, expected the version of a Batsim" + "".join(f"\n  {line}" for line in why)
+        )
+    return Found(command, match[0].lstrip("v"))

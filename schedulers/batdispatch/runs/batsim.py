@@ -71,6 +71,7 @@ def run_in_batsim(
     events_file: str | None = None,
     record: bool = True,
     program: str | None = None,
+    shell: str | None = None,
     timeout: float = 600.0,
     progress: Callable[[int, int], None] | None = None,
     notice: Callable[[str], None] = lambda text: None,
@@ -90,6 +91,7 @@ def run_in_batsim(
         events_file: the file that they were read from, in Batsim 4's form.
         record: whether decisions.jsonl is written.
         program: Batsim's; None: what is found on PATH.
+        shell: of Nix, as ``FLAKE#SHELL``, in which Batsim runs; None: no shell.
         timeout: seconds without a message after which Batsim counts as hung.
         progress: called with (jobs ended so far, jobs in all).
         notice: called with a sentence for each known fault of this Batsim that touches jobs of the workload.
@@ -99,7 +101,7 @@ def run_in_batsim(
         ImpossibleDecision: the dispatcher decided something impossible.
         SimulationError: Batsim crashed, hung, or wrote no outputs.
     """
-    batsim = find_batsim(major, program)
+    batsim = find_batsim(major, program, shell)
     if platform.master is None:
         raise InputError(
             "has no host that carries Batsim itself: say which with --master-host", source=str(platform.path)
@@ -112,7 +114,7 @@ def run_in_batsim(
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out, prefix=".batsim-")))
         inputs = _arguments(major, session, platform, workload, scratch, events, events_file)
         prefix = f"{scratch.resolve()}/out" if major == 4 else f"{scratch.resolve()}/"
-        process = stack.enter_context(WatchedProcess([batsim.path, *inputs, "-q", "-e", prefix], "Batsim"))
+        process = stack.enter_context(WatchedProcess([*batsim.command, *inputs, "-q", "-e", prefix], "Batsim"))
         recorder = stack.enter_context(Recorder(out / "decisions.jsonl", wire)) if record else None
 
         def start(endpoint: str) -> None:
@@ -229,7 +231,7 @@ def _collect(scratch: Path, out: Path, batsim: Found, process: WatchedProcess) -
         if path.is_file() and not path.is_symlink()
     }
     if "jobs.csv" not in found:
-        raise SimulationError(f"{batsim.path} wrote no jobs.csv{process.last_words()}")
+        raise SimulationError(f"{batsim.name} wrote no jobs.csv{process.last_words()}")
     for name in OUTPUTS:
         if name in found:
             found[name].replace(out / name)

@@ -89,6 +89,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     engine: Engine = "embedded"
     #: Batsim's program; None: what is found on PATH.
     batsim: str | None = None
+    #: A shell of Nix, as ``FLAKE#SHELL``, from which Batsim is taken; None: no shell.
+    nix: str | None = None
     #: Seconds without a message after which a real Batsim counts as hung.
     timeout: float = 600.0
 
@@ -417,6 +419,7 @@ def _serve_batsim(
         events_file=spec.external_events,
         record=spec.record,
         program=spec.batsim,
+        shell=spec.nix,
         timeout=spec.timeout,
         progress=progress,
         notice=notice,
@@ -572,6 +575,7 @@ def command_line(spec: RunSpec) -> str:
     if spec.engine != "embedded":
         words += ["--engine", spec.engine]
         words += [] if spec.batsim is None else ["--batsim", spec.batsim]
+        words += [] if spec.nix is None else ["--nix", spec.nix]
     if spec.simgrid != "auto":
         words += ["--simgrid", spec.simgrid]
     if spec.clock != "together":

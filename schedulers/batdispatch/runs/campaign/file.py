@@ -16,6 +16,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import describe_type, did_you_mean, parse_named
 from batdispatch.links.foreign import create_any
+from batdispatch.links.nix import shell_of
 from batdispatch.runs.campaign.entries import Entry, merged, read_entries
 from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, labelled, whole_numbers
 from batdispatch.runs.campaign.making import Makers
@@ -296,7 +297,23 @@ class _Reader:
             else:
                 setting = _FIELDS[key]
                 values[setting.name] = _value(entry, key, text, setting.type)
+        if "nix" in values:
+            self._check_shell(values, entries["nix"])
         return values, events
+
+    def _check_shell(self, values: dict[str, Any], entry: Entry) -> None:
+        """Find the shell that a campaign names; its name says which Batsim it holds, if nothing else does."""
+        try:
+            values["nix"] = shell_of(values["nix"], self.here, "nix")
+        except InputError as problem:
+            raise entry.error(str(problem)) from None
+        name = values["nix"].rpartition("#")[2]
+        if "engine" not in values:
+            if name not in ("batsim4", "batsim5"):
+                raise entry.error(f"nix: shell {name!r} does not say which Batsim it holds: set engine as well")
+            values["engine"] = name
+        elif values["engine"] == "embedded" or name in {"batsim4", "batsim5"} - {values["engine"]}:
+            raise entry.error(f"nix: shell {name!r} is not for engine {values['engine']}")
 
 
 class _Read(Mapping[str, list[T]]):
