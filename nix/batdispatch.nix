@@ -1,5 +1,5 @@
-# batdispatch as a program, with all extras but `campaign` and `simgrid`: nixpkgs' Snakemake is older than campaigns ask
-# for, and nothing here needs SimGrid's Python package.
+# batdispatch as a program, with all extras but `campaign` and `simgrid`: whether nixpkgs' Snakemake is as new as campaigns
+# ask for could not be looked up, and nothing here needs SimGrid's Python package.
 { pkgs }:
 
 let
