@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
+from batdispatch.inputs.queues import with_queues
 from batdispatch.results.audit.run import Auditor
 from batdispatch.runs import compiling, run
 from batdispatch.runs.run import InputFiles, RunSpec, execute
@@ -80,6 +81,7 @@ def job(number: int, **fields: Any) -> dict[str, Any]:
         ("easy", [job(1, node_list=["n00"])], {}, "job '1' asks for more than a number of whole hosts"),
         ("easy", [job(1), job(2, dependencies=["1"])], {}, "job '2' asks for more"),
         ("easy", [job(1), job(2, parent="1")], {}, "job '2' continues another one"),
+        ("easy", [job(1), job(2, array={"id": "a", "index": 0})], {}, "job '2' is a task of an array"),
         ("easy", [job(1)], {"type": "composed", "seq": ["e"]}, "job '1' has a profile of type 'composed'"),
         ("easy", [job(1)], {"type": "delay", "delay": 1e13}, "add up to more than"),
         ("easy", [job(1, walltime=1e13)], {}, "a walltime is longer than"),
@@ -102,6 +104,14 @@ def test_what_a_workload_must_not_have(
 def test_nodes_with_capacities_are_left_to_python(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="state capacities"):
         execute(spec(platform=str(ROOT / "platforms" / "eurora.xml")), tmp_path / "out")
+
+
+def test_queues_are_left_to_python(tmp_path: Path) -> None:
+    queues, platform = tmp_path / "q.toml", tmp_path / "p.xml"
+    queues.write_text("[[reservations]]\nname = 'r'\nstart = 5\nend = 9\n")
+    platform.write_bytes(with_queues(ROOT / "platforms" / "flat64.xml", queues))
+    with pytest.raises(InputError, match="the machine has partitions or other queues, and kernels know none"):
+        execute(spec(platform=str(platform)), tmp_path / "out")
 
 
 def test_few_jobs_are_not_worth_a_kernel_unless_it_is_asked_for(tmp_path: Path) -> None:
