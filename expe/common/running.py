@@ -91,25 +91,14 @@ class Experiment:
             SimulationError: a run failed.
         """
         name = read_campaign(self.folder / FILE, CommandMakers(), quick=self.quick, parts=[]).name
-        rows = read_rows(self.out / name)
-        timings = pd.read_parquet(self.out / name / TIMINGS).to_dict("records")
-        more = getattr(self.show, "columns", lambda row, run: {})
-        found: list[dict[str, Any]] = []
-        for row, timing in zip(rows, timings, strict=True):
-            run = self.out / "cells" / row["cell"]
-            found.append({**timing, **row, "run": run})
-            found[-1] |= more(found[-1], run)
-        if hasattr(self.show, "others"):
-            found += self.show.others(self.out / name, self.quick)
-        return pd.DataFrame(found)
+        rows = rows_of(self.show, self.out, name)
+        if not hasattr(self.show, "others"):
+            return rows
+        return pd.concat([rows, pd.DataFrame(self.show.others(self.out / name, self.quick))], ignore_index=True)
 
     def sections(self, rows: pd.DataFrame) -> dict[str, str]:
         """Return the measured sections of the page, of which all runs are there."""
-        made = {"claims": claims_table(self.claims.claims, rows)}
-        for name, (parts, make) in self.show.SECTIONS.items():
-            if (chosen := _of(rows, parts)) is not None:
-                made[name] = make(chosen)
-        return made
+        return {"claims": claims_table(self.claims.claims, rows), **sections_of(self.show, rows)}
 
     def draw(self, rows: pd.DataFrame, folder: Path) -> None:
         """Draw the pictures, of which all runs are there."""
@@ -138,6 +127,30 @@ class Experiment:
         lines += [line for line, name in zip(pictures, self.show.PICTURES, strict=True) if (folder / name).is_file()]
         write_whole(folder / PAGE, ("\n\n".join(lines) + "\n").encode())
         return claims_table(self.claims.claims, rows, why=False)
+
+
+def rows_of(show: ModuleType, out: Path, name: str) -> pd.DataFrame:
+    """Return the rows of a campaign, with what took how long and the columns that a folder's ``show.py`` adds.
+
+    Raises:
+        InputError: the campaign has not been run.
+        SimulationError: a run failed.
+    """
+    rows = read_rows(out / name)
+    timings = pd.read_parquet(out / name / TIMINGS).to_dict("records")
+    more = getattr(show, "columns", lambda row, run: {})
+    found: list[dict[str, Any]] = []
+    for row, timing in zip(rows, timings, strict=True):
+        run = out / "cells" / row["cell"]
+        found.append({**timing, **row, "run": run})
+        found[-1] |= more(found[-1], run)
+    return pd.DataFrame(found)
+
+
+def sections_of(show: ModuleType, rows: pd.DataFrame) -> dict[str, str]:
+    """Return the sections that a folder's ``show.py`` makes, of which all runs are there."""
+    chosen = {name: (_of(rows, parts), make) for name, (parts, make) in show.SECTIONS.items()}
+    return {name: make(found) for name, (found, make) in chosen.items() if found is not None}
 
 
 def _of(rows: pd.DataFrame, parts: str | Sequence[str]) -> pd.DataFrame | None:

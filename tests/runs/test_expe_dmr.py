@@ -11,8 +11,9 @@ import pytest
 
 from batdispatch.core.errors import SimulationError
 from campaigns import make, planned
+from expe.common.running import rows_of, sections_of
 from expe.dmr import draw, paper, show, tables
-from experiments import EXPE, made_sections, rows_of, sections
+from experiments import EXPE, sections
 
 
 def measured(wait: float, workload_time: float = 1000.0, **more: Any) -> Any:
@@ -94,7 +95,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 
 
 def test_a_small_version_gives_the_rows_and_pictures_of_the_page(small: pd.DataFrame, tmp_path: Path) -> None:
-    written, made = sections("dmr"), made_sections(show, small)
+    written, made = sections("dmr"), sections_of(show, small)
     assert made.keys() | {"claims"} == written.keys()
     for name, text in made.items():
         assert text.splitlines()[0] == written[name].strip().splitlines()[0]

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from campaigns import make, planned
+from expe.common.running import rows_of, sections_of
 from expe.malleability import show
 from expe.malleability.show import AS_IT_IS, Case
-from experiments import EXPE, made_sections, rows_of
+from experiments import EXPE
 
 JOBS = 30
 
@@ -37,7 +38,7 @@ def test_a_small_log_goes_through_it(tmp_path: Path) -> None:
     assert (round(rigid.execution), rigid.shrinks, rigid.expands) == (1320, 0, 0)
     assert whole.shrinks > 0.1
     assert half.least <= half.wait <= half.most
-    made = made_sections(show, rows)
+    made = sections_of(show, rows)
     assert made["shares"].count("\n") == 1 + len(show.POLICIES) * len(show.SHARES)
     assert "`dmr`" in made["summary"]
     _, draw = show.PICTURES["gain.svg"]

@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pandas as pd
 
 from batdispatch.runs.campaign.plan import Plan
-from batdispatch.runs.campaign.table import TIMINGS, read_rows
 from campaigns import make, read
 from expe.common.running import FILE, Experiment
 
@@ -48,27 +46,6 @@ def pictures_agree(folder: str) -> bool:
     """Return whether the page of results shows just the pictures that the folder holds."""
     page = (EXPE / folder / "results.md").read_text(encoding="utf-8")
     return set(re.findall(r"\]\((\S+\.svg)\)", page)) == {path.name for path in (EXPE / folder).glob("*.svg")}
-
-
-def rows_of(show: ModuleType, out: Path, name: str) -> pd.DataFrame:
-    """Return the rows of a campaign, with what took how long and the columns that a folder's ``show.py`` adds."""
-    timings = pd.read_parquet(out / name / TIMINGS).to_dict("records")
-    found: list[dict[str, Any]] = []
-    for row, timing in zip(read_rows(out / name), timings, strict=True):
-        run = out / "cells" / row["cell"]
-        found.append({**timing, **row, "run": run})
-        found[-1] |= show.columns(found[-1], run)
-    return pd.DataFrame(found)
-
-
-def made_sections(show: ModuleType, rows: pd.DataFrame) -> dict[str, str]:
-    """Return the measured sections of a page of which all runs are there."""
-    made = {}
-    for name, (parts, table) in show.SECTIONS.items():
-        wanted = {parts} if isinstance(parts, str) else set(parts)
-        if wanted <= set(rows["part"]):
-            made[name] = table(rows[rows["part"].isin(wanted)])
-    return made
 
 
 def small(name: str, out: Path, *changes: tuple[str, str], parts: list[str] | None = None) -> pd.DataFrame:
