@@ -2,102 +2,80 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from grid import option
-from numpy.typing import NDArray
 
 from batdispatch.core.job import Job, Stay
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.session import Session
-from batdispatch.dispatchers.backfilling.easy import Easy
-from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.outputs import Outputs
-from batdispatch.inputs.platforms import Platform
-from batdispatch.inputs.workloads import Workload
+from batdispatch.core.options import Options
+from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
 from batdispatch.parts.prediction import Predictions
 
-Floats = NDArray[np.float64]
+#: Jobs of the first of so many parts of a log do not count.
+TUNING_PART = 5
 
 
-class Errors(NamedTuple):
-    """How good a prediction was."""
+class WitnessOptions(EasyOptions, frozen=True, kw_only=True):
+    """Options of Witness.
 
-    #: Mean |predicted - run time|, s.
-    absolute: float
-    #: Share of the jobs that ran longer than predicted.
-    under: float
-    #: Mean of the smaller over the larger one of prediction and run time (Tsafrir et al., 2007).
-    accuracy: float
-    #: Mean E-Loss: 1 + log(units x run time) times the error, squared if the prediction is too long.
-    e_loss: float
-    #: CPU time of predicting and learning, us a job.
-    cpu: float
+    predictions: which to listen, with + between them.
+    """
+
+    predictions: str = "requested"
 
 
 class Witness(Easy):
-    """EASY by requested times, beside which predictions are asked and taught, and nothing follows from them."""
+    """EASY by requested times, beside which predictions are asked and taught, and nothing follows from them.
 
-    def watch(self, names: Sequence[str]) -> None:
-        """Say which predictions; before the simulation."""
-        self.asked = {name: Predictions(option(name)) for name in names}
-        self.said: dict[str, dict[str, float]] = {name: {} for name in names}
-        self.spent = dict.fromkeys(names, 0)
-        self.ran: dict[str, tuple[int, float]] = {}
+    Its report has, for each prediction and over the jobs of the last four fifths of the log: the mean |predicted - run
+    time|, s; the share of the jobs that ran longer than predicted; the mean of the smaller over the larger one of
+    prediction and run time (Tsafrir et al., 2007); the mean E-Loss: 1 + log(units x run time) times the error, squared
+    if the prediction is too long; and the CPU time of predicting and learning, s a job.
+    """
+
+    options_type: ClassVar[type[Options]] = WitnessOptions
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
-        for found in self.asked.values():
+        self._asked = {name: Predictions(name) for name in self.options.predictions.split("+")}
+        for found in self._asked.values():
             found.begin(ledger)
+        self._said: dict[str, dict[str, float]] = {name: {} for name in self._asked}
+        self._spent = dict.fromkeys(self._asked, 0)
+        self._ran: dict[str, tuple[int, float]] = {}
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
-        for name, found in self.asked.items():
+        for name, found in self._asked.items():
             began = time.process_time_ns()
-            self.said[name][job.id.rpartition("!")[2]] = found.of(job)
-            self.spent[name] += time.process_time_ns() - began
+            self._said[name][job.id] = found.of(job)
+            self._spent[name] += time.process_time_ns() - began
         super().on_submit(ledger, job)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
-        self.ran[stay.job.id.rpartition("!")[2]] = (stay.job.units, ledger.now - stay.start)
-        for name, found in self.asked.items():
+        self._ran[stay.job.id] = (stay.job.units, ledger.now - stay.start)
+        for name, found in self._asked.items():
             began = time.process_time_ns()
             found.ended(stay, ledger.now)
-            self.spent[name] += time.process_time_ns() - began
+            self._spent[name] += time.process_time_ns() - began
         super().on_end(ledger, stay)
 
+    def report(self) -> dict[str, Any]:
+        return {"errors": {name.partition(":")[0].removesuffix(".py"): self._errors(name) for name in self._asked}}
 
-def errors(platform: Platform, workload: Workload, names: Sequence[str], held_out: Sequence[str]) -> dict[str, Errors]:
-    """Return how good predictions were for the jobs held out, by name; these jobs are given by their numbers."""
-    witness = Witness()
-    witness.watch(names)
-    with tempfile.TemporaryDirectory() as folder:
-        outputs = Outputs(Path(folder), platform.machine.size)
-        EmbeddedEngine(platform.machine, workload, outputs).run(Session(witness))
-    units, runtime = np.array([witness.ran[job] for job in held_out], dtype=np.float64).T
-    return {
-        name: _errors(
-            np.array([witness.said[name][job] for job in held_out]),
-            runtime,
-            units,
-            witness.spent[name] / 1000 / len(workload.jobs),
-        )
-        for name in names
-    }
-
-
-def _errors(predicted: Floats, runtime: Floats, units: Floats, cpu: float) -> Errors:
-    error = predicted - runtime
-    weight = 1 + np.log(np.maximum(units * runtime, 1))
-    return Errors(
-        absolute=float(np.abs(error).mean()),
-        under=float((error < -TOLERANCE).mean()),
-        accuracy=float((np.minimum(predicted, runtime) / np.maximum(predicted, runtime)).mean()),
-        e_loss=float((weight * np.where(error >= 0, error**2, -error)).mean()),
-        cpu=cpu,
-    )
+    def _errors(self, name: str) -> dict[str, float]:
+        jobs = list(self._said[name])
+        held_out = jobs[len(jobs) // TUNING_PART :]
+        units, runtime = np.array([self._ran[job] for job in held_out], dtype=np.float64).T
+        predicted = np.array([self._said[name][job] for job in held_out])
+        error = predicted - runtime
+        weight = 1 + np.log(np.maximum(units * runtime, 1))
+        return {
+            "absolute": float(np.abs(error).mean()),
+            "under": float((error < -TOLERANCE).mean()),
+            "accuracy": float((np.minimum(predicted, runtime) / np.maximum(predicted, runtime)).mean()),
+            "e_loss": float((weight * np.where(error >= 0, error**2, -error)).mean()),
+            "cpu_seconds": self._spent[name] / 1e9 / len(jobs),
+        }

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 from xml.etree import ElementTree
 
-import pandas as pd
 import pytest
 
 from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.core.machine import Machine
-from batdispatch.runs.campaign.file import Campaign, read_campaign
+from batdispatch.runs.campaign.file import read_campaign
 from batdispatch.runs.campaign.plan import Plan
 from campaigns import make
+from expe.common.running import FILE
 from expe.eurora import show as eurora
 from expe.eurora import tables
 from expe.kit import show as kit
-from experiments import EXPE, SHARED_LOGS, made_sections, rows_of
+from experiments import EXPE, SHARED_LOGS, made_sections, rows_of, small
 
 
 def rows(text: str) -> list[list[str]]:
@@ -28,27 +27,9 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def campaign(name: str, folder: Path, *changes: tuple[str, str], **options: Any) -> Campaign:
-    text = (EXPE / name / "campaign.yaml").read_text()
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    path = folder / "campaign.yaml"
-    path.write_text(text)
-    return read_campaign(path, CommandMakers(), **options)
-
-
-def carried_out(show: ModuleType, small: Campaign, folder: Path) -> pd.DataFrame:
-    """The rows of a small version, with its instances."""
-    make(Plan(small, folder / "out"))
-    found = rows_of(show, folder / "out", small.name)
-    return pd.concat([found, pd.DataFrame(show.others(folder / "out" / small.name, True))])
-
-
 def test_eurora_whole_grid_instances_and_decision_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "WORK", 0.01)
-    small = campaign("eurora", tmp_path, ("jobs: 60", "jobs: 24"), ("load: 0.6", "load: 4"), quick=True)
-    found = carried_out(eurora, small, tmp_path)
+    found = small("eurora", tmp_path / "out", ("jobs: 60", "jobs: 24"), ("load: 0.6", "load: 4"))
     made = made_sections(eurora, found)
     table = rows(made["generated"])[2:]
     names = ["easy", "conservative", "filler[ordering=sjf]", "best-list", "hcp19", "pcp19", "pcp20"]
@@ -72,8 +53,7 @@ def test_kit_refuses_pcp19_and_counts_its_variables_all_the_same(
 ) -> None:
     # To build PCP'19's model of this machine takes long.
     monkeypatch.setattr(kit, "others", kit.KIT._replace(solve=0).instances)
-    small = campaign("kit", tmp_path, ("jobs: 200", "jobs: 24"), ("jobs: 60", "jobs: 24"), quick=True)
-    made = made_sections(kit, carried_out(kit, small, tmp_path))
+    made = made_sections(kit, small("kit", tmp_path / "out", ("jobs: 200", "jobs: 24"), ("jobs: 60", "jobs: 24")))
     assert "| pcp19 | oracle | refused |" in made["generated"]
     assert "117,400 variables" in made["generated"]
     counted = [row for row in rows(made["variables"]) if row[0] == "generated, hcp19, oracle"]
@@ -90,8 +70,8 @@ def test_refusal_says_why_and_what_instead() -> None:
 @pytest.mark.skipif(not SHARED_LOGS.is_dir(), reason="the real logs are not here")
 @pytest.mark.parametrize(("show", "name", "first"), [(eurora, "eurora", "300"), (kit, "kit", "2000")])
 def test_first_jobs_of_the_real_log(show: ModuleType, name: str, first: str, tmp_path: Path) -> None:
-    changes = [(f"first={first}", "first=40")]
-    small = campaign(name, tmp_path, *changes, parts=["log"], logs=SHARED_LOGS)
-    make(Plan(small, tmp_path / "out"))
+    text = (EXPE / name / FILE).read_text(encoding="utf-8").replace(f"first={first}", "first=40")
+    (tmp_path / FILE).write_text(text)
+    make(Plan(read_campaign(tmp_path / FILE, CommandMakers(), parts=["log"], logs=SHARED_LOGS), tmp_path / "out"))
     table = rows(made_sections(show, rows_of(show, tmp_path / "out", name))["log"])[2:]
     assert [row[0] for row in table[:6]] == [d for d in ("easy", "conservative", "filler[ordering=sjf]") for _ in "ro"]

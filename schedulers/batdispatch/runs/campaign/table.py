@@ -30,6 +30,8 @@ RESULTS, TIMINGS = "results.parquet", "timings.parquet"
 #: Columns that every table begins with.
 NAMES = ("part", "platform", "workload", "replicate", "dispatcher", "seed", "cell")
 _MEASURED = "Decision time"
+#: Facts of a dispatcher's report that a clock measured.
+_CLOCKED = (*MEASURED, "cpu_seconds")
 #: Units of what is no metric.
 _UNITS = {"cpu_seconds": "s", "load_seconds": "s", "simulation_seconds": "s", "peak_memory_mib": "MiB"}
 
@@ -87,7 +89,7 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
             row |= {name: value for name, value in found.metrics.items() if name not in measured}
             row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}
             for name, value in _flat(found.report):
-                told = timing if name.rpartition(".")[2] in MEASURED else row
+                told = timing if name.rpartition(".")[2] in _CLOCKED else row
                 told[f"report.{name}"] = value
             row |= {"rejected": len(found.rejected), "fallbacks": found.fallbacks}
             timing |= {name: found.metrics[name] for name in found.metrics if name in measured}
