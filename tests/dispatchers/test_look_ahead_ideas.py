@@ -71,6 +71,17 @@ def test_a_job_does_not_wait_much_longer_than_under_easy(late: str) -> None:
     assert easy < start(f"easy[ordering={BESIDE}[{late}]]") <= easy + 40.0
 
 
+@pytest.mark.parametrize(("multiple", "first"), [(0.5, "large"), (2.0, "small")])
+def test_late_jobs_go_by_arrival(multiple: float, first: str) -> None:
+    # Both have waited for about as long as any job has beside; the ordering would have the small one go first.
+    tasks = [
+        Task("a", 0.0, 1, 100.0, 100.0),
+        Task("large", 1.0, 1, 50.0, 50.0),
+        Task("small", 2.0, 1, 40.0, 40.0),
+    ]
+    assert simulate(Machine.flat(1), tasks, f"easy[ordering={BESIDE}[multiple={multiple}]]").starts()[first] == 100.0
+
+
 @settings(max_examples=10)
 @given(streams())
 def test_choosing_among_one_order_without_room_is_that_order(tasks: list[Task]) -> None:
