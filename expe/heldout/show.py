@@ -28,6 +28,8 @@ class Served(NamedTuple):
     high_decision: float
 
 
+#: Fewer slices than these have no interval in tables.
+FEWEST = 4
 #: Of each (log, slice).
 Runs = Mapping[tuple[str, str], Served]
 METRICS = {"slowdown": "slowdown", "wait": "mean wait", "high": "99 % wait", "longest": "longest wait"}
@@ -57,7 +59,7 @@ def shown(logs: NDArray[np.float64], *, interval: bool = True) -> str:
     if not len(logs):
         return ""
     mean, low, high = mean_and_interval(logs)
-    return f"{mean:.2f} ({low:.2f}-{high:.2f})" if interval and len(logs) > 1 else f"{mean:.2f}"
+    return f"{mean:.2f} ({low:.2f}-{high:.2f})" if interval and len(logs) >= FEWEST else f"{mean:.2f}"
 
 
 def best_published(found: Mapping[str, Runs]) -> str:
@@ -88,6 +90,18 @@ def ratios_table(found: Mapping[str, Runs], logs: Sequence[str]) -> str:
         ]
         texts.append(table([f"{METRICS[metric]} over {base}", *present], body))
     return "\n\n".join(texts)
+
+
+def slices_table(found: Mapping[str, Runs]) -> str:
+    """Return slowdown over filler's on each slice on which dispatchers ran that take long: theirs, and two others'."""
+    slow = [entry.name for entry in ENTRIES if entry.slow and found.get(entry.name)]
+    keys = [key for key in found[FILLER] if any(key in found[name] for name in slow)]
+    base = {key: found[FILLER][key].slowdown for key in keys}
+    body = []
+    for name in [*slow, OURS, best_published(found)]:
+        runs = found[name]
+        body.append([name, *(f"{runs[key].slowdown / base[key]:.2f}" if key in runs else "" for key in keys)])
+    return table([f"slowdown over {FILLER}", *(part for _, part in keys)], body)
 
 
 def decisions_table(found: Mapping[str, Runs]) -> str:
