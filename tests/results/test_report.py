@@ -12,7 +12,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.results.numbers import duration_unit, durations, number
 from batdispatch.results.report.comparison import inputs, metric_row, warnings
-from batdispatch.results.report.page import _formula, _listed, render, write_report
+from batdispatch.results.report.page import _listed, formula, render, write_report
 from batdispatch.results.runs import find_runs, read_run, read_runs
 from sealing import seal
 
@@ -314,7 +314,7 @@ def test_what_reads_the_same_is_equally_good():
 
 
 def test_formulas_are_set():
-    assert str(_formula("sum_j w_j <= tau * mean_waiting & x_i^2")) == (
+    assert str(formula("sum_j w_j <= tau * mean_waiting & x_i^2")) == (
         "Σ<sub>j</sub> w<sub>j</sub> ≤ τ * mean_waiting &amp; x<sub>i</sub>²"
     )
 

@@ -48,7 +48,7 @@ def test_one_command_compares_the_families_on_slices(folder: Path) -> None:
         "Not compared, malleable jobs",
     ]
     page = (out / "report" / "index.html").read_text()
-    assert "6 slices of 15 jobs with 6 between them." in page
+    assert "Each has 15 jobs, with 6 between two of them." in page
     assert "batdispatch compare" in page
     assert "--jobs" not in page.partition("How to rerun")[2]
     slices = [read_workload(out / "input" / f"slice-{number}.json").jobs for number in range(6)]

@@ -286,7 +286,7 @@ class Replicated:
         facts = Facts(
             title=f"Which dispatcher for {name}?",
             blocks=word,
-            how="".join(f"{note[0].upper()}{note[1:]}." for note in notes),
+            how=" ".join(notes),
             baseline=self._baseline,
             who=who,
             refused=refused,

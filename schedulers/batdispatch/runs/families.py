@@ -72,12 +72,12 @@ def _near(machine: Machine) -> Member:
         why = (
             "the platform has no network in which some hosts are nearer than others (torus, mesh, fat tree, dragonfly)"
         )
-        return Member(family, "easy, compact", "", why)
-    return Member(family, "easy, compact", "easy[placement=compact]", "easy on hosts that are near each other")
+        return Member(family, "easy+compact", "", why)
+    return Member(family, "easy+compact", "easy[placement=compact]", "easy on hosts that are near each other")
 
 
 def _malleable(jobs: Sequence[Job]) -> Member:
     family = "malleable jobs"
     if not any(job.request.sizes is not None for job in jobs):
-        return Member(family, "easy, resizing", "", "no job can be resized (sizes); generate malleable makes such jobs")
-    return Member(family, "easy, resizing", "resizing[dispatcher=easy]", "easy under the layer resizing")
+        return Member(family, "easy+resizing", "", "no job can be resized (sizes); generate malleable makes such jobs")
+    return Member(family, "easy+resizing", "resizing[dispatcher=easy]", "easy under the layer resizing")

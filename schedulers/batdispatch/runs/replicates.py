@@ -79,12 +79,12 @@ class Replicates:
             gap = even_gap(len(workload.jobs), jobs=jobs, count=self.count)
             for number, path in enumerate(files):
                 write_workload(sliced(workload, number=number, jobs=jobs, gap=gap), path)
-            tell(f"{self.count} slices of {jobs:,} jobs with {gap:,} between them")
+            tell(f"Each has {jobs:,} jobs, with {gap:,} between two of them.")
         elif self.by == "sessions":
             for seed, path in enumerate(files):
                 made, _ = resampled(np.random.default_rng(seed), workload, weeks=self.weeks)
                 write_workload(made, path)
-            tell(f"{self.count} times {self.weeks} weeks of users drawn anew")
+            tell(f"Each has {self.weeks} weeks of users drawn anew.")
 
 
 def write_runs(out: Path, workload: str, names: list[str], dispatchers: list[tuple[str, list[Path]]]) -> Path:

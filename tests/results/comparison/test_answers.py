@@ -10,7 +10,7 @@ import pytest
 
 from batdispatch.core.errors import InputError
 from batdispatch.results.comparison.aims import AIMS, Aim
-from batdispatch.results.comparison.answers import Answer, aims_of, answer, prices, sections, sentence
+from batdispatch.results.comparison.answers import Answer, Section, aims_of, answer, prices, sections, sentence
 from batdispatch.results.comparison.facts import Facts
 from batdispatch.results.comparison.intervals import Draws
 from batdispatch.results.comparison.page import render, text_of, warnings
@@ -58,6 +58,12 @@ def test_where_the_baseline_is_a_rival_any_of_them_will_do() -> None:
     )
 
 
+def test_the_first_table_of_the_page_names_all_that_will_do() -> None:
+    wobble = np.array([0.9, 1.08, 0.93, 1.08, 0.91, 1.09, 0.9, 1.04])
+    page = render([Section("log", "slices", (about(easy=BASE, best=BASE * wobble, bad=BASE * 3.0),))], Facts(title="x"))
+    assert '<td class="chosen">any of best, easy</td>' in page
+
+
 def test_the_baseline_itself_may_be_the_choice() -> None:
     found = about(easy=BASE, bad=BASE * 1.5, worse=BASE * 2.0)
     assert found.chosen == "easy"
@@ -102,6 +108,9 @@ def test_a_dispatcher_that_lacks_a_value_is_left_out_of_choice_and_ranks() -> No
     assert isinstance(found.ranking, Ranking)
     assert "gone" not in found.ranking.dispatchers
     assert [pair.n for pair in found.pairs] == [8, 8, 7]
+    assert warnings([Section("log", "slices", (found,))], Facts(title="x")) == [
+        "gone lacks values, so it is neither ranked nor chosen; its effects are those of the slices that it has."
+    ]
 
 
 def runs(workloads: int = 1, replicates: int = 8, **factors: float) -> pd.DataFrame:
@@ -273,6 +282,14 @@ def test_parts_and_platforms_make_workloads_where_they_differ() -> None:
     assert found["workload"].tolist() == ["a / kth", "b / kth"]
     with pytest.raises(InputError, match="has no column 'replicate': run the campaign again"):
         from_campaign(campaign(platform=["a"]).drop(columns="replicate"))
+
+
+def test_of_utilisation_more_is_better() -> None:
+    found = answer(table(easy=BASE / 1000, busy=BASE / 900, idle=BASE / 1100), UTILISATION, "easy", "slices", FAST)
+    assert found.chosen == "busy"
+    assert sentence(found, "slices").startswith(
+        "For the highest utilisation choose busy: +2.9 percentage points against"
+    )
 
 
 def test_nearness_has_no_price_in_seconds() -> None:

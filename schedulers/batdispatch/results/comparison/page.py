@@ -19,6 +19,7 @@ from batdispatch.results.comparison.pairs import ALPHA, LEAST, Pair
 from batdispatch.results.comparison.ranks import Ranking, Refused
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.numbers import durations, number
+from batdispatch.results.report.page import formula
 
 #: The most workloads that get pictures of their own, and reasons that are listed.
 MAX_DRAWN, MAX_LISTED = 6, 12
@@ -48,7 +49,7 @@ def render(sections: Sequence[Section], facts: Facts) -> str:
     """
     templates = resources.files("batdispatch.results.report") / "templates"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    environment.filters["number"] = number
+    environment.filters["formula"] = formula
     template = environment.from_string((templates / "comparison.html.j2").read_text(encoding="utf-8"))
     prefixes = pictures.numbered("c")
     first = sections[0].answers[0] if sections and sections[0].answers else None
@@ -144,12 +145,14 @@ def _summary(found: Answer) -> dict[str, Any]:
     """Return the cells of the first table: what to choose, and how sure that is."""
     pair = None if found.chosen is None else found.of(found.chosen)
     cells = effect_cell(found.aim, pair) if pair is not None else Cell("")
-    sure = ""
+    sure, chosen = "", found.chosen or "no choice"
     if found.chosen is not None:
+        if found.baseline in found.rivals:
+            chosen = f"any of {', '.join((found.chosen, *found.rivals))}"
         sure = "from all others" if not found.rivals else f"not from {', '.join(found.rivals)}"
     return {
         "aim": found.aim.words,
-        "chosen": found.chosen or "no choice",
+        "chosen": chosen,
         "effect": cells.text or ("the baseline itself" if found.chosen else ""),
         "interval": cells.more,
         "won": f"{pair.wins} of {pair.n}" if pair is not None else "",

@@ -89,7 +89,7 @@ def render(
     templates = resources.files("batdispatch.results.report") / "templates"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.filters["breakable"] = _breakable
-    environment.filters["formula"] = _formula
+    environment.filters["formula"] = formula
     environment.filters["number"] = number
     environment.filters["percent"] = lambda share: f"{number(100 * share)}\N{NO-BREAK SPACE}%"
     environment.filters["quoted"] = shlex.quote
@@ -129,7 +129,7 @@ def _breakable(text: str) -> Markup:
     return Markup(re.sub(r"([,/_]|[^&]=)", r"\1<wbr>", str(escape(text))))
 
 
-def _formula(text: str) -> Markup:
+def formula(text: str) -> Markup:
     """Set a docstring's formula: subscripts, Greek letters and signs."""
     for plain, sign in (("sum_", "Σ_"), ("tau", "τ"), ("<=", "≤"), ("^2", "²"), (" - ", " \N{MINUS SIGN} ")):
         text = text.replace(plain, sign)
