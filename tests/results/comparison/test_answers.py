@@ -58,6 +58,13 @@ def test_where_the_baseline_is_a_rival_any_of_them_will_do() -> None:
     )
 
 
+def test_who_is_better_than_the_baseline_beyond_chance_is_named_among_those_that_will_do() -> None:
+    wild = np.array([0.2, 1.3, 0.25, 1.25, 0.2, 1.2, 0.22, 0.21])
+    found = about(easy=BASE, wild=BASE * wild, steady=BASE * 0.8, bad=BASE * 3.0)
+    assert (found.chosen, found.rivals) == ("wild", ("easy", "steady"))
+    assert sentence(found, "slices").endswith("slices. Beyond chance, better than easy: steady.")
+
+
 def test_the_first_table_of_the_page_names_all_that_will_do() -> None:
     wobble = np.array([0.9, 1.08, 0.93, 1.08, 0.91, 1.09, 0.9, 1.04])
     page = render([Section("log", "slices", (about(easy=BASE, best=BASE * wobble, bad=BASE * 3.0),))], Facts(title="x"))

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.runs.campaign import authors
 from batdispatch.runs.campaign import plan as planning
@@ -73,6 +75,11 @@ def test_slices_run_and_the_table_says_which_one_each_run_is_of(tmp_path: Path) 
     ]
     assert [row["workload.slice"] for row in rows[:2]] == [0, 1]
     assert {row["nb_jobs"] for row in rows} == {6}
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(cli, ["report", str(plan.places.own), "-o", str(page)], standalone_mode=False)
+    assert done.exception is None, done.exception
+    assert "once / lublin" in page.read_text()
+    assert "more / lublin" in page.read_text()
     # The log that was cut is an input, and no workload that is run.
     assert len({row["cell"] for row in rows}) == 4
     assert len(list(plan.places.inputs.glob("*.json"))) == 3

@@ -180,10 +180,12 @@ def sentence(found: Answer, blocks: str) -> str:
     if compared is not None and compared.effect is not None and found.baseline in found.rivals:
         told = effect(aim, compared.effect, found.baseline)
         any_of = _list((found.chosen, *found.rivals))
+        better = [one.ours for one in found.pairs if one.apart and one.wins > one.losses]
+        of_these = f" Beyond chance, better than {found.baseline}: {_list(better)}." if better else ""
         return (
             f"For {_goal(aim)} choose any of {any_of}: they cannot be told apart. "
             f"{found.chosen} has the best mean, {told}, and is better in {compared.wins} of "
-            f"{_count(compared.n, blocks)}."
+            f"{_count(compared.n, blocks)}.{of_these}"
         )
     text = f"For {_goal(aim)} choose {found.chosen}"
     if compared is not None and compared.effect is not None:
