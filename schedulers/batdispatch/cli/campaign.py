@@ -121,7 +121,7 @@ def command(
         _foretell(plan(), processes, as_json)
         return
     orders = Orders(processes=processes, executor=executor, batch=batch, more=more)
-    with _Watching(quiet) as watching:
+    with Watching(quiet) as watching:
         done = carry_out_campaign(plan, root.absolute() / campaign.name, orders, fresh=fresh, begin=watching.begin)
     assert watching.plan is not None
     _conclude(watching.plan, done, as_json)
@@ -160,7 +160,7 @@ def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
         click.echo(f"{unknown:,} of the runs: nothing like them was run, so how long they take is unknown")
 
 
-class _Watching:
+class Watching:
     """Shows how far a campaign is, in CPU time where that is known, and tells failures as they come."""
 
     def __init__(self, quiet: bool) -> None:
@@ -170,7 +170,7 @@ class _Watching:
         self._done: set[str] = set()
         self._failures = 0
 
-    def __enter__(self) -> _Watching:
+    def __enter__(self) -> Watching:
         if self._following is not None:
             self._following.__enter__()
         return self
@@ -179,7 +179,7 @@ class _Watching:
         if self._following is not None:
             self._following.__exit__(None, None, None)
 
-    def begin(self, plan: Plan, costs: dict[str, float | None]) -> _Watching:
+    def begin(self, plan: Plan, costs: dict[str, float | None]) -> Watching:
         """Begin with a plan."""
         self.plan = plan
         known = [cost for cost in costs.values() if cost is not None]

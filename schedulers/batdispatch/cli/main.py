@@ -25,6 +25,7 @@ class Commands(LazyGroup):
             ("demo", "demo", "Compare dispatchers on an example, as a first look."),
             ("compare", "compare", "Compare dispatchers on one workload, with a report."),
             ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
+            ("leaderboard", "leaderboard", "Rank every registered dispatcher on stated workloads."),
             ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
             ("serve", "serve", "Be the scheduler of a real Batsim."),
             ("engine", "engine", "Be Batsim for a scheduler behind a socket."),

@@ -163,6 +163,7 @@ def test_a_simulation_stops_where_it_parts() -> None:
     late = [starts[0], starts[1] + 2, starts[2]]
     assert simulate(case.jobs, rules, late) == Parted(1, starts[1], 2)
     assert simulate(case.jobs, rules, late, tolerance=2) == starts
+    assert simulate(case.jobs, rules, [starts[0], starts[1] + 3, starts[2]], tolerance=2) == Parted(1, starts[1], 2)
 
 
 def test_a_job_larger_than_the_machine_never_starts() -> None:

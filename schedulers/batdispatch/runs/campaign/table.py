@@ -104,6 +104,17 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
     return own / RESULTS
 
 
+def read_all_rows(folder: Path) -> list[Row]:
+    """Read the rows of the results of a campaign, those of failed runs too; arguments and errors as `read_rows`."""
+    check_finished(folder)
+    path = folder / RESULTS
+    if not path.is_file():
+        raise InputError("there is no such table: run the campaign first", source=str(path))
+    with pq.ParquetFile(path) as file:
+        rows: list[Row] = file.read().to_pylist()
+    return rows
+
+
 def read_rows(folder: Path) -> list[Row]:
     """Return the rows of the results of a campaign in which every run is whole.
 
@@ -114,12 +125,7 @@ def read_rows(folder: Path) -> list[Row]:
         InputError: the campaign has not been run, is being run, or was interrupted.
         SimulationError: a run failed.
     """
-    check_finished(folder)
-    path = folder / RESULTS
-    if not path.is_file():
-        raise InputError("there is no such table: run the campaign first", source=str(path))
-    with pq.ParquetFile(path) as file:
-        rows: list[Row] = file.read().to_pylist()
+    rows, path = read_all_rows(folder), folder / RESULTS
     failed = [row for row in rows if row["failure"] is not None]
     if failed:
         first = " / ".join(str(failed[0][name]) for name in NAMES[:5])

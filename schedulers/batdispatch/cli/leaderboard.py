@@ -1,0 +1,144 @@
+"""``batdispatch leaderboard``: every registered dispatcher on stated workloads, ranked."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from batdispatch.cli.inputs import checked_folder
+from batdispatch.core.errors import SimulationError
+
+if TYPE_CHECKING:
+    from batdispatch.runs.campaign.plan import Plan
+    from batdispatch.runs.leaderboard.standing import Standing
+
+
+@click.command()
+@click.option(
+    "--add",
+    "added",
+    metavar="DISPATCHER",
+    multiple=True,
+    help="A dispatcher of your own on the boards of rigid jobs (or on the one that --boards names): my.module:Mine, "
+    "path/to/mine.py:Mine, or any with options in brackets.",
+)
+@click.option(
+    "--boards",
+    metavar="NAME,...",
+    default="",
+    help="Run only these: lublin, cpu-gpu, kth, stochastic, malleable, tasks.",
+)
+@click.option(
+    "--logs",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of logs, for the boards that need one. Default: these boards are left out.",
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("campaigns"),
+    show_default=True,
+    help="Folder of campaigns, which share their runs.",
+)
+@click.option(
+    "--page",
+    metavar="FILE.md",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write the page; the table of runs stands beside it. Default: DIR/leaderboard/leaderboard.md.",
+)
+@click.option(
+    "--jobs",
+    "processes",
+    type=click.IntRange(1, 10_000),
+    default=min(os.cpu_count() or 1, 8),
+    help="Processes at a time. Default: one a processor.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress, and print only the paths.")
+def command(
+    added: tuple[str, ...],
+    boards: str,
+    logs: Path | None,
+    out: Path,
+    page: Path | None,
+    processes: int,
+    quiet: bool,
+) -> None:
+    """Run every registered dispatcher on stated workloads, rank them on each, and write a page.
+
+    Dispatchers that other packages register take part. Runs that are there from the same inputs and code are kept, so
+    that adding a dispatcher costs its own runs. The campaign's file is DIR/leaderboard.yaml; `batdispatch campaign`
+    runs it on a cluster.
+
+    \b
+    Examples:
+      batdispatch leaderboard --logs logs
+      batdispatch leaderboard --add my_package.mine:Mine --boards lublin,cpu-gpu
+      batdispatch leaderboard --boards tasks --add 'dada[alpha=0.25]'
+    """
+    from batdispatch.core import extras
+
+    extras.check("campaign", "the leaderboard")
+    from batdispatch.cli.campaign import Watching
+    from batdispatch.cli.campaign_inputs import CommandMakers
+    from batdispatch.cli.kinds import names
+    from batdispatch.inputs.files import write_whole
+    from batdispatch.runs.campaign.campaign import carry_out_campaign
+    from batdispatch.runs.campaign.file import read_campaign
+    from batdispatch.runs.campaign.plan import Places, Plan
+    from batdispatch.runs.campaign.running import Orders
+    from batdispatch.runs.campaign.table import read_all_rows
+    from batdispatch.runs.leaderboard import page as markdown
+    from batdispatch.runs.leaderboard.boards import NAME, choose, document
+    from batdispatch.runs.leaderboard.cells import as_csv, read_cells
+    from batdispatch.runs.leaderboard.standing import stand
+
+    chosen = choose([name.strip() for name in boards.split(",") if name.strip()], added, logs)
+    root = checked_folder(out)
+    root.mkdir(parents=True, exist_ok=True)
+    file = root / f"{NAME}.yaml"
+    write_whole(file, document(chosen, names("dispatchers")).encode())
+    campaign = read_campaign(file, CommandMakers(), logs=logs)
+    own = root.absolute() / NAME
+
+    def plan() -> Plan:
+        return Plan(campaign, root)
+
+    with Watching(quiet) as watching:
+        carry_out_campaign(plan, own, Orders(processes=processes), fresh=False, begin=watching.begin)
+    rows = read_all_rows(own)
+    cells = read_cells(rows, Places(root).cells)
+    standings = [stand(board, rows) for board in chosen.boards]
+    path = own / f"{NAME}.md" if page is None else page
+    table = path.with_suffix(".csv")
+    write_whole(table, as_csv(cells).encode())
+    write_whole(path, markdown.page(standings, cells, chosen.left, table.name).encode())
+    if not quiet:
+        for standing in standings:
+            _print(standing)
+    click.echo(str(path))
+    failed = {f"{standing.board.name}: {name}": why for standing in standings for name, why in standing.failed.items()}
+    if failed:
+        raise SimulationError("; ".join(f"{name}: {why}" for name, why in failed.items())[:1000])
+
+
+def _print(standing: Standing) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from batdispatch.runs.leaderboard.page import remark, rows_of
+
+    headings, rows = rows_of(standing)
+    console = Console(highlight=False)
+    table = Table(title=standing.board.title, title_justify="left", box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "dispatcher" else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+    console.print(f"{escape(remark(standing))}\n")

@@ -1,0 +1,89 @@
+"""The runs of the leaderboard, one a row, each with the digests that let anyone make it again."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+from batdispatch.results.run_files import RESULT
+
+#: Metrics that the table has.
+METRICS = ("mean_bounded_slowdown", "mean_waiting_time", "max_waiting_time", "makespan", "utilisation")
+
+
+class Made(msgspec.Struct):
+    """What a run was made from."""
+
+    settings: dict[str, Any]
+    sha256: dict[str, Any]
+    code: str
+    batdispatch: str
+    python: str
+    packages: dict[str, str]
+
+
+class _Result(msgspec.Struct):
+    made_from: Made
+
+
+class Cell(NamedTuple):
+    """A run: its row in the campaign's table, and what it was made from."""
+
+    row: Mapping[str, Any]
+    made: Made
+
+
+def read_cells(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Cell]:
+    """Return the runs of a campaign that did not fail.
+
+    Args:
+        rows: of its table.
+        folder: of the cells of all campaigns.
+
+    Raises:
+        InputError: a result.json cannot be read.
+    """
+    return [Cell(row, _made(folder / str(row["cell"]) / RESULT)) for row in rows if row["failure"] is None]
+
+
+def _made(path: Path) -> Made:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Result).made_from
+    except (msgspec.MsgspecError, OSError) as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+
+
+def as_csv(cells: Sequence[Cell]) -> str:
+    """Return the runs as a table: names, metrics, and digests (SHA-256) of platform, workload and code."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = ("part", "workload", "replicate", "dispatcher")
+    writer.writerow(
+        [*names, *METRICS, "cell", "platform", "workload_sha256", "code", "batdispatch", "python", "packages"]
+    )
+    for row, made in cells:
+        packages = " ".join(f"{name}={version}" for name, version in sorted(made.packages.items()))
+        writer.writerow(
+            [
+                *(row[name] for name in names),
+                *(_number(row.get(metric)) for metric in METRICS),
+                row["cell"],
+                made.sha256["platform"],
+                made.sha256["workload"],
+                made.code,
+                made.batdispatch,
+                made.python,
+                packages,
+            ]
+        )
+    return text.getvalue()
+
+
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:.10g}"

@@ -1,0 +1,148 @@
+"""The leaderboard as a page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from batdispatch.results.comparison.intervals import Estimate
+from batdispatch.results.comparison.pairs import Pair
+from batdispatch.results.comparison.ranks import Ranking, Refused
+from batdispatch.results.numbers import number
+from batdispatch.runs.leaderboard.cells import Cell
+from batdispatch.runs.leaderboard.standing import Standing
+
+#: Digits of a digest that are shown; the table of runs has all.
+DIGITS = 12
+
+_HEAD = """# Leaderboard
+
+Every registered dispatcher, each with its default options, on the same workloads. This page is made by one command:
+
+```console
+$ batdispatch leaderboard --logs logs --page leaderboard.md
+```
+
+Add your own to it, and see where it stands. Only its runs are made; the others are kept:
+
+```console
+$ batdispatch leaderboard --add my_package.mine:Mine --add 'easy[ordering=sjf]'
+```
+
+A board is a set of replicates on which all its dispatchers ran. The first column is the average rank over the
+replicates, if [ranks mean something](comparing.md#what-is-computed-and-how). A ratio is the geometric mean over the
+replicates of the dispatcher's value over the baseline's, with its 95 % interval by bootstrap: below 1, the dispatcher
+is better. A star marks what Wilcoxon's test tells apart from the baseline at 5 %, after Holm's correction. With six
+replicates no difference is large enough for a star where more than one dispatcher is compared. Replicates are few and
+short, so intervals are [too narrow](comparing.md#how-far-to-trust-an-interval), and what holds here may not
+hold on your machine: run it [on your own log](own-log.md).
+"""
+
+
+def page(standings: Sequence[Standing], cells: Sequence[Cell], left: Mapping[str, str], table: str) -> str:
+    """Return the page; the same runs give the same bytes.
+
+    Args:
+        standings: of the boards.
+        cells: all runs.
+        left: title of a board that was not run -> the log that it needs.
+        table: name of the table of runs, which stands beside the page.
+    """
+    parts = [_HEAD]
+    parts += [_board(standing) for standing in standings]
+    for title, log in left.items():
+        parts.append(f"## {title}\n\nThis board was not run: the log `{log}` was not given (`--logs`).\n")
+    parts.append(_digests(cells, table))
+    return "\n".join(parts)
+
+
+def rows_of(standing: Standing) -> tuple[list[str], list[list[str]]]:
+    """Return (headings, rows) of a board, the best dispatcher first."""
+    board = standing.board
+    ranks = _ranks(standing.ranking)
+    headings = [*(["rank"] if ranks else []), "dispatcher", board.aims[0].words]
+    headings += [f"{aim.words}, over {board.baseline}'s" for aim in board.aims]
+    rows = []
+    for name in standing.order:
+        cells = [ranks[name]] if ranks else []
+        cells += [name, number(round(standing.values[board.aims[0].metric][name], 6))]
+        cells += [_compared(standing.pairs[aim.metric].get(name)) for aim in board.aims]
+        rows.append(cells)
+    return headings, rows
+
+
+def remark(standing: Standing) -> str:
+    """Return a sentence about what the ranks say."""
+    ranking = standing.ranking
+    if isinstance(ranking, Refused):
+        return ranking.why
+    least = f"{ranking.difference:.2f}"
+    text = f"Over {ranking.blocks} replicates, ranks that are at least {least} apart differ significantly."
+    if ranking.groups:
+        together = "; ".join(", ".join(f"`{name}`" for name in group) for group in ranking.groups)
+        text += f" These cannot be told apart: {together}."
+    return text
+
+
+def _ranks(ranking: Ranking | Refused) -> dict[str, str]:
+    if isinstance(ranking, Refused):
+        return {}
+    return {name: f"{value:.2f}" for name, value in zip(ranking.dispatchers, ranking.ranks, strict=True)}
+
+
+def _compared(pair: Pair | None) -> str:
+    if pair is None:
+        return "1"
+    if pair.effect is None:
+        return "n/a"
+    return _estimate(pair.effect) + ("*" if pair.apart else "")
+
+
+def _estimate(found: Estimate) -> str:
+    if found.low is None or found.high is None:
+        return f"{found.value:.2f}"
+    return f"{found.value:.2f} ({found.low:.2f}-{found.high:.2f})"
+
+
+def _board(standing: Standing) -> str:
+    headings, rows = rows_of(standing)
+    at = headings.index("dispatcher")
+    lines = [f"## {standing.board.title}", "", standing.board.about, ""]
+    lines += [
+        f"| {' | '.join(headings)} |",
+        "|" + "|".join("---" if i == at else "---:" for i in range(len(headings))) + "|",
+    ]
+    for row in rows:
+        shown = [f"`{cell}`" if i == at else cell.replace("*", "\\*") for i, cell in enumerate(row)]
+        lines.append(f"| {' | '.join(shown)} |")
+    lines += ["", remark(standing), ""]
+    for name, why in standing.failed.items():
+        lines += [f"`{name}` has no place here, since a run of it failed: {why[:200]}", ""]
+    return "\n".join(lines)
+
+
+def _digests(cells: Sequence[Cell], table: str) -> str:
+    lines = ["## To make a run again", ""]
+    codes = sorted({cell.made.code for cell in cells})
+    code = ", ".join(f"`{code[:DIGITS]}`" for code in codes)
+    lines += [
+        f"[{table}]({table}) has a row for each of the {len(cells):,} runs: its metrics, its key, the digests of its",
+        "platform, its workload and the code, and the versions of what it uses. The same digests give the same files.",
+        "Unless a board says otherwise, each run was [audited](audit.md).",
+        "",
+        f"Code of the package: {code}. Inputs, by the first digits of their SHA-256:",
+        "",
+        "| board | workload | replicate | platform | workload's digest |",
+        "|---|---|---|---|---|",
+    ]
+    seen = dict.fromkeys(
+        (
+            str(cell.row["part"]),
+            str(cell.row["workload"]),
+            str(cell.row["replicate"]),
+            cell.made.sha256["platform"][:DIGITS],
+            cell.made.sha256["workload"][:DIGITS],
+        )
+        for cell in cells
+    )
+    lines += [f"| {part} | {name} | {which} | `{platform}` | `{made}` |" for part, name, which, platform, made in seen]
+    return "\n".join([*lines, ""])

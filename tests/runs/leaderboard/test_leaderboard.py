@@ -1,0 +1,140 @@
+"""The leaderboard: who meets where, how they stand, and the page."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from batdispatch.cli.kinds import names
+from batdispatch.cli.main import cli
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.options import parse_named
+from batdispatch.results.comparison.ranks import Ranking, Refused
+from batdispatch.runs.leaderboard.boards import BOARDS, SPECIAL, choose, dispatchers_of, document, name_of
+from batdispatch.runs.leaderboard.page import page, rows_of
+from batdispatch.runs.leaderboard.standing import stand
+
+LUBLIN = next(board for board in BOARDS if board.name == "lublin")
+
+
+def rows(values: dict[str, list[float]], failures: dict[str, str] | None = None) -> list[dict[str, object]]:
+    """Return the rows of a campaign's table: a dispatcher's mean bounded slowdowns on successive replicates."""
+    return [
+        {
+            "part": "lublin",
+            "workload": "lublin",
+            "replicate": f"seed {replicate}",
+            "dispatcher": name,
+            "mean_bounded_slowdown": value,
+            "mean_waiting_time": 60 * value,
+            "max_waiting_time": 600 * value,
+            "cell": f"{name}{replicate}",
+            "failure": (failures or {}).get(name),
+        }
+        for name, each in values.items()
+        for replicate, value in enumerate(each)
+    ]
+
+
+def test_every_registered_dispatcher_is_on_some_board() -> None:
+    met = {parse_named(text, "")[0] for board in BOARDS for text in dispatchers_of(board, names("dispatchers"), ())}
+    assert met == set(names("dispatchers"))
+
+
+def test_what_others_register_meets_the_rigid_jobs() -> None:
+    registered = [*names("dispatchers"), "somebodys"]
+    boards = [board.name for board in BOARDS if "somebodys" in dispatchers_of(board, registered, ())]
+    assert boards == ["lublin", "cpu-gpu", "kth"]
+
+
+def test_special_dispatchers_are_registered() -> None:
+    assert {name for group in SPECIAL.values() for name in group} <= set(names("dispatchers"))
+
+
+def test_boards_without_their_log_are_left_out(tmp_path: Path) -> None:
+    assert "Slices of KTH-SP2" in choose([], [], None).left
+    with pytest.raises(InputError, match="board kth needs the log"):
+        choose(["kth"], [], tmp_path)
+    with pytest.raises(InputError, match="there is no folder"):
+        choose([], [], tmp_path / "nowhere")
+    (tmp_path / "KTH-SP2-1996-2.1-cln.swf.xz").touch()
+    assert [board.name for board in choose(["kth"], [], tmp_path).boards] == ["kth"]
+    with pytest.raises(InputError, match="did you mean 'lublin'"):
+        choose(["lublim"], [], None)
+
+
+def test_an_added_dispatcher_meets_rigid_jobs_or_the_board_that_is_named() -> None:
+    def parts(*boards: str) -> dict[str, list[str]]:
+        content = json.loads(document(choose(boards, ["mine:Mine"], None), ["easy", "dada"]))
+        return {name: part["dispatchers"] for name, part in content["parts"].items()}
+
+    assert parts("lublin", "tasks") == {"lublin": ["easy", "mine:Mine"], "tasks": ["dada", "heft", "work-stealing"]}
+    assert parts("tasks") == {"tasks": ["dada", "heft", "work-stealing", "mine:Mine"]}
+
+
+def test_a_file_is_named_without_its_folders() -> None:
+    assert name_of("some/where/mine.py:Mine[inside=a/b.py:C,x=1]") == "mine.py:Mine[inside=b.py:C,x=1]"
+    with pytest.raises(InputError, match=r"two dispatchers would be called 'mine\.py:Mine'"):
+        document(choose(["lublin"], ["a/mine.py:Mine", "b/mine.py:Mine"], None), ["easy"])
+
+
+def test_ranks_and_ratios() -> None:
+    easy = [10.0, 20, 30, 40, 50, 60, 70, 80]
+    found = stand(LUBLIN, rows({"easy": easy, "half": [x / 2 for x in easy], "twice": [x * 2 for x in easy]}))
+    assert isinstance(found.ranking, Ranking)
+    assert found.order == ("half", "easy", "twice")
+    assert found.pairs["mean_bounded_slowdown"]["half"].effect.value == pytest.approx(0.5)
+    headings, shown = rows_of(found)
+    assert headings[:3] == ["rank", "dispatcher", "mean bounded slowdown"]
+    assert shown[0][:4] == ["1.00", "half", "22.5", "0.50 (0.50-0.50)*"]
+    assert shown[1][:4] == ["2.00", "easy", "45", "1"]
+
+
+def test_too_few_replicates_are_not_ranked() -> None:
+    found = stand(LUBLIN, rows({"easy": [10.0, 20], "worse": [11.0, 22], "better": [9.0, 18]}))
+    assert isinstance(found.ranking, Refused)
+    assert found.order == ("better", "easy", "worse")
+    assert rows_of(found)[0][0] == "dispatcher"
+
+
+def test_one_that_failed_has_no_place() -> None:
+    values = {"easy": [10.0] * 6, "other": [5.0] * 6, "broken": [1.0] * 6}
+    found = stand(LUBLIN, rows(values, {"broken": "it | broke"}))
+    assert "broken" not in found.order
+    text = page([found], [], {}, "leaderboard.csv")
+    assert "`broken` has no place here, since a run of it failed: it | broke" in text
+    with pytest.raises(SimulationError, match="lublin: easy failed"):
+        stand(LUBLIN, rows(values, {"easy": "no"}))
+
+
+def test_a_board_that_was_not_run_is_on_the_page() -> None:
+    text = page([], [], {"Slices": "some.swf"}, "leaderboard.csv")
+    assert "## Slices\n\nThis board was not run: the log `some.swf` was not given" in text
+
+
+@pytest.mark.slow
+def test_the_command_and_an_authors_own(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from batdispatch.dispatchers.topology.heft import Heft\n\n\nclass Mine(Heft):\n    '''As heft.'''\n"
+    )
+    words = ["leaderboard", "--boards", "tasks", "--jobs", "1", "--out", str(tmp_path / "out"), "--quiet"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    own = tmp_path / "out" / "leaderboard"
+    first = (own / "leaderboard.md").read_bytes()
+    assert b"| `heft` |" in first
+    done = CliRunner().invoke(cli, [*words, "--add", f"{mine}:Mine"])
+    assert done.exit_code == 0, done.output
+    with (own / "leaderboard.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == 4 * 6
+    spans = {(row["workload"], row["dispatcher"]): row["makespan"] for row in table}
+    assert all(spans[workload, "mine.py:Mine"] == spans[workload, "heft"] for workload, _ in spans)
+    assert len({row["cell"] for row in table}) == len(table)
+    done = CliRunner().invoke(cli, words)
+    assert (own / "leaderboard.md").read_bytes() == first
