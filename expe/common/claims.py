@@ -130,7 +130,11 @@ def values_of(figure: Figure, rows: pd.DataFrame) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for each, value in ours.values():
         found.setdefault(each, []).append(value / figure.unit)
-    return found
+    try:
+        return {each: found[each] for each in sorted(found, key=float)}
+    except ValueError:
+        # Names stay in the order of the campaign.
+        return found
 
 
 def _chosen(figure: Figure, rows: pd.DataFrame, where: Mapping[str, Value]) -> dict[tuple[str, ...], tuple[str, float]]:

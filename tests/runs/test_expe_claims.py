@@ -85,6 +85,13 @@ def test_a_claim_about_several_values_is_judged_at_each() -> None:
     assert judged(claim("at most 1", take="smallest"), found) == ("1.00", "", "holds")
 
 
+def test_numbers_are_told_in_their_order() -> None:
+    found = pd.concat(rows(A=[1.0]).assign(**{"platform.gpus": gpus}) for gpus in (10, 4, 8))
+    verdict = judged(claim("", each="platform.gpus"), found)
+    assert verdict is not None
+    assert verdict.ours == "4: 1.00<br>8: 1.00<br>10: 1.00"
+
+
 def test_what_was_not_run_is_not_judged() -> None:
     table = claims_table([claim("at most 1", 0.9)], rows(B=[1.0]))
     assert table.splitlines()[2] == "| A waits | table 1 | 0.9 | not run |  | at most 1 |  |"

@@ -9,6 +9,8 @@ import pytest
 
 from batdispatch.core.errors import SimulationError
 from expe.dada import show
+from experiments import small
+from with_simgrid import needs_simgrid
 
 
 def test_ratios_are_those_of_the_same_factorisation_and_number_of_gpus() -> None:
@@ -39,8 +41,17 @@ def test_ratios_are_those_of_the_same_factorisation_and_number_of_gpus() -> None
     ]
 
 
-def test_a_task_that_did_not_succeed_is_found() -> None:
-    row = {"nb_jobs": 3, "report.tasks.cpu": 1, "report.tasks.gpu": 2, "report.gflops": 5.0, "report.bytes_moved": 2e9}
-    assert show.columns(row, Path("run")) == {"gflops": 5.0, "moved": 2.0}
+@needs_simgrid
+def test_copies_are_no_tasks_and_a_task_that_did_not_succeed_is_found(tmp_path: Path) -> None:
+    changes = [
+        ("8192", "1536"),
+        ("cholesky: {platforms: [ends, between, all of them]}", "cholesky: {platforms: all of them}"),
+    ]
+    found = small("dada", tmp_path, *changes, parts=["cholesky"])
+    # Three tiles a side make ten tasks.
+    assert set(found["report.tasks.cpu"].fillna(0) + found["report.tasks.gpu"].fillna(0)) == {10}
+    assert found["nb_jobs"].max() > 10
+    row = found.iloc[0].to_dict()
+    assert show.columns(row, row["run"])["moved"] == row["report.bytes_moved"] / 1e9
     with pytest.raises(SimulationError, match="a task did not succeed"):
-        show.columns(row | {"report.tasks.gpu": 1}, Path("run"))
+        show.columns(row | {"report.tasks.gpu": row["report.tasks.gpu"] - 1}, row["run"])
