@@ -14,11 +14,11 @@ from batdispatch.core.machine import Machine
 from batdispatch.runs.campaign.file import read_campaign
 from batdispatch.runs.campaign.plan import Plan
 from campaigns import make
-from expe.common.running import FILE
+from expe.common.running import FILE, rows_of, sections_of
 from expe.eurora import show as eurora
 from expe.eurora import tables
 from expe.kit import show as kit
-from experiments import EXPE, SHARED_LOGS, made_sections, rows_of, small
+from experiments import EXPE, SHARED_LOGS, small
 
 
 def rows(text: str) -> list[list[str]]:
@@ -30,7 +30,7 @@ def rows(text: str) -> list[list[str]]:
 def test_eurora_whole_grid_instances_and_decision_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "WORK", 0.01)
     found = small("eurora", tmp_path / "out", ("jobs: 60", "jobs: 24"), ("load: 0.6", "load: 4"))
-    made = made_sections(eurora, found)
+    made = sections_of(eurora, found)
     table = rows(made["generated"])[2:]
     names = ["easy", "conservative", "filler[ordering=sjf]", "best-list", "hcp19", "pcp19", "pcp20"]
     assert [row[0] for row in table] == [name for name in names for _ in range(3)]
@@ -53,7 +53,7 @@ def test_kit_refuses_pcp19_and_counts_its_variables_all_the_same(
 ) -> None:
     # To build PCP'19's model of this machine takes long.
     monkeypatch.setattr(kit, "others", kit.KIT._replace(solve=0).instances)
-    made = made_sections(kit, small("kit", tmp_path / "out", ("jobs: 200", "jobs: 24"), ("jobs: 60", "jobs: 24")))
+    made = sections_of(kit, small("kit", tmp_path / "out", ("jobs: 200", "jobs: 24"), ("jobs: 60", "jobs: 24")))
     assert "| pcp19 | oracle | refused |" in made["generated"]
     assert "117,400 variables" in made["generated"]
     counted = [row for row in rows(made["variables"]) if row[0] == "generated, hcp19, oracle"]
@@ -73,5 +73,5 @@ def test_first_jobs_of_the_real_log(show: ModuleType, name: str, first: str, tmp
     text = (EXPE / name / FILE).read_text(encoding="utf-8").replace(f"first={first}", "first=40")
     (tmp_path / FILE).write_text(text)
     make(Plan(read_campaign(tmp_path / FILE, CommandMakers(), parts=["log"], logs=SHARED_LOGS), tmp_path / "out"))
-    table = rows(made_sections(show, rows_of(show, tmp_path / "out", name))["log"])[2:]
+    table = rows(sections_of(show, rows_of(show, tmp_path / "out", name))["log"])[2:]
     assert [row[0] for row in table[:6]] == [d for d in ("easy", "conservative", "filler[ordering=sjf]") for _ in "ro"]

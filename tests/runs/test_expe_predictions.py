@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from expe.common.running import sections_of
 from expe.predictions import show
-from experiments import EXPE, made_sections, small
+from experiments import EXPE, small
 
 JOBS, WALLTIME = 50, 3600.0
 
@@ -76,7 +77,7 @@ def test_what_a_log_lacks_for_a_last_block_joins_the_one_before(
 
 
 def test_tables_have_a_line_for_each_prediction(rows: pd.DataFrame) -> None:
-    made = made_sections(show, rows)
+    made = sections_of(show, rows)
     assert made.keys() == {"tuning", "errors"}
     assert made["tuning"].count("quantile[q=") == 6
     table = show.schedules_table(rows[rows["part"] == "schedules of Eurora"])
