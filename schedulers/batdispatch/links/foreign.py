@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -29,8 +29,10 @@ from batdispatch.core.messages import Message, Reply
 from batdispatch.core.options import Options
 from batdispatch.inputs.files import write_json
 from batdispatch.links.pybatsim import INSTALL
-from batdispatch.links.remote_peer import RemotePeer
-from batdispatch.links.watched_process import WatchedProcess
+
+if TYPE_CHECKING:
+    from batdispatch.links.remote_peer import RemotePeer
+    from batdispatch.links.watched_process import WatchedProcess
 
 #: Seconds that a process whose connection broke may take to end, so that its last words can be told.
 _SETTLING = 2.0
@@ -94,10 +96,16 @@ class ForeignPeer:
         self._timeout = timeout
         self._clock = clock
         self._stack = ExitStack()
+        self._process: WatchedProcess
+        self._peer: RemotePeer
         self.decision_seconds: list[float] = []
         self.rejections: list[tuple[str, str]] = []
 
     def __enter__(self) -> ForeignPeer:
+        # Sockets take time to load, which runs of our own dispatchers should not pay.
+        from batdispatch.links.remote_peer import RemotePeer
+        from batdispatch.links.watched_process import WatchedProcess
+
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="batdispatch-")))
             endpoint = f"ipc://{folder}/socket"
