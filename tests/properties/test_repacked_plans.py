@@ -90,11 +90,13 @@ def plans_of(cls: type[Recorded], made: dict[str, Any], seed: int, options: dict
 @given(data=st.data())
 def test_a_pass_over_what_may_use_the_holes_is_a_pass_over_all(data: st.DataObject) -> None:
     which = data.draw(st.sampled_from([1, 2, 3]), label="scenario")
-    made: dict[str, Any] = {"which": which, "jobs": data.draw(st.integers(2, 12), label="jobs")}
+    # Small jobs come for as long as the others run: the naive planner takes minutes for thousands of them.
+    most = 5 if which == 2 else 12
+    made: dict[str, Any] = {"which": which, "jobs": data.draw(st.integers(2, most), label="jobs")}
     made["hosts"] = data.draw(st.integers(2, 12), label="hosts")
     made["law"] = "tnorm:1,4,2,1"
     if which == 2:
-        made["rate"] = data.draw(st.sampled_from([0.1, 0.3]), label="rate")
+        made["rate"] = data.draw(st.sampled_from([0.03, 0.1]), label="rate")
     options = {
         "plan": data.draw(st.sampled_from(["repack", "repack", "rigid"]), label="plan"),
         "gain": data.draw(st.sampled_from([0.0, 0.01, 0.3, 1.0]), label="gain"),
