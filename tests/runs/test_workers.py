@@ -148,7 +148,7 @@ def spec(dispatcher: str, **other: Any) -> RunSpec:
 
 def test_dispatchers_that_take_long_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    monkeypatch.setattr(comparing, "carry_out", lambda _, specs, **__: order.extend(spec.label for spec in specs))
+    monkeypatch.setattr(comparing, "carry_out", lambda _, runs, **__: order.extend(name for name, _ in runs))
     names = ["fcfs", "conservative", "easy", "pcp20", "best-list", "stochastic-conservative"]
     folders, _ = compare([spec(name) for name in names], tmp_path / "out")
     assert order == ["pcp20", "conservative", "best-list", "stochastic-conservative", "fcfs", "easy"]
