@@ -162,3 +162,40 @@ def test_a_chart_is_painted_at_any_width(page: str, width: int, tmp_path: Path) 
     )
     # The share that is coloured is the utilisation, but for edges and names.
     assert told[0] == pytest.approx(told[1], rel=0.1)
+
+
+@needs_browser
+def test_one_run_is_explored_without_a_pair(runs: list[Any], tmp_path: Path) -> None:
+    told = browse(
+        render(runs[:1]),
+        BEGIN
+        + """
+        await until(() => by("legend").textContent);
+        by("colour").selectedIndex = by("colour").options.length - 1;
+        by("colour").dispatchEvent(new Event("change"));
+        explorer.choose(0);
+        await pause(50);
+        return [by("pair").hidden, by("runs").hidden, by("job-rows").rows.length, explorer.charts.length];
+        """,
+        tmp_path,
+    )
+    assert told == [True, True, 1, 4]
+
+
+@needs_browser
+def test_of_24_runs_a_few_are_in_view(write_jobs: Any, tmp_path: Path) -> None:
+    folders = [write_jobs({"a": {}, "b": {"hosts": "1", "start": float(run)}}, f"run{run}") for run in range(24)]
+    told = browse(
+        render(read_runs(folders), explain=False),
+        BEGIN
+        + """
+        const boxes = [...by("runs").querySelectorAll("input")];
+        const found = [boxes.length, boxes.filter((box) => box.checked).length];
+        boxes[23].click();
+        await until(() => explorer.shown.length === 5);
+        return [...found, explorer.shown.at(-1).label, explorer.charts.length];
+        """,
+        tmp_path,
+        width=390,
+    )
+    assert told == [24, 4, "run23", 5 + 3]

@@ -62,6 +62,7 @@ def explored(runs: Sequence[Run], users: Mapping[str, str]) -> dict[str, Any] | 
         "hosts": table.hosts,
         "rows": -(-table.hosts // table.scale),
         "scale": table.scale,
+        "shared": any(run.result.platform.resources for run in chosen),
         "names": table.texts,
         "users": table.users,
         "runs": [run.label for run in chosen],

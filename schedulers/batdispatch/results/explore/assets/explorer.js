@@ -174,7 +174,7 @@ class Explorer {
       this.listen(chart);
     }
     const curves = [
-      ["Busy hosts", "share of the hosts that jobs hold", (level) => level.held, (value) => value / this.table.hosts, [0, 1], (value) => `${Math.round(100 * value)}${NBSP}%`],
+      ["Busy hosts", `share of the hosts that jobs hold${this.table.shared ? "; one that several share counts for each" : ""}`, (level) => level.held, (value) => value / this.table.hosts, this.table.shared ? null : [0, 1], (value) => `${Math.round(100 * value)}${NBSP}%`],
       ["Queue", "jobs that wait to start", (level) => level.queue, (value) => value, null, number],
       ["Wait", "mean wait of the jobs that start", (level) => level.waits, (value) => value, null, duration],
     ];
