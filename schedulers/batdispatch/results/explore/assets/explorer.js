@@ -90,6 +90,7 @@ class Explorer {
     this.fill("length", ["any run time", ...LENGTHS.map(([, name]) => name)]);
     const users = table.users.filter(Boolean);
     element("user").disabled = !users.length;
+    if (!users.length) element("group").value = "size";
     element("users").append(...users.slice(0, 2000).map((name) => make("option", "", { value: name })));
     this.fill("colour", Object.keys(this.colourings()));
     for (const id of ["size", "length", "user"]) element(id).addEventListener("change", () => this.filter());
