@@ -84,13 +84,15 @@ def check_anything(data: st.DataObject, name: str) -> None:
     machine = data.draw(networked(machines()), label="machine")
     tasks = data.draw(workloads(machine), label="tasks")
     chosen = data.draw(options(name), label="options")
+    late = "default_walltime" in chosen
     kind = data.draw(st.sampled_from(["plain", "split", "slow", "absent", "mail"]), label="kind")
     arguments: dict[str, Any] = {
         "plain": {},
         "split": {"engine": EngineOptions(split_simultaneous=True)},
         "slow": {"decision_time": data.draw(st.sampled_from([1e-6, 0.3, 2.0]))},
         "absent": {"events": data.draw(absences(machine), label="absences")},
-        "mail": {"delays": data.draw(delays(machine, calls="fallback" in str(chosen)), label="delays")},
+        # Calls: when a fallback becomes possible, and when a job is late beyond what it was expected to take.
+        "mail": {"delays": data.draw(delays(machine, calls="fallback" in str(chosen) or late), label="delays")},
     }[kind]
     result = simulate(machine, tasks, name, options=chosen, **arguments)
     audit(machine, tasks, result)

@@ -3,4 +3,6 @@
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "benchmarks")]
+sys.path.insert(0, str(Path(__file__).parent))
+# Behind the support of tests, in which modules have the names of some benchmarks.
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
