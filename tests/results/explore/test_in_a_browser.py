@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from batdispatch.results.report.losses import losers
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import RunSpec, execute
@@ -162,6 +163,23 @@ def test_a_chart_is_painted_at_any_width(page: str, width: int, tmp_path: Path) 
     )
     # The share that is coloured is the utilisation, but for edges and names.
     assert told[0] == pytest.approx(told[1], rel=0.1)
+
+
+@needs_browser
+def test_the_dearest_losses_say_why(runs: list[Any], page: str, tmp_path: Path) -> None:
+    _, found = losers(runs)
+    dearest = found[0].losses[0]
+    told = browse(
+        page,
+        BEGIN
+        + f"""
+        by("name").value = {dearest.job.partition("!")[2]!r};
+        by("find").requestSubmit();
+        return by("job-rows").querySelector(".why").textContent;
+        """,
+        tmp_path,
+    )
+    assert told == dearest.why
 
 
 @needs_browser

@@ -11,7 +11,8 @@ import base64
 import gzip
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hostsets import Intervals
+from batdispatch.inputs.workloads import Workload
 from batdispatch.results.columns import Floats
 from batdispatch.results.explore.streams import Whole, folded, packed, steps
 from batdispatch.results.runs import Run
@@ -64,6 +66,7 @@ def explored(runs: Sequence[Run], users: Mapping[str, str]) -> dict[str, Any] | 
         "scale": table.scale,
         "shared": any(run.result.platform.resources for run in chosen),
         "names": table.texts,
+        "prefix": table.prefix,
         "users": table.users,
         "runs": [run.label for run in chosen],
         "left_out": [run.label for run in runs if run not in chosen],
@@ -89,14 +92,16 @@ class _Table:
         units: list[NDArray[np.int64]] = []
         names: list[str] = []
         self._places: list[Whole] = []
-        one_workload = len({name for run in runs for name in set(run.columns.workload_name.tolist())}) == 1
+        workloads = {name for run in runs for name in set(run.columns.workload_name.tolist())}
+        #: What all full ids begin with, and names leave out; empty where there are several workloads.
+        self.prefix = f"{workloads.pop()}!" if len(workloads) == 1 else ""
         for run in runs:
             jobs = run.logical
             full = jobs.full_ids().tolist()
             new = [row for row, name in enumerate(full) if name not in ids]
             for row in new:
                 ids[full[row]] = len(ids)
-                names.append(str(jobs.job_id[row]) if one_workload else full[row])
+                names.append(full[row].removeprefix(self.prefix))
             rows = np.array(new, dtype=np.int64)
             submissions.append(jobs.submission_time[rows])
             walltimes.append(jobs.requested_time[rows])
@@ -212,18 +217,14 @@ def _numbers(names: Sequence[str]) -> Whole | None:
     return np.array([int(name) for name in names], dtype=np.int64)
 
 
-def users_of_runs(runs: Sequence[Run]) -> dict[str, str]:
+def users_of_runs(runs: Sequence[Run], read: Callable[[Path], Workload]) -> dict[str, str]:
     """Return id -> user of the jobs of the workloads that are where the runs say, and are unchanged."""
-    from pathlib import Path
-
-    from batdispatch.inputs.workloads import read_workload
-
     found: dict[str, str] = {}
     for path, digest in sorted({(run.result.workload.path, run.result.workload.sha256) for run in runs}):
         if not path or not Path(path).is_file():
             continue
         try:
-            workload = read_workload(Path(path))
+            workload = read(Path(path))
         except InputError:
             continue
         if workload.digest == digest:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 
 import jinja2
 import msgspec
 from markupsafe import Markup
 
 from batdispatch.core.job import FINAL_STATES
+from batdispatch.inputs.workloads import Workload
 from batdispatch.results.explore.data import MAX_SEGMENTS, explored, users_of_runs
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
@@ -34,14 +36,17 @@ class Explorer:
     scripts: Markup
 
 
-def explorer(runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]]) -> Explorer | None:
+def explorer(
+    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], read: Callable[[Path], Workload]
+) -> Explorer | None:
     """Return the explorer of some runs; None: they have no jobs, or too many.
 
     Args:
         runs: in the order of the page.
-        reasons: label of a run -> name of a job -> why it waited, in a sentence.
+        reasons: label of a run -> full id of a job -> why it waited, in a sentence.
+        read: reads a workload, of which users are taken.
     """
-    data = explored(runs, users_of_runs(runs))
+    data = explored(runs, users_of_runs(runs, read))
     if data is None:
         return None
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

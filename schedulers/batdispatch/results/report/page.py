@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from batdispatch import __version__
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import read_workload
+from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.results.explore.section import explorer
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.report import comparison, losses, style
@@ -79,11 +80,14 @@ def render(
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
     best, losers = losses.begin_losers(runs, workers=workers) if explain else ("", [])
-    shared, chart_note = _shared(runs)
+    read = cache(read_workload)
+    shared, chart_note = _shared(runs, read)
     if len(runs) > MAX_CHARTS:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
     maps, map_note = atlases(runs, *extent([run.sample for run in runs]))
     facts = comparison.inputs(runs)
+    curves, drawn = compared_curves(runs, shared), charts(runs, shared)
+    # Only now: workers go through the recordings while the pictures are drawn.
     lost = [loser() for loser in losers]
     reasons = {loser.label: {loss.job: loss.why for loss in loser.losses} for loser in lost}
     templates = resources.files("batdispatch.results.report") / "templates"
@@ -105,14 +109,14 @@ def render(
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
         groups=comparison.grouped([*attempt_rows(runs), *comparison.metric_rows(runs)]),
-        curves=compared_curves(runs, shared),
-        charts=charts(runs, shared),
+        curves=curves,
+        charts=drawn,
         chart_note=chart_note,
         maps=maps,
         map_note=map_note,
         best=best,
         losers=lost,
-        explorer=explorer(runs, reasons),
+        explorer=explorer(runs, reasons, read),
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),
@@ -168,7 +172,7 @@ def _key(index: int) -> dict[str, str]:
     return {"color": str(chosen["color"]), "dash": _DASHES[str(chosen["linestyle"])]}
 
 
-def _shared(runs: Sequence[Run]) -> tuple[dict[str, Shared], str]:
+def _shared(runs: Sequence[Run], read: Callable[[Path], Workload]) -> tuple[dict[str, Shared], str]:
     """Load what is needed to draw shared nodes and licences; also say why some runs cannot be drawn."""
     found: dict[str, Shared] = {}
     sites: dict[tuple[str, str, str | None], Any] = {}
@@ -183,7 +187,7 @@ def _shared(runs: Sequence[Run]) -> tuple[dict[str, Shared], str]:
         try:
             if key not in sites:
                 platform = read_platform(Path(key[0]), master=key[2])
-                workload = read_workload(Path(key[1]))
+                workload = read(Path(key[1]))
                 sites[key] = (platform, workload)
             platform, workload = sites[key]
         except (InputError, OSError):

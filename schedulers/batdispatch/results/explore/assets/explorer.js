@@ -437,7 +437,7 @@ class Explorer {
     for (let segment = first; segment <= last; segment++) ran += run.end[segment] - run.start[segment];
     const wait = run.wait[job] / table.second, took = ran / table.second;
     const slowdown = Math.max(1, (wait + took) / Math.max(took, 10));
-    const why = this.reasons[run.label]?.[table.name(job)];
+    const why = this.reasons[run.label]?.[table.prefix + table.name(job)];
     const parts = last > first ? ` in ${last - first + 1} segments` : "";
     cells.push(make("td", duration(wait)), make("td", moment(this.seconds(run.start[first]), 0)), make("td", duration(took) + parts), make("td", number(slowdown)), make("td", [states[run.state[job]].toLowerCase().replaceAll("_", " "), ...(why ? [make("div", why, { class: "why" })] : [])]));
     return make("tr", cells);
