@@ -63,6 +63,8 @@ class Roll:
         #: (moment in s, rank, id) of the blocked jobs that only wait for a moment.
         self._due: list[tuple[float, int, str]] = []
         self._arrays: dict[tuple[str, str], _Tasks] = {}
+        #: Id of a task whose array has a limit, until it is over -> the tasks of that array.
+        self._tasks: dict[str, _Tasks] = {}
         #: Those that are not over, in order of arrival.
         self._named: dict[_Namesakes, dict[str, None]] = {}
         #: Id of a job -> under which names it stands there.
@@ -107,7 +109,8 @@ class Roll:
     def _enter_task(self, job: Job, array: Array, now: float) -> bool:
         """Take up a task of an array whose running tasks are limited, and return whether it has to wait."""
         key = (job.id.partition("!")[0], array.id)
-        self._arrays.setdefault(key, _Tasks()).limits[job.id] = array.limit
+        tasks = self._tasks[job.id] = self._arrays.setdefault(key, _Tasks())
+        tasks.limits[job.id] = array.limit
         return not (self._is_met(job, now) and self._is_admitted(job))
 
     def _is_met(self, job: Job, now: float) -> bool:
@@ -129,7 +132,7 @@ class Roll:
 
         That is the case unless as many tasks of its array are seen, or run, as may run.
         """
-        tasks = self._tasks_of(job)
+        tasks = self._tasks.get(job.id)
         if tasks is None or job.id in tasks.open:
             return True
         if len(tasks.open) < tasks.limits[job.id]:
@@ -138,13 +141,6 @@ class Roll:
         heapq.heappush(tasks.waiting, (self.ranks[job.id], job.id))
         self.blocked[job.id] = job
         return False
-
-    def _tasks_of(self, job: Job) -> _Tasks | None:
-        if not self._arrays:
-            return None
-        array = array_of(job)
-        tasks = None if array is None else self._arrays.get((job.id.partition("!")[0], array.id))
-        return tasks if tasks is not None and job.id in tasks.limits else None
 
     def begin(self, job_id: str, now: float) -> None:
         """Note that a job starts at `now`, in seconds."""
@@ -178,7 +174,7 @@ class Roll:
             self.ended[root] = state
         if self.may_grow:
             self._unsettled.setdefault(root, [root]).append(job_id)
-        elif self._arrays or self._names:
+        elif self._tasks or self._names:
             self._gone(root)
         if self.blocked:
             self._recheck(over)
@@ -207,17 +203,17 @@ class Roll:
             del alike[root]
             if not alike:
                 del self._named[names]
-        for tasks in self._arrays.values():
-            if root not in tasks.open:
-                continue
-            del tasks.open[root]
-            while tasks.waiting:
-                _, job_id = heapq.heappop(tasks.waiting)
-                job = self.blocked.get(job_id)
-                if job is not None:
-                    tasks.open[job_id] = None
-                    self._met[job_id] = job
-                    break
+        tasks = self._tasks.pop(root, None)
+        if tasks is None or root not in tasks.open:
+            return
+        del tasks.open[root]
+        while tasks.waiting:
+            _, job_id = heapq.heappop(tasks.waiting)
+            job = self.blocked.get(job_id)
+            if job is not None:
+                tasks.open[job_id] = None
+                self._met[job_id] = job
+                break
 
     def _recheck(self, names: Iterable[str]) -> None:
         """Look at the blocked jobs that wait for some others."""
@@ -272,7 +268,7 @@ class Roll:
         unmet, _ = self._outlook(job)
         if unmet:
             return unmet
-        tasks = self._tasks_of(job)
+        tasks = self._tasks.get(job.id)
         return [] if tasks is None or job.id in tasks.open or job.id not in self.blocked else list(tasks.open)
 
     def _outlook(self, job: Job) -> tuple[list[str], float]:
