@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from batdispatch.cli.inputs import checked_folder
+from batdispatch.cli.inputs import checked_folder, out_option, processes_option
 from batdispatch.cli.progress import Following, duration
 from batdispatch.core.errors import SimulationError
 
@@ -28,14 +27,7 @@ _LINES = 5
 @click.command()
 @click.argument("file", metavar="FILE.yaml", type=click.Path(path_type=Path))
 @click.argument("more", metavar="[-- SNAKEMAKE OPTIONS]", nargs=-1, type=click.UNPROCESSED)
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=Path("campaigns"),
-    show_default=True,
-    help="Folder of campaigns, which share their runs.",
-)
+@out_option("campaigns", "Folder of campaigns, which share their runs.")
 @click.option(
     "--parts",
     metavar="PART,...",
@@ -50,13 +42,7 @@ _LINES = 5
     type=click.Path(path_type=Path),
     help="Folder of logs that do not stand where the file says.",
 )
-@click.option(
-    "--jobs",
-    "processes",
-    type=click.IntRange(1, 10_000),
-    default=min(os.cpu_count() or 1, 8),
-    help="Tasks at a time: processes here, or jobs on a cluster. Default: one a processor.",
-)
+@processes_option("Tasks at a time: processes here, or jobs on a cluster.", 10_000)
 @click.option(
     "--executor",
     metavar="NAME",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +17,15 @@ from batdispatch.cli.dispatching import (
     record_option,
     setup_options,
 )
-from batdispatch.cli.inputs import checked_folder, clock_option, explain_option, input_options, warn
+from batdispatch.cli.inputs import (
+    checked_folder,
+    clock_option,
+    explain_option,
+    input_options,
+    out_option,
+    processes_option,
+    warn,
+)
 from batdispatch.cli.logs import LogInputs, log_options, refuse_log_options
 from batdispatch.cli.replicating import Replicated, given_words, replicate_options, replicates_of
 from batdispatch.core.errors import SimulationError
@@ -43,21 +50,8 @@ if TYPE_CHECKING:
 )
 @setup_options("An option for every dispatcher that knows it.")
 @decision_clock_option
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=Path("comparison"),
-    show_default=True,
-    help="Folder of results.",
-)
-@click.option(
-    "--jobs",
-    "processes",
-    type=click.IntRange(1, 64),
-    default=min(os.cpu_count() or 1, 8),
-    help="Simulations at a time. Default: one a processor.",
-)
+@out_option("comparison")
+@processes_option("Simulations at a time.")
 @record_option
 @compiled_option
 @click.option(

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from batdispatch.cli import compare
-from batdispatch.cli.inputs import checked_folder
+from batdispatch.cli.inputs import checked_folder, out_option
 
 #: What is compared, on which of the files beside the examples.
 DISPATCHERS = "fcfs,easy,conservative"
@@ -18,14 +18,7 @@ WORKLOAD = "demo64.json"
 
 
 @click.command()
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=Path("demo-results"),
-    show_default=True,
-    help="Folder of results.",
-)
+@out_option("demo-results")
 @click.option(
     "--report/--no-report", default=True, show_default=True, help="Write the report. Without: a table is all."
 )

@@ -7,19 +7,12 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.logs import read_source
+from batdispatch.cli.logs import read_source, source_option
 
 
 @click.command()
 @output_options
-@click.option(
-    "--from",
-    "log",
-    metavar="LOG|W.json",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Take the users of this log, or of this workload.",
-)
+@source_option("Take the users of this log, or of this workload.")
 @click.option("--weeks", metavar="N", type=int, help="Length of the new workload. Default: as long as the log.")
 @click.option(
     "--long",

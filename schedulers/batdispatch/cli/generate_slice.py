@@ -7,19 +7,12 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.generate import finish, unseeded_options
-from batdispatch.cli.logs import read_source
+from batdispatch.cli.logs import read_source, source_option
 
 
 @click.command()
 @unseeded_options
-@click.option(
-    "--from",
-    "log",
-    metavar="LOG|W.json",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Take the jobs of this log, or of this workload.",
-)
+@source_option("Take the jobs of this log, or of this workload.")
 @click.option("--number", metavar="N", type=int, required=True, help="Which slice, from 0.")
 @click.option("--jobs", metavar="N", type=int, required=True, help="Number of jobs of each slice.")
 @click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -66,6 +67,24 @@ clock_option = click.option(
     "message. apart: at once, one event a message (submissions first). batsim: when Batsim's own messages, which take "
     "time on the platform's links, would have brought the news (needs SimGrid and a master host).",
 )
+
+
+def out_option(default: str, help: str = "Folder of results.") -> Callable[[F], F]:
+    """Return ``--out`` with a default, read as a path."""
+    return click.option(
+        "--out", metavar="DIR", type=click.Path(path_type=Path), default=Path(default), show_default=True, help=help
+    )
+
+
+def processes_option(what: str, most: int = 64) -> Callable[[F], F]:
+    """Return ``--jobs``, which a command takes as `processes`: so many at a time, as `what` says, up to `most`."""
+    return click.option(
+        "--jobs",
+        "processes",
+        type=click.IntRange(1, most),
+        default=min(os.cpu_count() or 1, 8),
+        help=f"{what} Default: one a processor.",
+    )
 
 
 explain_option = click.option(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from batdispatch.cli.inputs import checked_folder
+from batdispatch.cli.inputs import checked_folder, out_option, processes_option
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -37,27 +36,14 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Folder of logs, for the boards that need one. Default: these boards are left out.",
 )
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=Path("campaigns"),
-    show_default=True,
-    help="Folder of campaigns, which share their runs.",
-)
+@out_option("campaigns", "Folder of campaigns, which share their runs.")
 @click.option(
     "--page",
     metavar="FILE.md",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Where to write the page; the table of runs stands beside it. Default: DIR/leaderboard/leaderboard.md.",
 )
-@click.option(
-    "--jobs",
-    "processes",
-    type=click.IntRange(1, 10_000),
-    default=min(os.cpu_count() or 1, 8),
-    help="Processes at a time. Default: one a processor.",
-)
+@processes_option("Processes at a time.", 10_000)
 @click.option("--quiet", is_flag=True, help="Show no progress, and print only the paths.")
 def command(
     added: tuple[str, ...],

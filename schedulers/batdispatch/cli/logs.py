@@ -160,6 +160,13 @@ def import_with(
     )
 
 
+def source_option(help: str) -> Callable[[F], F]:
+    """Return ``--from``, which the command takes as `log`: a log, or a workload (see `read_source`)."""
+    return click.option(
+        "--from", "log", metavar="LOG|W.json", required=True, type=click.Path(path_type=Path), help=help
+    )
+
+
 def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
     """Read a workload, or a log with the default options; also return an account of the latter, and print it.
 

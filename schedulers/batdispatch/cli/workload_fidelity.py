@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import click
 import msgspec
 
 from batdispatch.cli.completing import complete_dispatchers
-from batdispatch.cli.inputs import checked_folder
+from batdispatch.cli.inputs import checked_folder, out_option, processes_option
 from batdispatch.cli.logs import LogInputs, import_with, log_options
 
 if TYPE_CHECKING:
@@ -33,21 +32,8 @@ if TYPE_CHECKING:
 )
 @click.option("--platform", metavar="P.xml", type=click.Path(), help="The machine. Default: one of the right size.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=Path("fidelity"),
-    show_default=True,
-    help="Folder of results.",
-)
-@click.option(
-    "--jobs",
-    "processes",
-    type=click.IntRange(1, 64),
-    default=min(os.cpu_count() or 1, 8),
-    help="Simulations at a time. Default: one a processor.",
-)
+@out_option("fidelity")
+@processes_option("Simulations at a time.")
 @log_options
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def fidelity(
