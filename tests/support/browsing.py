@@ -28,7 +28,8 @@ addEventListener("load", async () => {
   try { answer = await (async () => { SCRIPT })(); } catch (problem) { errors.push(String(problem.stack ?? problem)); }
   const told = document.createElement("pre");
   told.id = "told";
-  told.textContent = JSON.stringify({ answer, errors, wider: document.documentElement.scrollWidth - innerWidth });
+  const root = document.documentElement;
+  told.textContent = JSON.stringify({ answer, errors, wider: root.scrollWidth - root.clientWidth });
   document.body.append(told);
 });
 </script></body>"""

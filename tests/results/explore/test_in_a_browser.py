@@ -117,8 +117,10 @@ def test_zoom_find_filter_and_compare(runs: list[Any], page: str, tmp_path: Path
           by("reset").click();
         }
         found.all = explorer.chosen.every((one) => one === 1);
+        const before = by("legend").textContent;
         by("show-pair").click();
-        await pause(50);
+        // It is drawn in a later frame.
+        await until(() => by("legend").textContent !== before);
         found.legend = by("legend").textContent;
         return found;
         """,
