@@ -17,8 +17,8 @@ from lxml import etree, html
 from batdispatch.core.topology import Dragonfly, FatTree, Grid, Topology
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.results.network.free import FreeNodes
+from batdispatch.results.network.map_layout import Layout, layout_of
 from batdispatch.results.report import maps
-from batdispatch.results.report.map_layout import Layout, layout_of
 from batdispatch.results.report.map_picture import COLOURS, TALL, WIDTH, colours_of, draw, sheet_of
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs

@@ -20,7 +20,9 @@ from batdispatch.core.topology import Dragonfly, FatTree, Flat, Grid, Topology
 from batdispatch.core.topology.measures import compactness, fewest_routers, locality, proximity
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.metrics.compute import compute
-from batdispatch.results.network import allocations, free, sharing
+from batdispatch.results.network import allocations, free
+from batdispatch.results.network import links as followed_links
+from batdispatch.results.network.load import LinkLoad, link_load
 from batdispatch.results.network.use import NetworkUse, network_use
 from columns import columns_of
 
@@ -232,6 +234,45 @@ def test_free_nodes_agree_with_a_look_at_every_moment(
         assert found.run[index] == max(runs)
 
 
+def load_of(where: Machine, read: RunColumns, most: int | None = None) -> LinkLoad | None:
+    topology = where.topology
+    assert topology is not None
+    found = allocations.distinct(read.hosts, where, topology)
+    routers = allocations.measure(found, where, topology).routers
+    return link_load(found, topology, routers, read.starting_time, read.finish_time, most)
+
+
+@settings(max_examples=100)
+@given(schedules())
+def test_loads_of_links_agree_with_a_look_at_every_second(
+    drawn: tuple[Machine, list[tuple[list[int], float, float]]],
+) -> None:
+    where, jobs = drawn
+    topology = where.topology
+    assert topology is not None
+    load = load_of(where, as_columns(jobs))
+    assert load is not None
+    assert (np.diff(load.moments) > 0).all()
+    used = [links_of(topology, hosts) for hosts, _, _ in jobs]
+    for second in range(15):
+        running = [used[job] for job, (_, start, end) in enumerate(jobs) if start <= second < end]
+        users = [sum(link in each for each in running) for link in range(topology.links)]
+        place = int(np.searchsorted(load.moments, second, side="right")) - 1
+        found = (0, 0, 0) if place < 0 else (load.used[place], load.shared[place], load.busiest[place])
+        assert found == (sum(n > 0 for n in users), sum(n > 1 for n in users), max(users, default=0))
+
+
+def test_many_jobs_on_one_link_are_all_counted() -> None:
+    line = machine(Grid(range(2), [2], wrap=False))
+    read = columns({f"j{number}": {"hosts": "0-1", "start": float(number), "finish": 100.0} for number in range(40)})
+    load = load_of(line, read)
+    assert load is not None
+    assert load.busiest.tolist() == [*range(1, 41), 0]
+    # Each job uses both directions: 80 links in all.
+    assert load_of(line, read, 80) is not None
+    assert load_of(line, read, 79) is None
+
+
 def naive_pieces(topology: Topology, hosts: Sequence[int]) -> list[set[int]]:
     """Merge hosts that are on one router, or on neighbours, or below the same switches, until nothing changes."""
     empty = set(range(topology.routers)) - set(topology.router_of.tolist())
@@ -303,7 +344,7 @@ def test_blocks_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_where_routes_would_take_too_long_shared_links_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "MOST_ROUTES", 3)
+    monkeypatch.setattr(followed_links, "MOST_ROUTES", 3)
     read = columns({"a": {"hosts": "0 3 6"}})
     for name, known in (("torus", True), ("fat tree", False), ("dragonfly", False)):
         use = network_use(read, MACHINES[name])
@@ -317,7 +358,7 @@ def test_where_routes_would_take_too_long_shared_links_are_not_known(monkeypatch
 def test_where_all_jobs_use_too_many_links_shared_ones_are_not_known(
     monkeypatch: pytest.MonkeyPatch, most: int, known: bool
 ) -> None:
-    monkeypatch.setattr(sharing, "MOST_LINKS", most)
+    monkeypatch.setattr(followed_links, "MOST_LINKS", most)
     line = machine(Grid(range(4), [4], wrap=False))
     use = network_use(columns({"a": {"hosts": "0 1"}, "b": {"hosts": "0 3"}}), line)
     assert use is not None

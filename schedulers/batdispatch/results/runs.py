@@ -151,6 +151,14 @@ class Run:
         return frame_of(self.logical).assign(segments=self.lineage.segments)
 
 
+def has_network(run: Run) -> bool:
+    """Return whether the hosts of a run's machine are joined by a network with more than one router.
+
+    The run's own process knew that, so no platform is read in vain.
+    """
+    return run.metrics.get("mean_compactness") is not None
+
+
 def jobs_file(folder: Path) -> Path | None:
     """Return a run folder's jobs file: jobs.csv, Batsim's out_jobs.csv, or either compressed; None without one."""
     for prefix in _PREFIXES:

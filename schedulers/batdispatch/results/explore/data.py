@@ -11,19 +11,17 @@ import base64
 import gzip
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.errors import InputError
 from batdispatch.core.hostsets import Intervals
-from batdispatch.inputs.workloads import Workload
 from batdispatch.results.columns import Floats
 from batdispatch.results.explore.streams import Whole, folded, packed, steps
 from batdispatch.results.runs import Run
+from batdispatch.results.sites import Sites
 
 #: Most rows of a chart: of larger machines, several hosts share a row, which is less than a pixel anyway.
 MAX_ROWS = 2048
@@ -217,16 +215,11 @@ def _numbers(names: Sequence[str]) -> Whole | None:
     return np.array([int(name) for name in names], dtype=np.int64)
 
 
-def users_of_runs(runs: Sequence[Run], read: Callable[[Path], Workload]) -> dict[str, str]:
+def users_of_runs(runs: Sequence[Run], sites: Sites) -> dict[str, str]:
     """Return id -> user of the jobs of the workloads that are where the runs say, and are unchanged."""
     found: dict[str, str] = {}
-    for path, digest in sorted({(run.result.workload.path, run.result.workload.sha256) for run in runs}):
-        if not path or not Path(path).is_file():
-            continue
-        try:
-            workload = read(Path(path))
-        except InputError:
-            continue
-        if workload.digest == digest:
+    for run in {(run.result.workload.path, run.result.workload.sha256): run for run in runs}.values():
+        workload = sites.workload(run)
+        if workload is not None:
             found |= {job.id: job.user for job in workload.jobs if job.user}
     return found

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 
 import jinja2
 import msgspec
 from markupsafe import Markup
 
 from batdispatch.core.job import FINAL_STATES
-from batdispatch.inputs.workloads import Workload
 from batdispatch.results.explore.data import MAX_SEGMENTS, explored, users_of_runs
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
+from batdispatch.results.sites import Sites
 
 #: In the order in which they build on each other.
 _SCRIPTS = ("words.js", "decode.js", "classes.js", "curves.js", "gantt.js", "pair.js", "explorer.js")
@@ -36,17 +35,15 @@ class Explorer:
     scripts: Markup
 
 
-def explorer(
-    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], read: Callable[[Path], Workload]
-) -> Explorer | None:
+def explorer(runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites) -> Explorer | None:
     """Return the explorer of some runs; None: they have no jobs, or too many.
 
     Args:
         runs: in the order of the page.
         reasons: label of a run -> full id of a job -> why it waited, in a sentence.
-        read: reads a workload, of which users are taken.
+        sites: where their machines and workloads are.
     """
-    data = explored(runs, users_of_runs(runs, read))
+    data = explored(runs, users_of_runs(runs, sites))
     if data is None:
         return None
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.topology import Grid, Topology
+from batdispatch.core.topology import Topology
 from batdispatch.results.network.allocations import Distinct
+from batdispatch.results.network.links import followed
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-#: Most routes that are followed one by one, as on fat trees and dragonflies: half a minute's.
-MOST_ROUTES = 100_000_000
-#: Most links of all rows together that are followed: about a minute's.
-MOST_LINKS = 1_000_000_000
-#: Rows whose links say how many all rows have together.
-_SAMPLE = 256
 
 
 @dataclass(frozen=True)
@@ -42,8 +34,7 @@ class Sharing:
 def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Floats, finish: Floats) -> Sharing | None:
     """Return what each row shares with the others that run at the same time; None if that takes too long.
 
-    That is so if more than `MOST_ROUTES` routes or `MOST_LINKS` links have to be followed; links are counted for some
-    rows in equal distances, and exactly if there are few.
+    `links.followed` says when that is.
 
     For each link the number of running rows that use it is kept, and the sum of their numbers: where that leaves one
     user, the sum names it. So a start or an end costs time in proportion to the links of the row that starts or ends,
@@ -62,17 +53,9 @@ def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Flo
     links = np.zeros(rows, dtype=np.int64)
     shared = np.where(known, 0.0, np.nan)
     busy = shared.copy()
-    moving = np.flatnonzero(known)
-    moving = moving[routers[allocations.of_row[moving]] > 1]
-    order = moving[np.argsort(start[moving], kind="stable")]
-    each = allocations.of_row[order]
-    if not isinstance(topology, Grid) and int((allocations.sizes[each] * routers[each]).sum()) > MOST_ROUTES:
+    changes = followed(allocations, topology, routers, start, finish)
+    if changes is None:
         return None
-    some = each[:: max(len(each) // _SAMPLE, 1)]
-    found = sum(len(used) for used in _links_in_order(allocations, topology, some))
-    if found * len(each) > MOST_LINKS * len(some):
-        return None
-    ahead = _links_in_order(allocations, topology, each)
     users = np.zeros(topology.links, dtype=np.int32)
     #: Sum of the numbers of the users.
     names = np.zeros(topology.links, dtype=np.int64)
@@ -80,21 +63,14 @@ def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Flo
     free_numbers: list[int] = []
     most = 1
     area, time_shared, common = np.zeros(16), np.zeros(16), np.zeros(16, dtype=np.int64)
-    running: dict[int, tuple[int, NDArray[np.int32]]] = {}
-    # Ends come before starts of the same time; nothing lasts no time, so that this only keeps numbers low.
-    times = np.concatenate([start[order], finish[order]])
-    begins = np.repeat([True, False], len(order))
-    events = np.lexsort((begins, times))
+    numbers: dict[int, int] = {}
     now = 0.0
-    for time, begin, row in zip(
-        times[events].tolist(), begins[events].tolist(), np.concatenate([order, order])[events].tolist(), strict=True
-    ):
+    for time, begins, row, used in changes:
         if time > now:
             area[:most] += common[:most] * (time - now)
             time_shared[:most] += (common[:most] > 0) * (time - now)
             now = time
-        if begin:
-            used = next(ahead)
+        if begins:
             number = free_numbers.pop() if free_numbers else most
             if number == most:
                 most += 1
@@ -102,7 +78,7 @@ def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Flo
                     area, time_shared, common = (
                         np.concatenate([each, np.zeros_like(each)]) for each in (area, time_shared, common)
                     )
-            running[row] = number, used
+            numbers[row] = number
             links[row] = len(used)
             before = users[used]
             alone = names[used[before == 1]]
@@ -113,7 +89,7 @@ def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Flo
             users[used] = before + 1
             names[used] += number
         else:
-            number, used = running.pop(row)
+            number = numbers.pop(row)
             shared[row] = area[number] / (run[row] * max(len(used), 1))
             busy[row] = time_shared[number] / run[row]
             after = users[used] - 1
@@ -125,12 +101,3 @@ def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Flo
             free_numbers.append(number)
     # Sums of lengths of time may exceed the run time by their rounding.
     return Sharing(links, np.minimum(shared, 1.0), np.minimum(busy, 1.0))
-
-
-def _links_in_order(allocations: Distinct, topology: Topology, which: Ints) -> Iterator[NDArray[np.int32]]:
-    """Yield the links of allocations in an order, found for a block of them at a time."""
-    for _, hosts, bounds in allocations.blocks(which):
-        links, ends = topology.links_within_each(hosts, bounds)
-        for low, high in pairwise(ends.tolist()):
-            # A copy, too: a row that runs for long would keep all links of the block.
-            yield links[low:high].astype(np.int32)

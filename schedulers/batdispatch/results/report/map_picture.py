@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import escape
 from numpy.typing import NDArray
 
-from batdispatch.results.report.map_layout import Layout
+from batdispatch.results.network.map_layout import Layout
 
 Ints = NDArray[np.int64]
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import events as e
-from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
 from batdispatch.core.topology import Topology
 from batdispatch.core.topology.measures import compactness
 from batdispatch.core.topology.pieces import Pieces
-from batdispatch.engines.external import read_external_events
-from batdispatch.inputs.files import file_digest
-from batdispatch.inputs.platforms import read_platform
 from batdispatch.results.network.free import FreeNodes, free_nodes
+from batdispatch.results.network.map_layout import Layout, layout_of
 from batdispatch.results.numbers import duration, number
-from batdispatch.results.report.map_layout import Layout, layout_of
+from batdispatch.results.outages import away_at, outages_of
 from batdispatch.results.report.map_picture import colours_of, draw
-from batdispatch.results.runs import Run
+from batdispatch.results.runs import Run, has_network
+from batdispatch.results.sites import Sites
 
 Ints = NDArray[np.int64]
 
@@ -60,25 +56,20 @@ class Atlas:
     maps: Sequence[Map]
 
 
-def atlases(runs: Sequence[Run], begin: float, end: float) -> tuple[list[Atlas], str]:
+def atlases(runs: Sequence[Run], sites: Sites, begin: float, end: float) -> tuple[list[Atlas], str]:
     """Return the maps of the first `MAX_RUNS` runs on machines with a network, and a note on those that have none.
 
     Args:
         runs: of a comparison.
+        sites: where their machines are.
         begin: the first submission over all runs, seconds.
         end: the last end over all runs.
     """
     found: list[Atlas] = []
-    machines: dict[tuple[str, str | None, str], Machine | None] = {}
     missing = []
-    # The run's own process knew whether there is a network: no platform is read in vain.
-    networked = [run for run in runs if run.metrics.get("mean_compactness") is not None]
+    networked = [run for run in runs if has_network(run)]
     for index, run in enumerate(networked[:MAX_RUNS]):
-        facts = run.result.platform
-        key = (facts.path, facts.master, facts.sha256)
-        if key not in machines:
-            machines[key] = _machine(*key)
-        machine = machines[key]
+        machine = sites.machine(run)
         if machine is None or machine.topology is None:
             missing.append(run.label)
             continue
@@ -92,14 +83,6 @@ def atlases(runs: Sequence[Run], begin: float, end: float) -> tuple[list[Atlas],
     if len(networked) > MAX_RUNS:
         notes.append(f"Maps are drawn for the first {MAX_RUNS} runs.")
     return found, " ".join(notes)
-
-
-def _machine(path: str, master: str | None, digest: str) -> Machine | None:
-    try:
-        platform = read_platform(Path(path), master=master)
-    except (InputError, OSError):
-        return None
-    return platform.machine if platform.digest == digest else None
 
 
 def moments(free: FreeNodes, begin: float, end: float) -> list[tuple[float, str]]:
@@ -133,7 +116,7 @@ def _atlas(run: Run, machine: Machine, topology: Topology, begin: float, end: fl
     start = np.where(columns.ran, columns.starting_time, np.nan)
     finish = np.where(columns.ran, columns.finish_time, np.nan)
     own_begin, own_end = float(columns.submission_time.min()), float(np.nanmax(finish))
-    outages = _outages(run, machine)
+    outages = outages_of(run, machine)
     free = free_nodes(
         machine,
         topology,
@@ -142,7 +125,7 @@ def _atlas(run: Run, machine: Machine, topology: Topology, begin: float, end: fl
         finish,
         own_begin,
         own_end,
-        lambda times: _away(outages, times.tolist()),
+        lambda times: away_at(outages, times.tolist()),
     )
     if not len(free.moments):
         return Atlas(run.label, "", [])
@@ -150,7 +133,7 @@ def _atlas(run: Run, machine: Machine, topology: Topology, begin: float, end: fl
     colours: dict[int, int] = {}
     maps = []
     chosen = moments(free, begin, end)
-    gone = _away(outages, [when for when, _ in chosen])
+    gone = away_at(outages, [when for when, _ in chosen])
     for index, ((when, why), away) in enumerate(zip(chosen, gone, strict=True)):
         running = np.flatnonzero((start <= when) & (when < finish))
         holder = _holders(run, running, len(machine.hosts))
@@ -229,34 +212,3 @@ def _caption(sizes: dict[int, int], hosts: int, idle: Ints, away: int, pieces: P
 
 def _count(value: int, what: str) -> str:
     return f"{number(value)} {what}" if value == 1 else f"{number(value)} {what}s"
-
-
-def _outages(run: Run, machine: Machine) -> list[e.Event]:
-    """Return the events of the run's events file, if it is where it was and what it was."""
-    made = run.result.made_from
-    settings, digests = made.get("settings"), made.get("sha256")
-    path = settings.get("external_events") if isinstance(settings, dict) else None
-    noted = digests.get("events") if isinstance(digests, dict) else None
-    if not isinstance(path, str) or not isinstance(noted, str):
-        return []
-    try:
-        if file_digest(Path(path)) != noted:
-            return []
-        return read_external_events(Path(path), len(machine.hosts))
-    except (InputError, OSError):
-        return []
-
-
-def _away(outages: Sequence[e.Event], times: Sequence[float]) -> Iterator[Ints]:
-    """Yield the hosts that are away at each of some ascending moments, int64 [host]."""
-    away: set[int] = set()
-    left = iter(outages)
-    event = next(left, None)
-    for when in times:
-        while event is not None and event.time <= when:
-            if isinstance(event, e.MachinesUnavailable):
-                away.update(event.hosts.ids)
-            elif isinstance(event, e.MachinesAvailable):
-                away.difference_update(event.hosts.ids)
-            event = next(left, None)
-        yield np.array(sorted(away), dtype=np.int64)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from batdispatch import __version__
-from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
-from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.results.explore.section import explorer
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.report import comparison, losses, style
@@ -27,6 +23,7 @@ from batdispatch.results.report.curves import in_panels
 from batdispatch.results.report.maps import atlases
 from batdispatch.results.report.pictures import MAX_CHARTS, Shared, charts, compared_curves, extent
 from batdispatch.results.runs import Run, read_runs
+from batdispatch.results.sites import Sites
 from batdispatch.results.usage import job_facts, licences_of, read_units, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
@@ -80,11 +77,11 @@ def render(
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
     best, losers = losses.begin_losers(runs, workers=workers) if explain else ("", [])
-    read = cache(read_workload)
-    shared, chart_note = _shared(runs, read)
+    sites = Sites()
+    shared, chart_note = _shared(runs, sites)
     if len(runs) > MAX_CHARTS:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
-    maps, map_note = atlases(runs, *extent([run.sample for run in runs]))
+    maps, map_note = atlases(runs, sites, *extent([run.sample for run in runs]))
     facts = comparison.inputs(runs)
     curves, drawn = compared_curves(runs, shared), charts(runs, shared)
     # Only now: workers go through the recordings while the pictures are drawn.
@@ -116,7 +113,7 @@ def render(
         map_note=map_note,
         best=best,
         losers=lost,
-        explorer=explorer(runs, reasons, read),
+        explorer=explorer(runs, reasons, sites),
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),
@@ -172,35 +169,24 @@ def _key(index: int) -> dict[str, str]:
     return {"color": str(chosen["color"]), "dash": _DASHES[str(chosen["linestyle"])]}
 
 
-def _shared(runs: Sequence[Run], read: Callable[[Path], Workload]) -> tuple[dict[str, Shared], str]:
+def _shared(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, Shared], str]:
     """Load what is needed to draw shared nodes and licences; also say why some runs cannot be drawn."""
     found: dict[str, Shared] = {}
-    sites: dict[tuple[str, str, str | None], Any] = {}
     missing = []
     for run in runs:
-        facts = run.result
         # On exclusive hosts, too, a machine may have licences: their utilisation is among the metrics.
         named = any(name.startswith("utilisation_") for name in run.metrics)
-        if not facts.platform.resources and not named:
+        if not run.result.platform.resources and not named:
             continue
-        key = (facts.platform.path, facts.workload.path, facts.platform.master)
-        try:
-            if key not in sites:
-                platform = read_platform(Path(key[0]), master=key[2])
-                workload = read(Path(key[1]))
-                sites[key] = (platform, workload)
-            platform, workload = sites[key]
-        except (InputError, OSError):
-            missing.append(run.label)
-            continue
-        if platform.digest != facts.platform.sha256 or workload.digest != facts.workload.sha256:
+        machine, workload = sites.machine(run), sites.workload(run)
+        if machine is None or workload is None:
             missing.append(run.label)
             continue
         intervals = run.columns.hosts
         units = read_units(run.folder / "units.csv", run.columns, intervals)
         jobs = job_facts(run.columns, workload.jobs, run.lineage).asking
-        slots = slots_of(intervals, units, platform.machine, jobs)
-        found[run.label] = Shared(platform.machine, slots, licences_of(platform.machine, jobs))
+        slots = slots_of(intervals, units, machine, jobs)
+        found[run.label] = Shared(machine, slots, licences_of(machine, jobs))
     if not missing:
         return found, ""
     return found, (
