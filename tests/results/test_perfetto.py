@@ -1,4 +1,4 @@
-"""Traces for Perfetto: slices are the jobs on their hosts, none overlaps another, and counters are the levels."""
+"""Traces for Perfetto: the published format, jobs as slices on their hosts, arrows between segments, counters."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.results import perfetto
 from batdispatch.results.runs import read_runs
+from trace_events import check_trace
 
 Jobs = Callable[..., Path]
 JOBS = {
@@ -29,8 +32,7 @@ def events(path: Path) -> list[dict[str, Any]]:
     content = path.read_bytes()
     if path.suffix == ".gz":
         content = gzip.decompress(content)
-    found: list[dict[str, Any]] = json.loads(content)["traceEvents"]
-    return found
+    return check_trace(json.loads(content))
 
 
 def test_jobs_stand_on_their_hosts_and_none_overlaps_another(write_jobs: Jobs, tmp_path: Path) -> None:
@@ -89,3 +91,56 @@ def test_what_is_too_large_or_misnamed_is_refused(
     done = CliRunner().invoke(cli, ["export", "perfetto", str(folder), "-o", str(tmp_path / "trace.pb")])
     assert isinstance(done.exception, InputError)
     assert "ends in .json or .json.gz" in str(done.exception)
+
+
+def test_arrows_lead_from_each_segment_to_the_next_one(write_jobs: Jobs, tmp_path: Path) -> None:
+    folder = write_jobs(
+        {
+            "a": {"finish": 10.0, "hosts": "4-7", "units": 4, "state": "COMPLETED_WALLTIME_REACHED"},
+            "b": {"start": 10.0, "finish": 10.0, "hosts": "4"},
+            "a!1": {"submission": 10.0, "start": 10.0, "finish": 10.0, "hosts": "6-7", "units": 2},
+            "a!2": {"submission": 10.0, "start": 12.0, "finish": 20.0, "hosts": "2 5", "units": 2},
+        }
+    )
+    (folder / "lineage.csv").write_text("job_id,workload_name,parent\na!1,w0,a\na!2,w0,a!1\n")
+    path = tmp_path / "trace.json"
+    perfetto.write_perfetto(read_runs([folder]), path)
+    found = events(path)
+    names = {one["tid"]: one["args"]["name"] for one in found if one["name"] == "thread_name"}
+    arrows = [(one["ph"], one["id"], names[one["tid"]], one["ts"]) for one in found if one["ph"] in "sf"]
+    first, second = dict.fromkeys(one[1] for one in arrows)
+    assert arrows == [
+        ("s", first, "host 4", 9_999_999),
+        ("f", first, "host 6", 10_000_000),
+        # This segment took no time.
+        ("s", second, "host 6", 10_000_000),
+        ("f", second, "host 2", 12_000_000),
+    ]
+    told = {one["name"]: one["args"].get("segment") for one in found if one["ph"] == "X"}
+    assert told == {"a": "1 of 3", "b": None, "a!1": "2 of 3", "a!2": "3 of 3"}
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    drawn=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 3), st.integers(0, 2), st.booleans()))
+)
+def test_any_run_makes_a_trace_of_the_published_format(
+    drawn: list[tuple[int, int, int, int, bool]], write_jobs: Jobs, tmp_path: Path
+) -> None:
+    """Jobs overlap on hosts, take no time, begin together, and continue the one before them if that has ended."""
+    jobs: dict[str, Any] = {"first": {}}
+    lineage = ["job_id,workload_name,parent"]
+    before, ended = "first", 10.0
+    for number, (start, took, host, more, goes_on) in enumerate(drawn):
+        begin = ended + start if goes_on else float(start)
+        jobs[f"j{number}"] = {"start": begin, "finish": begin + took, "hosts": f"{host}-{host + more}"}
+        if goes_on:
+            lineage.append(f"j{number},w0,{before}")
+        before, ended = f"j{number}", begin + took
+    folder = write_jobs(jobs)
+    (folder / "lineage.csv").write_text("\n".join(lineage) + "\n")
+    path = tmp_path / "trace.json"
+    slices = perfetto.write_perfetto(read_runs([folder]), path)
+    found = events(path)
+    assert sum(one["ph"] == "X" for one in found) == slices
+    assert sum(one["ph"] == "s" for one in found) == len(lineage) - 1

@@ -2,7 +2,8 @@
 
 The form is the Trace Event Format's JSON (N. Duca, D. Sinclair: Trace Event Format, 2016), with times in microseconds.
 A run is a process; hosts are its threads; the queue and the busy hosts are counters. Slices of a thread must not
-overlap, so where jobs share a host, it has as many threads as it had jobs at a time.
+overlap, so where jobs share a host, it has as many threads as it had jobs at a time. An arrow (a flow) leads from each
+segment of a logical job to the one that continues it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from batdispatch.results.runs import Run
 #: Most slices of a file: Perfetto takes a while to open more.
 MAX_SLICES = 3_000_000
 _ENCODER = msgspec.json.Encoder()
-#: Threads of one host follow each other.
+#: Threads of one host follow each other; the first host's are numbered from here on, since viewers take a thread
+#: with the number of its process for that process's main thread.
 _LANES = 1000
 
 
@@ -79,45 +81,73 @@ def _counters(moments: list[tuple[float, int, int]], process: int) -> Iterator[d
 
 
 def _slices(run: Run, process: int) -> Iterator[dict[str, Any]]:
-    columns = run.columns
+    columns, lineage = run.columns, run.lineage
     rows = np.flatnonzero(columns.ran)
-    rows = rows[np.argsort(columns.starting_time[rows], kind="stable")]
+    rows = rows[np.lexsort((lineage.depth[rows], columns.starting_time[rows]))]
     jobs = columns.take(rows)
     bounds = jobs.hosts.bounds()
+    segments = lineage.segments[lineage.job]
+    #: Row of a segment -> rows of those that continue it.
+    continued: dict[int, list[int]] = {}
+    for row in rows[lineage.parent[rows] >= 0].tolist():
+        continued.setdefault(int(lineage.parent[row]), []).append(row)
+    #: Rows to which arrows lead that have begun.
+    led_to: set[int] = set()
     #: Host -> (end, lane) of its lanes, the one that ends first on top.
     lanes: dict[int, list[tuple[float, int]]] = {}
-    for row in range(len(jobs)):
-        start, finish = float(jobs.starting_time[row]), float(jobs.finish_time[row])
-        told = {
-            "submitted": float(jobs.submission_time[row]),
-            "waited": float(jobs.waiting_time[row]),
-            "asked for": int(jobs.requested_number_of_resources[row]),
-            "ended": FINAL_STATES[jobs.final_state[row]].value,
+    for place_of_job, row in enumerate(rows.tolist()):
+        start, finish = float(jobs.starting_time[place_of_job]), float(jobs.finish_time[place_of_job])
+        told: dict[str, Any] = {
+            "submitted": float(jobs.submission_time[place_of_job]),
+            "waited": float(jobs.waiting_time[place_of_job]),
+            "asked for": int(jobs.requested_number_of_resources[place_of_job]),
+            "ended": FINAL_STATES[jobs.final_state[place_of_job]].value,
         }
-        if np.isfinite(jobs.requested_time[row]):
-            told["walltime"] = float(jobs.requested_time[row])
-        for place in range(bounds[row], bounds[row + 1]):
+        if np.isfinite(jobs.requested_time[place_of_job]):
+            told["walltime"] = float(jobs.requested_time[place_of_job])
+        if segments[row] > 1:
+            told["segment"] = f"{lineage.depth[row] + 1} of {segments[row]}"
+        lowest = -1
+        for place in range(bounds[place_of_job], bounds[place_of_job + 1]):
             for host in range(int(jobs.hosts.first[place]), int(jobs.hosts.last[place]) + 1):
                 free = lanes.setdefault(host, [])
-                if free and free[0][0] <= start:
-                    lane = heapq.heappop(free)[1]
-                else:
-                    lane = len(free)
-                    thread = host * _LANES + lane
-                    name = f"host {host}" if lane == 0 else f"host {host}, beside"
-                    yield {"ph": "M", "pid": process, "tid": thread, "name": "thread_name", "args": {"name": name}}
-                    about = {"sort_index": thread}
-                    yield {"ph": "M", "pid": process, "tid": thread, "name": "thread_sort_index", "args": about}
+                new = not free or free[0][0] > start
+                lane = len(free) if new else heapq.heappop(free)[1]
                 heapq.heappush(free, (finish, lane))
+                thread = (host + 1) * _LANES + lane
+                lowest = thread if lowest < 0 else min(lowest, thread)
+                if new:
+                    yield from _thread(process, thread, f"host {host}" if lane == 0 else f"host {host}, beside")
                 yield {
                     "ph": "X",
                     "pid": process,
-                    "tid": host * _LANES + lane,
-                    "name": str(jobs.job_id[row]),
+                    "tid": thread,
+                    "name": str(jobs.job_id[place_of_job]),
                     "ts": _micro(start),
                     "dur": _micro(finish) - _micro(start),
                     "args": told,
                 }
+        if lowest < 0:
+            continue
+        if row in led_to:
+            # The arrow ends at the slice around this moment, not at the next one.
+            yield {**_flow("f", process, lowest, _micro(start), row), "bp": "e"}
+        for child in continued.get(row, ()):
+            # It begins within the slice, in its last microsecond.
+            yield _flow("s", process, lowest, max(_micro(start), _micro(finish) - 1), child)
+            led_to.add(child)
+
+
+def _thread(process: int, thread: int, name: str) -> Iterator[dict[str, Any]]:
+    about = {"ph": "M", "pid": process, "tid": thread}
+    yield {**about, "name": "thread_name", "args": {"name": name}}
+    yield {**about, "name": "thread_sort_index", "args": {"sort_index": thread}}
+
+
+def _flow(phase: str, process: int, thread: int, moment: int, child: int) -> dict[str, Any]:
+    """Return an end of the arrow to a segment, by its row; viewers join what has the same id, name and category."""
+    about = {"ph": phase, "cat": "lineage", "name": "continues", "id": process * 2**32 + child}
+    return {**about, "pid": process, "tid": thread, "ts": moment}
 
 
 def _micro(seconds: float) -> int:
