@@ -1,7 +1,7 @@
-"""Makes the demonstration anew with the manual: its report as a page of the manual, and the picture of the first page.
+"""Makes the demonstration anew with the manual: its report as a page of the manual, and pictures of it.
 
-The picture stands in the repository, too, since the README shows it. A build replaces it when it has come to look
-different, and a test fails until that is done.
+The picture of the first page stands in the repository, too, since the README shows it. A build replaces it when it has
+come to look different, and a test fails until that is done. The picture that evalys draws is the manual's alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from evalys.visu import legacy
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from batdispatch.cli.demo import DISPATCHERS
 from batdispatch.cli.main import cli
+from batdispatch.results.notebook import load
 from batdispatch.results.report import style
 from batdispatch.results.report.gantt import gantt
 from batdispatch.results.report.pictures import curve_figures
@@ -30,6 +32,8 @@ ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs/images/demonstration.png"
 #: Folder of the demonstration's results.
 RESULTS = "demo-results"
+#: What evalys draws of them, in the manual.
+BY_EVALYS = "images/demonstration-by-evalys.png"
 #: Largest mean difference of two pictures that look the same (another FreeType, say), in shades of 255.
 SAME = 1.0
 
@@ -39,6 +43,7 @@ def on_files(files: Files, config: Any) -> Files:
     with tempfile.TemporaryDirectory() as folder:
         report = simulate(Path(folder))
         picture = draw(Path(folder))
+        files.append(File.generated(config, BY_EVALYS, content=drawn_by_evalys(Path(folder))))
         files.append(File.generated(config, "demonstration/index.html", content=report.read_text(encoding="utf-8")))
     if not PICTURE.exists() or difference(picture, PICTURE) > SAME:
         write(picture, PICTURE)
@@ -66,6 +71,19 @@ def draw(folder: Path) -> NDArray[np.uint8]:
     height = max(len(column) for column in columns)
     padded = [np.pad(column, ((0, height - len(column)), (0, 0), (0, 0)), constant_values=255) for column in columns]
     return np.concatenate(padded, axis=1)
+
+
+def drawn_by_evalys(folder: Path, label: str = "easy") -> bytes:
+    """Return a PNG that evalys alone draws of a run of the demonstration: its utilisation and its Gantt chart."""
+    jobset = load(folder / RESULTS)[label].jobset()
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    above, below = figure.subplots(2, sharex=True)
+    legacy.plot_load(jobset.utilisation, jobset.MaxProcs, legend_label="utilisation", ax=above)
+    legacy.plot_gantt(jobset, ax=below, labels=False, title=label)
+    below.set_xlabel("time (seconds)")
+    with io.BytesIO() as buffer:
+        figure.savefig(buffer, dpi=120, metadata={"Software": None})
+        return buffer.getvalue()
 
 
 def difference(picture: NDArray[np.uint8], path: Path) -> float:

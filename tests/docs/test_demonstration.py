@@ -1,21 +1,49 @@
-"""The picture on the first page shows what the code draws today."""
+"""The picture on the first page shows what the code draws today, and evalys draws the demonstration."""
 
 from __future__ import annotations
 
 import importlib.util
+import io
 from pathlib import Path
+from types import ModuleType
+
+import pytest
+from matplotlib.image import imread
 
 HOOK = Path(__file__).parents[2] / "docs/hooks/demonstration.py"
 
 
-def test_the_picture_of_the_first_page_is_current(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def hook() -> ModuleType:
     spec = importlib.util.spec_from_file_location("demonstration", HOOK)
     assert spec is not None
     assert spec.loader is not None
     hook = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(hook)
-    assert hook.simulate(tmp_path).exists()
-    picture = hook.draw(tmp_path)
+    return hook
+
+
+@pytest.fixture(scope="module")
+def folder(hook: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demonstration")
+    assert hook.simulate(folder).exists()
+    return folder
+
+
+def test_the_picture_of_the_first_page_is_current(hook: ModuleType, folder: Path) -> None:
+    picture = hook.draw(folder)
     assert hook.difference(picture, hook.PICTURE) <= hook.SAME, "run `make docs` and commit the picture"
     # A picture of another comparison is seen to differ.
     assert hook.difference(picture[:, ::-1], hook.PICTURE) > hook.SAME
+
+
+def test_evalys_draws_who_ran_where(hook: ModuleType, folder: Path) -> None:
+    easy, fcfs = (imread(io.BytesIO(hook.drawn_by_evalys(folder, label))) for label in ("easy", "fcfs"))
+    assert easy.shape == fcfs.shape == (720, 1080, 4)
+    # Different runs, different pictures; the same run, the same one.
+    assert hook.drawn_by_evalys(folder) == hook.drawn_by_evalys(folder)
+    assert abs(easy - fcfs).mean() > 0.02
+    # The lower half is mostly coloured by jobs: the machine is used by 70 %.
+    chart = easy[400:680, 80:]
+    grey = (chart[..., :3].max(axis=-1) - chart[..., :3].min(axis=-1)) < 0.02
+    assert 0.55 < 1 - grey.mean() < 0.75

@@ -124,7 +124,7 @@ def test_files_shown_can_be_read(tmp_path: Path) -> None:
 
 
 #: Pages that the manual's build makes (docs/hooks).
-MADE = {ROOT / "docs/demonstration/index.html"}
+MADE = {ROOT / "docs/demonstration/index.html", ROOT / "docs/images/demonstration-by-evalys.png"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -26,6 +26,8 @@ INK, FAINT = "#010203", "#040506"
 ALONE = ("#1a1a1a", "#707070")
 #: Inches. Small on purpose: scaled to a phone's width the letters are still 9 to 10 pixels high.
 WIDTH = 5.0
+#: Dots per inch where a notebook shows a picture: 800 across.
+SHOWN_DPI = 160
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -53,6 +55,19 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
+class Shown(Figure):
+    """A figure that a notebook shows by itself, also before ``%matplotlib inline`` or an import of pyplot.
+
+    Without either, notebooks know a plain `Figure` as a text only, such as ``<Figure size 500x320 with 1 Axes>``.
+    """
+
+    def _repr_png_(self) -> bytes:
+        """Return the picture as PNG on white; notebooks ask for this."""
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=SHOWN_DPI, facecolor="white", metadata={"Software": None})
+        return buffer.getvalue()
+
+
 @contextmanager
 def styled() -> Iterator[None]:
     """Draw with our settings, whatever the user's own are."""
@@ -64,7 +79,7 @@ def styled() -> Iterator[None]:
 
 def new_figure(height: float = 2.9, rows: int = 1) -> tuple[Figure, list[Axes]]:
     """Return a figure without pyplot (no display, no global state) and its axes, one above the other."""
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    figure = Shown(figsize=(WIDTH, height), layout="constrained")
     axes = figure.subplots(rows, 1, squeeze=False)
     return figure, [axes[row, 0] for row in range(rows)]
 
