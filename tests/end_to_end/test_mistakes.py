@@ -76,6 +76,10 @@ WRONG = [
     (["platform", "generate", "tours"], "No such command 'tours': did you mean 'torus'?"),
     (["run"], "Missing option '--platform'"),
     ([*RUN, "esy"], "did you mean 'easy'?"),
+    (
+        ["run", "--platform", "p.xml", "--workload", "tasks.json", "--dispatcher", "heft"],
+        "tasks.json, job w0!a, field 'runtimes.cpu': found '-1', expected seconds above 0",
+    ),
     ([*RUN, ""], "option --dispatcher: found '', expected NAME"),
     ([*RUN, "own.py"], "names no class, expected own.py:Class"),
     ([*RUN, "own.py:"], "expected module:Class or path/to/file.py:Class"),
@@ -161,6 +165,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("BATDISPATCH_DEBUG", raising=False)
     Path("p.xml").write_text(PLATFORM)
     Path("w.json").write_text(WORKLOAD)
+    Path("tasks.json").write_text(WORKLOAD.replace('"id": "a"', '"id": "a", "runtimes": {"cpu": -1}'))
     Path("text").write_text("hello\n")
     Path("empty").write_text("")
     for log in ("log.swf", "unnamed"):

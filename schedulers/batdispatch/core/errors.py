@@ -12,10 +12,15 @@ class InputError(BatdispatchError):
     """
 
     def __init__(self, message: str, *, source: str = "", place: str = "") -> None:
+        self.message = message
         self.source = source
         self.place = place
         where = ", ".join(part for part in (source, place) if part)
         super().__init__(f"{where}: {message}" if where else message)
+
+    def found_in(self, source: str) -> "InputError":
+        """Return the same error with its source, for one raised where only the place was known."""
+        return InputError(self.message, source=source, place=self.place)
 
 
 class ImpossibleDecision(BatdispatchError):

@@ -387,7 +387,13 @@ def _simulate(
         peer: Peer = decider
         if spec.record:
             peer = RecordedPeer(decider, stack.enter_context(Recorder(out / RECORDING)), protocol("4"))
-        engine.run(peer)
+        try:
+            engine.run(peer)
+        except InputError as problem:
+            # A dispatcher knows the job of which it cannot read a field, and not the file that has the job.
+            if problem.place.startswith("job ") and not problem.source:
+                raise problem.found_in(str(spec.workload)) from None
+            raise
     about = {
         "name": "embedded",
         "version": __version__,
