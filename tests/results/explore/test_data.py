@@ -24,7 +24,7 @@ class Read:
     def __init__(self, table: dict[str, Any]) -> None:
         content = iter(gzip.decompress(base64.b64decode(table["bytes"])))
         self.streams: list[tuple[str, list[int]]] = []
-        for name, count in table["streams"]:
+        for name, count in (column for columns in table["streams"] for column in columns):
             values = []
             for _ in range(count):
                 value, shift, byte = 0, 0, 128

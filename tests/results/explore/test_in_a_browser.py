@@ -33,8 +33,8 @@ def page(runs: list[Any]) -> str:
 
 
 BEGIN = """
-await until(() => window.explorer && window.explorer.width);
-const explorer = window.explorer, table = explorer.table;
+await until(() => window.explorer && window.explorer.layout.width);
+const explorer = window.explorer, { table, view } = explorer;
 const by = (id) => document.getElementById("explore-" + id);
 """
 
@@ -56,8 +56,8 @@ def test_the_page_knows_what_the_runs_are(runs: list[Any], page: str, tmp_path: 
             return [table.name(job), run.start[segment] / table.second + table.begin,
                     run.end[segment] / table.second + table.begin, run.wait[job] / table.second, hosts];
           }),
-          waiting: explorer.level(run).queue.upTo(table.length) / table.second,
-          busy: explorer.level(run).held.upTo(table.length) / table.second,
+          waiting: explorer.level(explorer.curve("queue"), run).upTo(table.length) / table.second,
+          busy: explorer.level(explorer.curve("busy"), run).upTo(table.length) / table.second,
         }));
         """,
         tmp_path,
@@ -91,17 +91,17 @@ def test_zoom_find_filter_and_compare(runs: list[Any], page: str, tmp_path: Path
         const found = { shown: getComputedStyle(by("charts")).display, whole: by("view").textContent };
         by("hour").click();
         await until(() => by("view").textContent !== found.whole);
-        found.hour = (explorer.to - explorer.from) / table.second;
+        found.hour = (view.to - view.from) / table.second;
         by("charts").dispatchEvent(new KeyboardEvent("keydown", { key: "Home", cancelable: true }));
-        found.home = [explorer.from, explorer.to - table.length];
+        found.home = [view.from, view.to - table.length];
         by("name").value = table.name(3);
         by("find").requestSubmit();
         found.job = [by("job").hidden, by("job-title").textContent, by("job-rows").rows.length];
-        const { from, to } = explorer;
+        const { from, to } = view;
         found.inside = table.runs.every((run) => run.start[run.of[3]] >= from && run.end[run.of[3]] <= to);
         const run = explorer.shown[0], segment = run.of[3];
         const middle = (run.start[segment] + run.end[segment]) / 2;
-        found.under = explorer.charts[0].gantt.at(middle, (run.first[run.at[segment]] + 0.5) / table.rows);
+        found.under = explorer.layout.charts[0].gantt.at(middle, (run.first[run.at[segment]] + 0.5) / table.rows);
         by("all").click();
         by("name").value = "nobody at all";
         by("find").requestSubmit();
@@ -153,12 +153,12 @@ def test_a_chart_is_painted_at_any_width(page: str, width: int, tmp_path: Path) 
         BEGIN
         + """
         await until(() => by("legend").textContent);
-        const canvas = explorer.charts[0].canvas;
+        const canvas = explorer.layout.charts[0].canvas;
         const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
         let painted = 0;
         for (let place = 3; place < pixels.length; place += 4) painted += pixels[place] > 0;
-        const busy = explorer.level(explorer.shown[0]).held.means(0, table.length, 1)[0] / table.hosts;
-        return [painted / (canvas.width * canvas.height), busy];
+        const [held] = explorer.level(explorer.curve("busy"), explorer.shown[0]).means(0, table.length, 1);
+        return [painted / (canvas.width * canvas.height), held / table.hosts];
         """,
         tmp_path,
         width=width,
@@ -195,7 +195,7 @@ def test_one_run_is_explored_without_a_pair(runs: list[Any], tmp_path: Path) -> 
         by("colour").dispatchEvent(new Event("change"));
         explorer.choose(0);
         await pause(50);
-        return [by("pair").hidden, by("runs").hidden, by("job-rows").rows.length, explorer.charts.length];
+        return [by("pair").hidden, by("runs").hidden, by("job-rows").rows.length, explorer.layout.charts.length];
         """,
         tmp_path,
     )
@@ -213,7 +213,7 @@ def test_of_24_runs_a_few_are_in_view(write_jobs: Any, tmp_path: Path) -> None:
         const found = [boxes.length, boxes.filter((box) => box.checked).length];
         boxes[23].click();
         await until(() => explorer.shown.length === 5);
-        return [...found, explorer.shown.at(-1).label, explorer.charts.length];
+        return [...found, explorer.shown.at(-1).label, explorer.layout.charts.length];
         """,
         tmp_path,
         width=390,

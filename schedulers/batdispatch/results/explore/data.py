@@ -2,7 +2,7 @@
 
 All runs share the table of jobs; each has a table of segments: where and when a job, or a part of one, ran. Columns are
 whole numbers in streams (see `streams`), one after the other, compressed by gzip and written in base64. The header says
-which streams there are and what they count in.
+which streams each table has, and what times count in. ``assets/decode.js`` reads them by name.
 """
 
 from __future__ import annotations
@@ -49,13 +49,10 @@ def explored(runs: Sequence[Run], users: Mapping[str, str]) -> dict[str, Any] | 
     if not any(len(run.columns) for run in chosen):
         return None
     table = _Table(chosen, users)
-    streams: list[tuple[str, Whole]] = [
-        *table.jobs(),
-        *(one for index in range(len(chosen)) for one in table.run(index)),
-    ]
-    content = b"".join(packed(values) for _, values in streams)
+    streams = [list(table.jobs()), *(list(table.run(index)) for index in range(len(chosen)))]
+    content = b"".join(packed(values) for columns in streams for _, values in columns)
     return {
-        "streams": [[name, len(values)] for name, values in streams],
+        "streams": [[[name, len(values)] for name, values in columns] for columns in streams],
         "second": table.second,
         "begin": table.begin,
         "end": table.end,

@@ -11,13 +11,11 @@ import msgspec
 from markupsafe import Markup
 
 from batdispatch.core.job import FINAL_STATES
+from batdispatch.results.explore.bundle import bundled
 from batdispatch.results.explore.data import MAX_SEGMENTS, explored, users_of_runs
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import Sites
-
-#: In the order in which they build on each other.
-_SCRIPTS = ("words.js", "decode.js", "classes.js", "curves.js", "gantt.js", "pair.js", "explorer.js")
 
 
 @dataclass(frozen=True)
@@ -53,14 +51,14 @@ def explorer(runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], site
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.
     told = msgspec.json.encode({**data, "states": states, "reasons": reasons}).decode().replace("<", "\\u003c")
-    ours = "\n".join(_asset("assets", name) for name in _SCRIPTS)
+    ours = bundled("main.js", lambda path: _asset("assets", path))
     return Explorer(
         Markup(section),
         Markup(_asset("vendor", "uplot", "uPlot.min.css") + _asset("assets", "explore.css")),
         Markup(
             f'<script type="application/json" id="explore-data">{told}</script>\n'
             f"<script>{_library()}</script>\n"
-            f'<script>(() => {{\n"use strict";\n{ours}}})();</script>\n'
+            f"<script>(() => {{\n{ours}}})();</script>\n"
         ),
     )
 

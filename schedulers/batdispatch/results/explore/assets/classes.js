@@ -1,6 +1,8 @@
 // Classes of jobs: for colours and for filters. Each has names, and says of a job which class it is in.
 
-const colourNumber = (text) => {
+import { DAY, HOUR } from "./words.js";
+
+export const colourNumber = (text) => {
   const value = parseInt(text.slice(1), 16);
   // As a little-endian number of the bytes red, green, blue, opaque.
   return ((255 << 24) | ((value & 255) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;
@@ -8,12 +10,12 @@ const colourNumber = (text) => {
 const RAMP = ["#2a66a8", "#5b93cc", "#a3c3de", "#d8c678", "#e8a33d", "#c8501e"];
 const HUES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#8c9a3b"];
 const WAITS = [[60, "< 1 min"], [600, "< 10 min"], [HOUR, "< 1 h"], [6 * HOUR, "< 6 h"], [DAY, "< 1 day"], [Infinity, "1 day +"]];
-const LENGTHS = [[60, "< 1 min"], [600, "< 10 min"], [HOUR, "< 1 h"], [6 * HOUR, "< 6 h"], [DAY, "< 1 day"], [Infinity, "1 day +"]];
+export const LENGTHS = [[60, "< 1 min"], [600, "< 10 min"], [HOUR, "< 1 h"], [6 * HOUR, "< 6 h"], [DAY, "< 1 day"], [Infinity, "1 day +"]];
 
-const classOf = (limits, value) => limits.findIndex(([limit]) => value < limit);
+export const classOf = (limits, value) => limits.findIndex(([limit]) => value < limit);
 
 /** Return up to six classes of sizes, each about twice or more as wide as the one before. */
-function sizeClasses(units) {
+export function sizeClasses(units) {
   let largest = 1;
   for (const value of units) largest = Math.max(largest, value);
   const steps = Math.max(1, Math.ceil(Math.log2(largest + 1) / 5));
@@ -27,7 +29,7 @@ function sizeClasses(units) {
 }
 
 /** Return the ways to colour jobs: name -> {classes: [[colour, name]], of(run, job) -> class}. */
-function colourings(table, baseline, other) {
+export function colourings(table, baseline, other) {
   const sizes = sizeClasses(table.units);
   const ran = (run, job) => (run.end[run.of[job + 1] - 1] - run.start[run.of[job]]) / table.second;
   const counts = new Float64Array(table.users.length);

@@ -1,15 +1,20 @@
 // Numbers, durations and moments as people read them.
 
 const NBSP = "\u00a0";
-const DAY = 86400, HOUR = 3600, MINUTE = 60;
+export const DAY = 86400;
+export const HOUR = 3600;
+const MINUTE = 60;
 
-function number(value) {
+export function number(value) {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString("en", { maximumFractionDigits: digits });
 }
 
+/** Return a share as a whole number of percent. */
+export const percent = (share) => `${Math.round(100 * share)}${NBSP}%`;
+
 /** Return a length of time in the unit that suits it. */
-function duration(seconds) {
+export function duration(seconds) {
   const size = Math.abs(seconds);
   if (size >= 2 * DAY) return number(seconds / DAY) + NBSP + "days";
   if (size >= 2 * HOUR) return number(seconds / HOUR) + NBSP + "h";
@@ -17,8 +22,11 @@ function duration(seconds) {
   return number(seconds) + NBSP + "s";
 }
 
+/** Return a change with its sign, written by a function for amounts. */
+export const signed = (value, format) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${format(Math.abs(value))}`;
+
 /** Return a moment of simulated time; the shorter what is in view, the more precise. */
-function moment(seconds, span) {
+export function moment(seconds, span) {
   const rest = ((seconds % DAY) + DAY) % DAY;
   const day = `day${NBSP}${Math.floor(seconds / DAY)}`;
   if (span > 20 * DAY) return day;
@@ -29,4 +37,7 @@ function moment(seconds, span) {
 }
 
 /** Distances between the marks of a time axis, s. */
-const TIME_MARKS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((days) => days * DAY)];
+export const TIME_MARKS = [
+  ...[1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200],
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((days) => days * DAY),
+];

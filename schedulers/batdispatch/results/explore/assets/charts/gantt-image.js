@@ -1,11 +1,14 @@
 // The chart of who ran where and when: one image, painted anew for each view.
 
+import { above } from "../numbers.js";
+import { density } from "../look.js";
+
 /** A job is painted where it covers the centre of a pixel, so that the share that is coloured is the utilisation. */
 const covered = (value) => Math.ceil(value - 0.5);
 /** Up to so many segments in view each has at least a pixel, and wide ones have an edge and their name. */
 const FEW = 3000;
 
-class Gantt {
+export class GanttImage {
   constructor(table, run, canvas) {
     Object.assign(this, { table, run, canvas });
   }
@@ -51,7 +54,7 @@ class Gantt {
   /** Draw edges and names of the segments in view that have room for them. */
   write(context, from, across, up, seen, chosen) {
     const { run, table, canvas } = this;
-    const scale = window.devicePixelRatio || 1;
+    const scale = density();
     context.font = `${11 * scale}px system-ui, sans-serif`;
     context.textBaseline = "middle";
     context.strokeStyle = "rgba(255, 255, 255, .8)";
@@ -82,7 +85,7 @@ class Gantt {
     const context = canvas.getContext("2d");
     const across = canvas.width / (to - from), up = canvas.height / table.rows;
     context.strokeStyle = ink;
-    context.lineWidth = 2 * (window.devicePixelRatio || 1);
+    context.lineWidth = 2 * density();
     for (let segment = run.of[job]; segment < run.of[job + 1]; segment++) {
       const left = (run.start[segment] - from) * across, wide = (run.end[segment] - run.start[segment]) * across;
       for (let part = run.at[segment]; part < run.at[segment + 1]; part++) {

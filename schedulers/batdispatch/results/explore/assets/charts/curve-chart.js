@@ -1,0 +1,97 @@
+// A curve over time, with a line for each run in view, drawn by uPlot.
+
+import { CURVES } from "../curves/all.js";
+import { make } from "../dom.js";
+import { LEFT, RIGHT, ink, line } from "../look.js";
+import { TIME_MARKS, moment } from "../words.js";
+
+const HEIGHT = 130;
+/** Most points of a line, and how many pixels each has at least. */
+const MOST_POINTS = 1200, WIDTH_OF_POINT = 1.5;
+
+export function curveCharts(explorer) {
+  return CURVES.filter((curve) => curve.applies?.(explorer.table) ?? true).map((curve) => new CurveChart(explorer, curve));
+}
+
+class CurveChart {
+  constructor(explorer, curve) {
+    Object.assign(this, { explorer, curve, title: curve.title, plot: null });
+    this.box = make("div", "", { class: "curve" });
+    this.caption = make("figcaption", [make("strong", curve.title), `: ${curve.about(explorer.table)}`]);
+    this.figure = make("figure", [this.caption, this.box]);
+  }
+
+  resize(width) {
+    this.destroy();
+    this.stretches = Math.max(50, Math.min(MOST_POINTS, Math.floor((width - LEFT - RIGHT) / WIDTH_OF_POINT)));
+    this.plot = new uPlot(this.#options(width), [[], ...this.explorer.shown.map(() => [])], this.box);
+  }
+
+  paint(from, to) {
+    const { explorer, curve, stretches } = this;
+    const step = (to - from) / stretches, scale = curve.scale(explorer.table);
+    const x = Array.from({ length: stretches }, (_, index) => explorer.view.seconds(from + (index + 0.5) * step));
+    const values = explorer.shown.map((run) => {
+      const means = explorer.level(curve, run)?.means(from, to, stretches) ?? x.map(() => null);
+      return means.map((value) => (value === null ? null : value * scale));
+    });
+    this.plot.setData([x, ...values]);
+  }
+
+  picture() {
+    return { canvas: this.box.querySelector("canvas"), left: 0 };
+  }
+
+  destroy() {
+    this.plot?.destroy();
+    this.plot = null;
+  }
+
+  #options(width) {
+    const { explorer, curve } = this;
+    const { table, view } = explorer;
+    const grid = { stroke: ink("--line"), width: 1 };
+    const axis = { stroke: ink("--soft"), grid, ticks: { ...grid, size: 4 }, font: "11px system-ui, sans-serif" };
+    const range = curve.range(table) ?? ((_, low, high) => [0, high > 0 ? 1.05 * high : 1]);
+    const marks = (_, times) => times.map((time) => moment(time, view.span));
+    return {
+      width,
+      height: HEIGHT,
+      padding: [6, RIGHT, 0, 0],
+      legend: { show: false },
+      scales: { x: { time: false, range: () => [view.seconds(view.from), view.seconds(view.to)] }, y: { range } },
+      cursor: { y: false, drag: { x: true, y: false, setScale: false }, sync: { key: "explore" } },
+      axes: [
+        { ...axis, size: 26, incrs: TIME_MARKS, space: 90, values: marks },
+        { ...axis, size: LEFT, space: 28, values: (_, values) => values.map(curve.format) },
+      ],
+      series: [{}, ...explorer.shown.map((run) => this.#series(run))],
+      hooks: { setSelect: [(plot) => this.#zoom(plot)], setCursor: [(plot) => this.#read(plot)] },
+    };
+  }
+
+  #series(run) {
+    const points = { show: this.curve.sparse ? undefined : false, size: 4 };
+    return { label: run.label, width: 1.5, ...line(run), spanGaps: this.curve.sparse, points };
+  }
+
+  #zoom(plot) {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    const { table, view } = this.explorer;
+    const ends = [left, left + width].map((at) => (plot.posToVal(at, "x") - table.begin) * table.second);
+    plot.setSelect({ width: 0, height: 0 }, false);
+    view.show(...ends);
+  }
+
+  /** Say in the caption what the lines are where the pointer is. */
+  #read(plot) {
+    const { explorer, curve, caption } = this;
+    const index = plot.cursor.idx;
+    caption.dataset.value = "";
+    if (index == null) return;
+    const values = plot.data.slice(1).map((values) => (values[index] == null ? "none" : curve.format(values[index])));
+    const said = explorer.shown.map((run, place) => `${run.label} ${values[place]}`).join(", ");
+    caption.dataset.value = `${moment(plot.data[0][index], explorer.view.span)}: ${said}`;
+  }
+}

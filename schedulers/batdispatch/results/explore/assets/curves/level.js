@@ -1,0 +1,48 @@
+// Curves over time, averaged over as many stretches as there are pixels: what happens within one is not lost.
+
+import { above } from "../numbers.js";
+
+/** A level that rises at some moments and falls at others, each list in order of time. */
+export class Level {
+  constructor(rises, amounts, falls, losses) {
+    const count = rises.length + falls.length;
+    this.at = new Float64Array(count);
+    this.after = new Float64Array(count);
+    this.area = new Float64Array(count);
+    let up = 0, down = 0, level = 0, area = 0, before = 0;
+    for (let place = 0; place < count; place++) {
+      // What ends makes room for what begins at the same moment.
+      const falling = down < falls.length && (up === rises.length || falls[down] <= rises[up]);
+      const moment = falling ? falls[down] : rises[up];
+      if (place) area += level * (moment - before);
+      level += falling ? -losses[down++] : amounts[up++];
+      before = moment;
+      this.at[place] = moment;
+      this.after[place] = level;
+      this.area[place] = area;
+    }
+  }
+
+  /** Return the area under the level up to a moment. */
+  upTo(moment) {
+    const place = above(this.at, moment) - 1;
+    return place < 0 ? 0 : this.area[place] + this.after[place] * (moment - this.at[place]);
+  }
+
+  /** Return the mean level of each of some stretches of equal length between two moments. */
+  means(from, to, stretches) {
+    const length = (to - from) / stretches;
+    let before = this.upTo(from);
+    return Array.from({ length: stretches }, (_, index) => {
+      const area = this.upTo(from + (index + 1) * length);
+      const mean = (area - before) / length;
+      before = area;
+      return mean;
+    });
+  }
+}
+
+/** Return the first segment of each chosen job that started, in order of start. */
+export function firstSegments(run, chosen) {
+  return run.order.filter((segment) => segment === run.of[run.job[segment]] && chosen[run.job[segment]]);
+}

@@ -1,0 +1,43 @@
+// What is known about the job that is looked at: what it asked for, and what became of it under each run.
+
+import { element, make } from "./dom.js";
+import { key } from "./look.js";
+import { duration, moment, number } from "./words.js";
+
+/** Run times count as so many seconds at least in a slowdown. */
+const THRESHOLD = 10;
+
+export function tellOfJob(explorer) {
+  explorer.on(["job"], () => {
+    const { table, view, job } = explorer;
+    element("job").hidden = job < 0;
+    if (job < 0) return;
+    const user = table.users[table.user[job]];
+    const limit = table.walltime[job] ? ` for at most ${duration(table.walltime[job] - 1)}` : "";
+    element("job-title").textContent = `Job ${table.name(job)}`;
+    element("job-asked").textContent =
+      `Submitted ${moment(view.seconds(table.submission[job]), 0)}${user ? ` by ${user}` : ""}, ` +
+      `asked for ${number(table.units[job])} units${limit}.`;
+    element("job-rows").replaceChildren(...table.runs.map((run) => row(explorer, run, job)));
+  });
+}
+
+function row({ table, view, reasons }, run, job) {
+  const state = ["not in this run", ...table.states][run.state[job]].toLowerCase().replaceAll("_", " ");
+  const name = make("th", [key(run), run.label], { scope: "row" });
+  const first = run.of[job], segments = run.of[job + 1] - first;
+  if (!segments) return make("tr", [name, make("td", state, { colspan: 5 })]);
+  let ran = 0;
+  for (let segment = first; segment < first + segments; segment++) ran += run.end[segment] - run.start[segment];
+  const wait = run.wait[job] / table.second, took = ran / table.second;
+  const slowdown = Math.max(1, (wait + took) / Math.max(took, THRESHOLD));
+  const why = reasons[run.label]?.[table.prefix + table.name(job)];
+  return make("tr", [
+    name,
+    make("td", duration(wait)),
+    make("td", moment(view.seconds(run.start[first]), 0)),
+    make("td", duration(took) + (segments > 1 ? ` in ${segments} segments` : "")),
+    make("td", number(slowdown)),
+    make("td", [state, ...(why ? [make("div", why, { class: "why" })] : [])]),
+  ]);
+}

@@ -1,0 +1,24 @@
+// Which runs are in view: a box for each.
+
+import { element, make } from "./dom.js";
+import { key } from "./look.js";
+
+export function offerRuns(explorer) {
+  const { table } = explorer;
+  const place = element("runs");
+  place.hidden = table.runs.length < 2;
+  if (place.hidden) return;
+  const boxes = table.runs.map((run, index) => {
+    const box = make("input", "", { type: "checkbox", value: index });
+    box.addEventListener("change", () => {
+      const wanted = table.runs.filter((_, place) => boxes[place].checked);
+      // One is always in view.
+      explorer.showRuns(wanted.length ? wanted : [run]);
+    });
+    place.append(make("label", [box, key(run), run.label]));
+    return box;
+  });
+  const tick = () => boxes.forEach((box, index) => (box.checked = explorer.shown.includes(table.runs[index])));
+  explorer.on(["runs"], tick);
+  tick();
+}

@@ -1,0 +1,58 @@
+"""Modules become one script that does the same, and what is not a module as we write them is refused."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+import pytest
+
+from batdispatch.results.explore.bundle import bundled
+
+FILES = {
+    "main.js": 'import { twice } from "./sums/twice.js";\n'
+    'import { one as single } from "./one.js";\nuse(twice(single));\n',
+    "sums/twice.js": 'import { one } from "../one.js";\nconst own = 2;\nexport function twice(value) {\n}\n',
+    "one.js": "export const one = 1;\nconst own = 1;\nexport class More {}\nexport async function later() {}\n",
+}
+
+
+def test_a_module_comes_once_and_after_those_it_imports() -> None:
+    script = bundled("main.js", FILES.__getitem__)
+    assert re.findall(r"^modules\['(.*)'\] = ", script, re.MULTILINE) == ["one.js", "sums/twice.js", "main.js"]
+    assert "const { one: single } = modules['one.js'];\nuse(twice(single));\nreturn {  };" in script
+    assert (
+        "\nconst one = 1;\nconst own = 1;\nclass More {}\nasync function later() {}\nreturn { More, later, one };"
+        in script
+    )
+    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"one.js": "const one = 1;\n"}, "imports one, which one.js does not export"),
+        ({"one.js": 'import { twice } from "./sums/twice.js";\nexport const one = 1;\n'}, "imports itself by a detour"),
+        ({"one.js": "export default 1;\n"}, "found 'export default 1;'"),
+        ({"main.js": 'import * as all from "./one.js";\n'}, "found 'import"),
+    ],
+)
+def test_what_is_written_otherwise_is_refused(changed: dict[str, str], problem: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        bundled("main.js", (FILES | changed).__getitem__)
+
+
+def test_the_explorer_has_no_module_that_nobody_imports() -> None:
+    assets = resources.files("batdispatch.results.explore") / "assets"
+    read = []
+
+    def noted(path: str) -> str:
+        read.append(path)
+        return (assets / path).read_text(encoding="utf-8")
+
+    bundled("main.js", noted)
+    here = [one.name for one in assets.iterdir() if one.name.endswith(".js")]
+    for folder in assets.iterdir():
+        if folder.is_dir():
+            here += [f"{folder.name}/{one.name}" for one in folder.iterdir()]
+    assert sorted(read) == sorted(here)
