@@ -112,6 +112,7 @@ def test_a_dispatcher_hears_everything_before_it_decides_once() -> None:
     assert session.ledger is not None
     assert session.ledger.static_jobs_done
     assert session.decision_seconds == [1.0, 2.0]
+    assert session.decision_times == [0.0, 6.0]
 
 
 def test_nothing_is_decided_after_the_end() -> None:
@@ -199,7 +200,7 @@ def test_without_decision_time_decisions_are_instant_however_long_they_take() ->
 def test_without_a_clock_decisions_are_not_timed() -> None:
     session = Session(Scripted(start_all))
     session.handle(Message(4.0, [begins(), submitted(3.0, "a")]))
-    assert session.decision_seconds == []
+    assert session.decision_seconds == session.decision_times == []
     with pytest.raises(ValueError, match="needs a clock"):
         Session(Scripted(), decision_time=None)
 

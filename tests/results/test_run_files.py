@@ -23,6 +23,8 @@ from batdispatch.runs.run import RunSpec, execute
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
+#: What a recorded run of a dispatcher without solver writes on exclusive hosts.
+WRITTEN = {"jobs.csv", "schedule.csv", "machine_states.csv", "decisions.jsonl", "decision_times.csv"}
 Call = Callable[..., tuple[int, str, str]]
 
 
@@ -90,7 +92,7 @@ def test_a_report_of_several_runs_refuses_those_of_which_one_is_unfinished(run: 
 def test_every_file_is_checked(run: Path) -> None:
     noted = json.loads((run / "result.json").read_bytes())["files"]
     assert noted == digests(run)
-    assert set(noted) == {"jobs.csv", "schedule.csv", "machine_states.csv", "decisions.jsonl"}
+    assert set(noted) == WRITTEN
     for name in noted:
         before = (run / name).read_bytes()
         (run / name).write_bytes(before + b"\n")
@@ -100,9 +102,7 @@ def test_every_file_is_checked(run: Path) -> None:
     read_run(run)
 
 
-@pytest.mark.parametrize(
-    "name", sorted(set(NAMES) - {"jobs.csv", "schedule.csv", "machine_states.csv", "decisions.jsonl"})
-)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - WRITTEN))
 def test_a_file_that_the_run_did_not_write_is_refused(name: str, run: Path) -> None:
     (run / name).write_text("job_id,workload_name,parent\n")
     with pytest.raises(InputError, match=f"{name}: is of another run: result.json was written without it"):
@@ -110,7 +110,7 @@ def test_a_file_that_the_run_did_not_write_is_refused(name: str, run: Path) -> N
 
 
 def test_what_may_be_removed_and_what_not(run: Path) -> None:
-    for name in ("decisions.jsonl", "schedule.csv", "machine_states.csv"):
+    for name in sorted(WRITTEN - {"jobs.csv"}):
         (run / name).unlink()
     read_run(run)
     (run / "jobs.csv").unlink()

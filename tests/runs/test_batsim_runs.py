@@ -103,7 +103,7 @@ def test_the_schedule_is_that_of_the_embedded_engine(engine: str, workload: str,
     for name in ("makespan", "mean_waiting_time", "utilisation"):
         assert result["metrics"][name] == pytest.approx(here["metrics"][name])
     sums = "schedule.csv" if engine == "batsim4" else "schedule.json"
-    names = {"jobs.csv", sums, "machine_states.csv", "decisions.jsonl", "result.json"}
+    names = {"jobs.csv", sums, "machine_states.csv", "decisions.jsonl", "decision_times.csv", "result.json"}
     assert {path.name for path in (tmp_path / "there").iterdir()} == names
 
 

@@ -37,10 +37,11 @@ def contents(folder: Path) -> dict[str, Any]:
     found["schedule.csv"] = {
         name: value for name, value in sums.items() if name not in ("scheduling_time", "simulation_time")
     }
+    del found["decision_times.csv"]
     result = json.loads(found[RESULT])
     for key in ("performance", "decisions"):
         del result[key]
-    for table, gone in (("metrics", "decisions_seconds"), ("files", "schedule.csv")):
+    for table, gone in (("metrics", "decisions_seconds"), ("files", "schedule.csv"), ("files", "decision_times.csv")):
         result[table] = {name: value for name, value in result[table].items() if not name.startswith(gone)}
     found[RESULT] = result
     found |= {path.name: "a folder" for path in folder.iterdir() if path.is_dir()}

@@ -57,7 +57,8 @@ class Session:
     Attributes:
         ledger: the ledger, once the simulation has begun.
         ended: True after SimulationEnds.
-        decision_seconds: seconds of each call of `decide` by the clock; empty without one.
+        decision_times: simulated time of each call of `decide`, s; empty without a clock.
+        decision_seconds: seconds that each of them took by the clock.
         report: what the dispatcher reported at the end.
     """
 
@@ -84,6 +85,7 @@ class Session:
         self.decision_time = decision_time
         self.ledger: Ledger | None = None
         self.ended = False
+        self.decision_times: list[float] = []
         self.decision_seconds: list[float] = []
         self.report: dict[str, Any] = {}
         self._timed = clock is not None
@@ -166,6 +168,7 @@ class Session:
             ledger.call_for_openings()
         spent = self._clock() - began if timed else 0.0
         if timed:
+            self.decision_times.append(now)
             self.decision_seconds.append(spent)
         if self._registration_open and self.dispatcher.registration_done(ledger):
             ledger.finish_registration()

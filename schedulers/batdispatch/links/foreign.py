@@ -87,7 +87,8 @@ class ForeignPeer:
     """Asks a foreign scheduler, which it starts; a context manager.
 
     Attributes:
-        decision_seconds: of each decision, as the engine waited for it.
+        decision_times: simulated time of each decision, s.
+        decision_seconds: of each of them, as the engine waited for it.
         rejections: (job id, reason) of each job that was refused.
     """
 
@@ -98,6 +99,7 @@ class ForeignPeer:
         self._stack = ExitStack()
         self._process: WatchedProcess
         self._peer: RemotePeer
+        self.decision_times: list[float] = []
         self.decision_seconds: list[float] = []
         self.rejections: list[tuple[str, str]] = []
 
@@ -139,6 +141,7 @@ class ForeignPeer:
             self._process.watch()
             raise SimulationError(f"{self._foreign.name}: {problem}{self._process.last_words()}") from None
         if not any(isinstance(event, e.SimulationEnds) for event in message.events):
+            self.decision_times.append(message.now)
             self.decision_seconds.append(self._clock() - began)
         for decision in reply.decisions:
             if isinstance(decision, d.Reject):

@@ -22,6 +22,7 @@ _SPARABLE = (
     RECORDING,
     "network.csv",
     "solver.jsonl",
+    "decision_times.csv",
 )
 #: What a run may write beside result.json.
 NAMES = ("jobs.csv", "units.csv", "lineage.csv", *_SPARABLE)

@@ -39,6 +39,7 @@ from batdispatch.inputs.workloads.reader import read_in_columns
 from batdispatch.links.foreign import Foreign, ForeignPeer, create_any, is_foreign
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.results.columns import columns_of
+from batdispatch.results.decisions import PLANS, TIMES, write_decision_times
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage, write_lineage
@@ -351,7 +352,7 @@ def _embed(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, A
             raise InputError(str(reason), source="option --compiled always") from None
         return _simulate(inputs, out, progress, None, not_compiled=str(reason))
     about = {"name": "embedded", "version": __version__, "simgrid": None, "compiled": engine.VERSION}
-    ended = _Ended(report=dispatcher.report(), decision_seconds=[], rejections=told.rejections, parents={})
+    ended = _Ended(dispatcher.report(), [], [], told.rejections, parents={})
     return _finish(inputs, ended, out, outputs.rows(), engine=about, messages=told.messages, loaded=loaded)
 
 
@@ -439,7 +440,8 @@ class _Ended(NamedTuple):
 
     #: What the dispatcher reported.
     report: dict[str, Any]
-    #: Of each decision that was timed.
+    #: Simulated time, s, and seconds of each decision that was timed.
+    decision_times: list[float]
     decision_seconds: list[float]
     #: (job id, reason) of every rejected job.
     rejections: list[tuple[str, str]]
@@ -449,10 +451,12 @@ class _Ended(NamedTuple):
 
 def _ended(decider: Session | ForeignPeer) -> _Ended:
     if isinstance(decider, ForeignPeer):
-        return _Ended(report={}, decision_seconds=decider.decision_seconds, rejections=decider.rejections, parents={})
+        times, seconds = decider.decision_times, decider.decision_seconds
+        return _Ended({}, times, seconds, decider.rejections, parents={})
     ledger = decider.ledger
     return _Ended(
         report=decider.report,
+        decision_times=decider.decision_times,
         decision_seconds=decider.decision_seconds,
         rejections=[] if ledger is None else ledger.rejections,
         parents={} if ledger is None else ledger.parents,
@@ -521,7 +525,9 @@ def _finish(
         "messages": messages,
         "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
-    write_lines(out / "solver.jsonl", dispatcher.notes())
+    write_lines(out / PLANS, dispatcher.notes())
+    # As long as the recording is wanted, what belongs to its frames is wanted, too.
+    write_decision_times(ended.decision_times if spec.record else [], ended.decision_seconds, out / TIMES)
     result["made_from"] = inputs.made_from
     result["files"] = digests(out)
     write_json(out / RESULT, result)

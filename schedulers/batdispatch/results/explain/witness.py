@@ -19,10 +19,8 @@ from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import parse_named
 from batdispatch.links.retrace import Retraced
+from batdispatch.results.decisions import PLANS
 from batdispatch.results.runs import Result
-
-#: The file of a run's folder in which a dispatcher left a line for each plan.
-NOTES = "solver.jsonl"
 
 
 class Witness:
@@ -125,7 +123,7 @@ def witness_of(folder: Path, result: Result) -> Witness | None:
     except InputError:
         # Of another version, or altered: there is nothing to ask.
         return None
-    path = folder / NOTES
+    path = folder / PLANS
     if type(dispatcher).why_waited is Dispatcher.why_waited or not path.is_file():
         return None
     try:

@@ -1,0 +1,126 @@
+"""How a run decided, decision by decision: how long each took, and what the solver of each plan achieved.
+
+``decision_times.csv`` has a row for each decision, ``time,seconds``: the simulated time, s, and how long the dispatcher
+took by the run's clock, s. ``solver.jsonl`` has a line for each plan (see `parts.solving.account`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import read_all, write_whole
+from batdispatch.results.columns import Floats
+
+#: Names of the files in a run's folder.
+TIMES, PLANS = "decision_times.csv", "solver.jsonl"
+#: What the solver says of a plan that is proven to be the best, and where it found none (`parts.solving.runner`).
+_PROVEN, _WITHOUT = ("OPTIMAL", "BOUND"), ("UNKNOWN", "INFEASIBLE")
+#: Values of `Plans.status`.
+PROVEN, FOUND, NONE = range(3)
+_HEADER = b"time,seconds"
+_ENDINGS = ("", ".xz", ".gz")
+
+
+@dataclass(frozen=True)
+class DecisionTimes:
+    """How long decisions took, in order of time.
+
+    Attributes:
+        time: simulated time of each, s, float64 [decision].
+        seconds: that each took, float64 [decision].
+    """
+
+    time: Floats
+    seconds: Floats
+
+
+@dataclass(frozen=True)
+class Plans:
+    """What solvers achieved, in order of time.
+
+    Attributes:
+        time: simulated time of each plan, s, float64 [plan].
+        status: `PROVEN`, `FOUND` or `NONE`, int64 [plan].
+        gap: how far the cost may be above the least one, as a share of it, float64 [plan]; NaN: no plan or no bound.
+    """
+
+    time: Floats
+    status: np.ndarray[tuple[int], np.dtype[np.int64]]
+    gap: Floats
+
+
+class _Line(msgspec.Struct):
+    """Of a line of solver.jsonl, what is read here."""
+
+    now: float
+    status: str = ""
+    gap: float | None = None
+
+
+def write_decision_times(times: Sequence[float], seconds: Sequence[float], path: Path) -> None:
+    """Write how long decisions took; if none was timed, remove what an earlier run left.
+
+    Args:
+        times: simulated time of each decision, s.
+        seconds: that each took.
+        path: of the file.
+    """
+    if not times:
+        path.unlink(missing_ok=True)
+        return
+    rows = [f"{time:.6f},{took:.9f}" for time, took in zip(times, seconds, strict=True)]
+    write_whole(path, "\n".join([_HEADER.decode(), *rows, ""]).encode())
+
+
+def read_decision_times(folder: Path) -> DecisionTimes | None:
+    """Read how long the decisions of a run took; None: its folder does not say it.
+
+    Raises:
+        InputError: the file is malformed.
+    """
+    path = _found(folder, TIMES)
+    if path is None:
+        return None
+    header, _, rows = read_all(path)[0].partition(b"\n")
+    if header.strip() != _HEADER:
+        raise InputError(f"found {header[:80]!r}, expected time,seconds", source=str(path), place="line 1")
+    try:
+        values = np.array([line.split(b",") for line in rows.splitlines()], dtype=np.float64).reshape(-1, 2)
+    except ValueError:
+        raise InputError("expected two numbers in each line: time,seconds", source=str(path)) from None
+    if not np.isfinite(values).all() or (values[:, 1] < 0).any() or (np.diff(values[:, 0]) < 0).any():
+        raise InputError("expected finite numbers, ascending times and no negative seconds", source=str(path))
+    return DecisionTimes(values[:, 0], values[:, 1])
+
+
+def read_plans(folder: Path) -> Plans | None:
+    """Read what the solver of a run achieved; None: its dispatcher does not plan, or its folder does not say it.
+
+    Raises:
+        InputError: the file is malformed.
+    """
+    path = _found(folder, PLANS)
+    if path is None:
+        return None
+    lines: list[_Line] = []
+    for number, line in enumerate(read_all(path)[0].splitlines(), start=1):
+        try:
+            lines.append(msgspec.json.decode(line, type=_Line))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
+            raise InputError(str(problem), source=str(path), place=f"line {number}") from None
+    time = np.array([line.now for line in lines], dtype=np.float64)
+    if (np.diff(time) < 0).any():
+        raise InputError("expected plans in order of time", source=str(path))
+    words = [PROVEN if line.status in _PROVEN else NONE if line.status in _WITHOUT else FOUND for line in lines]
+    gap = [np.nan if line.gap is None else line.gap for line in lines]
+    return Plans(time, np.array(words, dtype=np.int64), np.array(gap, dtype=np.float64))
+
+
+def _found(folder: Path, name: str) -> Path | None:
+    return next((path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()), None)
