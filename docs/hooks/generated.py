@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
-import msgspec
 
+from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.kinds import find
 from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
 from batdispatch.core import dispatcher
-from batdispatch.core.options import Options, describe_type
 from batdispatch.results.differ.cases import CASES as SMALL_CASES
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.testing import CASES
@@ -86,29 +85,41 @@ def parts(kind: str) -> str:
 
 def options(name: str) -> str:
     """Return the options of a dispatcher as a table."""
-    struct = dispatcher.find(name).options_type
-    texts = _option_texts(struct)
     rows = [
-        f"| `{field.name}` | `{field.default}` | {_cell(describe_type(field.type))} | {_cell(texts[field.name])} |"
-        for field in msgspec.structs.fields(struct)
+        f"| `{option.name}` | {f'`{option.default}`' if option.default else ''} | {_cell(option.accepts)} "
+        f"| {_cell(option.text)} |"
+        for option in options_of(dispatcher.find(name).options_type)
     ]
     return "| option | default | value | meaning |\n|---|---|---|---|\n" + "\n".join(rows)
 
 
-def _option_texts(struct: type[Options]) -> dict[str, str]:
-    """Return option -> what the class docstrings say of it; a base class knows better than a mere reference."""
-    texts: dict[str, str] = {}
-    references: dict[str, str] = {}
-    for cls in struct.__mro__:
-        if not (isinstance(cls, type) and issubclass(cls, Options)):
-            continue
-        for names, text in re.findall(
-            r"^(\w+(?:, \w+)*): (.+(?:\n[ \t]+.+)*)", inspect.cleandoc(cls.__doc__ or ""), re.MULTILINE
-        ):
-            for name in names.split(", "):
-                known = references if text.startswith("see `") else texts
-                known.setdefault(name, " ".join(text.split()))
-    return references | texts
+def section(heading: str) -> Callable[[str], str]:
+    """Return what writes a section of a dispatcher's card, by what the card calls it."""
+
+    def write(name: str) -> str:
+        entries = [_prose(entry, name) for entry in read_card(dispatcher.find(name).__doc__ or "").sections[heading]]
+        entries = [f"Time: {one}" if heading == "Time" else one[0].upper() + one[1:] for one in entries]
+        return entries[0] if len(entries) == 1 and heading != "References" else "\n".join(f"- {one}" for one in entries)
+
+    return write
+
+
+def _prose(text: str, own: str) -> str:
+    """Return a text of a docstring as Markdown: names of other dispatchers lead to their pages, DOIs to the papers."""
+    parts = re.split(r"``?([^`]+)``?", text)
+    known = set(announced("dispatchers")) - {own}
+    parts[1::2] = [f"[`{code}`]({code}.md)" if code in known else f"`{code}`" for code in parts[1::2]]
+    parts[::2] = [_linked(_cell(part)) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _linked(text: str) -> str:
+    text = re.sub(r"doi:(10\.\S+[\w])", lambda found: f"[doi:{found[1]}](https://doi.org/{_plain(found[1])})", text)
+    return re.sub(r"(?<!\()(https://\S+\w)", lambda found: f"<{_plain(found[1])}>", text)
+
+
+def _plain(address: str) -> str:
+    return address.replace("\\_", "_")
 
 
 def cases(_: str = "") -> str:
@@ -136,4 +147,5 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "metrics": metrics,
     "parts": parts,
     "options": options,
+    **{SECTIONS[heading].split()[-1].lower(): section(heading) for heading in SECTIONS},
 }

@@ -30,6 +30,9 @@ HEADINGS = [
     "Production ready?",
 ]
 
+#: Lines of the page of a dispatcher. What is measured has a page of its own.
+LONGEST = 90
+
 
 #: Pages with Python whose blocks run one after the other.
 PYTHON = [page for page in PAGES if any("--8<--" not in block for block in blocks(page, "python"))]
@@ -86,9 +89,22 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_every_dispatcher_has_its_page(name: str) -> None:
     page = (ROOT / f"docs/dispatchers/{name}.md").read_text()
     assert [found for found in re.findall(r"^## (.+)$", page, re.MULTILINE) if found in HEADINGS] == HEADINGS
-    assert f"<!-- generated: options {name} -->" in page
+    for writer in ("options", "guarantee", "complexity", "deviations", "references"):
+        assert f"<!-- generated: {writer} {name} -->" in page
+    assert len(page.splitlines()) <= LONGEST
     assert f"[`{name}`]({name}.md)" in (ROOT / "docs/dispatchers/index.md").read_text()
     assert f"`{name}`" in (ROOT / "README.md").read_text()
+
+
+def test_the_tests_that_pages_name_exist() -> None:
+    named = {
+        found
+        for page in (ROOT / "docs").rglob("*.md")
+        for found in re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", page.read_text())
+    }
+    assert len(named) > 20
+    for path, name in sorted(named):
+        assert f"def {name}(" in (ROOT / path).read_text(), (path, name)
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -1,19 +1,22 @@
-"""``batdispatch explain``: what a dispatcher or part does, with its options."""
+"""``batdispatch explain``: the card of a dispatcher or part, with its options."""
 
 from __future__ import annotations
 
-import inspect
-import re
+import shutil
+import textwrap
 
 import click
-import msgspec
 
+from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.completing import complete_part
 from batdispatch.cli.kinds import KINDS, find, names, singular
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import Part, describe_type, did_you_mean
+from batdispatch.core.options import Part, did_you_mean
 from batdispatch.parts.requests import RequestSequence
+
+#: Columns of the text where the terminal is wider.
+_WIDEST = 100
 
 
 @click.command()
@@ -30,26 +33,41 @@ def command(name: str) -> None:
     if not found:
         known = [entry for kind in KINDS for entry in names(kind)]
         raise InputError(f"nothing is called {name!r}: {did_you_mean(name, known)}")
-    for kind, cls in found:
-        click.secho(f"{name} ({kind})", bold=True)
-        click.echo(inspect.cleandoc(cls.__doc__ or "") + "\n")
+    for place, (kind, cls) in enumerate(found):
+        called = "request sequence" if issubclass(cls, RequestSequence) else kind
+        click.secho(("\n" if place else "") + f"{name} ({called})", bold=True)
+        _show_card(cls)
         option = "requests" if issubclass(cls, RequestSequence) else kind
-        _explain_options(cls, f"--set {option}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
+        _show_options(cls, f"--set {option}={name}[NAME=VALUE]" if issubclass(cls, Part) else "--set NAME=VALUE")
 
 
-def _explain_options(cls: type[Dispatcher | Part], how: str) -> None:
-    fields = msgspec.structs.fields(cls.options_type)
-    if not fields:
-        return
-    click.echo(f"Options ({how}):")
-    for field in fields:
-        click.echo(f"  {field.name} = {field.default}    {describe_type(field.type)}")
-    told: set[str] = set()
-    for base in cls.options_type.__mro__:
-        # What a class says of an option holds for those that derive from it, unless they say something else.
-        entries = re.split(r"\n(?=\w+(?:, \w+)*: )", inspect.cleandoc(base.__doc__ or "").partition("\n\n")[2])
-        for entry in filter(None, entries) if "Options of" in (base.__doc__ or "") else ():
-            names = set(entry.partition(":")[0].split(", "))
-            if not names <= told:
-                click.echo("\n" + entry)
-            told |= names
+def _show_card(cls: type[Dispatcher | Part]) -> None:
+    card = read_card(cls.__doc__ or "")
+    for paragraph in card.overview:
+        click.echo(_wrapped(paragraph) + "\n")
+    for name, entries in card.sections.items():
+        click.secho(SECTIONS[name], bold=True)
+        for entry in entries:
+            # Lists and references hang behind their marks; a paragraph alone needs none.
+            numbered = name == "References" and entry.startswith("[")
+            mark, text = entry.split(" ", 1) if numbered else ("-" if len(entries) > 1 else "", entry)
+            text = f"Time: {text}" if name == "Time" else text[0].upper() + text[1:]
+            click.echo(_wrapped(text, first=f"  {mark} " if mark else "  ", rest=" " * (3 + len(mark) if mark else 2)))
+        click.echo()
+
+
+def _show_options(cls: type[Dispatcher | Part], how: str) -> None:
+    options = options_of(cls.options_type)
+    if options:
+        click.secho(f"Options ({how})", bold=True)
+    for option in options:
+        click.echo(f"  {option.name}={option.default}  ({option.accepts})")
+        if option.text:
+            click.echo(_wrapped(option.text, first=" " * 6, rest=" " * 6))
+
+
+def _wrapped(text: str, *, first: str = "", rest: str = "") -> str:
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )

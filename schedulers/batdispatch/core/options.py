@@ -128,7 +128,7 @@ def describe_type(kind: Any) -> str:
     if origin is typing.Annotated:
         base, *marks = typing.get_args(kind)
         bounds = [
-            f"{word} {getattr(mark, key)}"
+            f"{word} {written(getattr(mark, key))}"
             for mark in marks
             for key, word in (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
             if getattr(mark, key, None) is not None
@@ -137,3 +137,13 @@ def describe_type(kind: Any) -> str:
     if origin is not None and type(None) in typing.get_args(kind):
         return " or ".join("none" if part is type(None) else describe_type(part) for part in typing.get_args(kind))
     return {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}.get(kind, str(kind))
+
+
+def written(value: Any) -> str:
+    """Return the value of an option as it is written: ``none``, ``true``, ``5e9``."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, float):
+        return str(value)
+    short = f"{value:g}".replace("e+0", "e").replace("e+", "e")
+    return short if float(short) == value else str(value)

@@ -11,7 +11,7 @@ from batdispatch import Job, Ledger, Options, Ordering, Stay
 class FairShareOptions(Options, frozen=True, kw_only=True):
     """Options of fair share.
 
-    half_life: seconds after which what a user has used counts half.
+    half_life: What a user has used counts half after this many seconds.
     """
 
     half_life: Annotated[float, Meta(gt=0)] = 86400.0

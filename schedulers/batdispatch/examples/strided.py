@@ -8,7 +8,7 @@ from batdispatch import Allocation, HostPlacement, Job, Options, Scene, fill, ho
 class StridedOptions(Options, frozen=True, kw_only=True):
     """Options of the strided placement.
 
-    step: distance between the hosts that are taken first, counted in free hosts.
+    step: Take first the free hosts that stand this many places apart. 1: take the free hosts in order.
     """
 
     step: int = 2

@@ -41,11 +41,12 @@ Rate = Annotated[float, msgspec.Meta(ge=0, le=1)] | None
 class AttemptsOptions(Options, frozen=True, kw_only=True):
     """Options of the attempts of stochastic jobs.
 
-    dispatcher: the dispatcher that starts the attempts, with its options in brackets: `pcp20[ordering=sjf]`.
-    requests: which limits a job asks for, attempt after attempt (`batdispatch list requests`).
-    rate: work of small jobs that arrives per second, as a share of the machine; none: it is measured as they arrive and
-        end. Only request sequences that count on small jobs use it.
-    speculate: give a gap that no waiting job fits to the stochastic job that is expected to use it best.
+    dispatcher: Start the attempts by this dispatcher, with its options in brackets: `pcp20[ordering=sjf]`.
+    requests: Ask for the limits of this sequence, attempt after attempt (`batdispatch list requests`).
+    rate: The work of small jobs that arrives per second, as a share of the machine. `none` (the default): it is
+        measured as small jobs arrive and end. Only request sequences that count on small jobs use it.
+    speculate: Give a gap that no waiting job fits to the stochastic job that is expected to use it best. `false`: leave
+        such gaps idle.
     """
 
     dispatcher: str = "easy"
@@ -71,18 +72,27 @@ class Attempts(Layer):
     (CALL_ME_LATER, then KILL_JOB).
 
     Speculation: the dispatcher says what it leaves free and until when; one that does not is taken to keep the machine
-    free for the job that has waited longest (`until_first`). The job of largest `gain` starts in the gap, is stopped at
-    the gap's end, and keeps its position and its limits.
+    free for the job that has waited longest. The job of largest `gain` starts in the gap, is stopped at the gap's end,
+    and keeps its position and its limits.
 
-    Guarantee: each job that states a law succeeds in the end, if the dispatcher inside starts every job; one whose law
-    was learned succeeds if its user's walltime is enough. A failed speculation changes neither the job's position nor
-    its limits.
-    Time: an attempt costs O(log n), apart from its request sequence, which is worked out once per law and rate. A
-    speculation costs O(s q) for s gaps and q waiting jobs.
-    Deviations: the paper takes the rate of small work for known, here it can be measured. A job may speculate before a
-    later reservation of its own; the paper does not say.
-    References: Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
-    Aupy, Gainaru, Honore, Raghavan, Robert, Sun: "Reservation strategies for stochastic jobs", IPDPS 2019.
+    Typical use: to run stochastic jobs under any dispatcher of this package, or under one of your own.
+    Limits: Batsim must be started with `--enable-dynamic-jobs` and `--enable-profile-reuse`. The layer plans nothing:
+        which job goes first and where is up to the dispatcher inside. Advance reservations are refused.
+    Guarantee: each job that states a law succeeds in the end, if the dispatcher inside starts every job. A job whose
+        law was learned succeeds if its user's walltime is enough. A failed speculation changes neither the job's
+        position nor its limits.
+    Time: `O(log n)` for an attempt, apart from its request sequence, which is worked out once per law and rate. A
+        speculation costs `O(s q)` for s gaps and q waiting jobs.
+    Deviations:
+        - The paper takes the rate of small work for known. Here it can be measured, and how it is measured is our
+          choice.
+        - A job may speculate before a later reservation of its own. The paper does not say whether it may.
+        - The published speculative backfilling scores without the condition on past failures and cannot be run. The
+          rule here is the paper's.
+    References:
+        [1] Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
+            doi:10.1145/3337821.3337890
+        [2] Aupy, Gainaru, Honoré, Raghavan, Robert, Sun: "Reservation strategies for stochastic jobs", IPDPS 2019.
     """
 
     options_type: ClassVar[type[Options]] = AttemptsOptions

@@ -75,15 +75,27 @@ class Resizing(Layer):
     the freed nodes leave when the redistribution is over. The waiting job for which the job was shrunk starts on them
     before any other.
 
-    Guarantee: each logical job ends exactly once. The work of its segments adds up to its total, up to 5e-7 of it for
-    each resize. A job never loses a node that it keeps, and nobody else starts there in between. A job is not resized
-    if it has ended in the message that made the layer decide.
-    Time: O(q s) for a check by the policy dmr with q waiting jobs and s sizes, and that of two decisions of the
-        dispatcher inside.
-    Deviations: the time of checks without action is added to the next resize. While the freed nodes wait for the end
-        of a redistribution, they count as idle. A job that waits for nodes does not collect them one by one.
-    References: [1] Iserte, Mayo, Quintana-Orti, Beltran, Pena: "DMR API: improving cluster productivity by turning
-        applications into malleable", Parallel Computing 78 (2018).
+    Typical use: to see what it would bring if some jobs of a workload could be resized, under any dispatcher.
+    Limits: Batsim must be started with `--enable-dynamic-jobs`. A malleable job needs a profile of type `delay`, a
+        sequence of delays, or `parallel_homogeneous_total`. `stochastic-batch` cannot stand inside, since its plan is
+        rigid. Advance reservations are refused.
+    Guarantee: each logical job ends exactly once. `|sum of the segments' work - work| <= 5e-7 work` for each resize,
+        since Batsim tells the progress of a killed job in six decimals. A job never loses a node that it keeps, and
+        nobody else starts there in between. A job is not resized if it has ended in the message that made the layer
+        decide.
+    Time: `O(q s)` for a check by the policy dmr with q waiting jobs and s sizes. A resize costs one message more, and
+        two decisions of the dispatcher inside.
+    Deviations:
+        - The time of checks without action is added to the next resize, since a running job cannot be delayed.
+        - While freed nodes wait for the end of a redistribution, they count as idle. The dispatcher inside does not
+          know that they come, so in this time, mostly under a second, it may start a job that it would not have started
+          otherwise.
+        - A job that waits for nodes takes them only when all of them are free. It does not collect them one by one.
+        - Which nodes a shrinking job keeps, and which an expanding one gets, is up to the placement of the dispatcher
+          inside, which must be content with all nodes of the job together. A job is not resized where it is not.
+    References:
+        [1] Iserte, Mayo, Quintana-Ortí, Beltran, Peña: "DMR API: improving cluster productivity by turning applications
+            into malleable", Parallel Computing 78, 2018.
     """
 
     options_type: ClassVar[type[Options]] = ResizingOptions

@@ -29,25 +29,30 @@ MEASURED: dict[str, tuple[float, float, float]] = {"sync": (0.0094, 0.423, 0.425
 class ResizingOptions(Options, frozen=True, kw_only=True):
     """Options of the resizing of malleable jobs.
 
-    dispatcher: the dispatcher that starts the jobs, with its options in brackets: `easy[ordering=sjf]`.
-    policy: whether a job is resized at a reconfiguring point, and to what size (`batdispatch list policies`).
-    mode: `sync`: what a check decides is done at once. `async`: it is done at the next reconfiguring point, when the
-        nodes may have gone to another job.
-    timeout: if the nodes of an expansion have gone, the job waits for others for so many seconds. Then it goes on with
-        what it has.
+    dispatcher: Start the jobs by this dispatcher, with its options in brackets: `easy[ordering=sjf]`.
+    policy: Decide by this policy whether a job is resized at a reconfiguring point, and to what size (`batdispatch list
+        policies`).
+    mode: `sync`: carry out at once what a check decides. `async`: carry it out at the next reconfiguring point, when
+        another job may have taken the nodes.
+    timeout: If the nodes of an expansion have gone, the job waits this many seconds for others. Then it goes on with
+        the nodes that it has.
     redistribution: `delay`: redistributing a job's data takes the time that `bandwidth` says. `network`: it is a
         communication on the simulated network, which needs SimGrid or a Batsim, and whole hosts.
-    bandwidth: bytes per second that a unit sends or receives when a job's data is redistributed.
-    check_cost: seconds that a check without action takes; none: 0.0094 if `sync`, 0.0137 if `async`. They are added to
-        the job when it is resized next.
-    expand_cost: seconds that an expansion takes beside the redistribution; none: 0.423.
-    shrink_cost: seconds that a shrink takes beside the redistribution; none: 0.425 if `sync`, 0.422 if `async`.
-    acknowledge: the nodes that a shrink frees are given to others only when the redistribution is over.
-    walltime: `left`: a job that was resized has the rest of its walltime, and is not shrunk to a size at which it
-        could not end in time. `scaled`: the rest is as much longer as the job takes longer on its new size.
-    charge: redistribution counts against the walltime.
-    moldable: `asked`: a job that could start on several numbers of units starts on what it asks for. `fitting`: if the
-        first waiting job does not fit, it starts on the largest of its sizes that fits and lets it end in time.
+    bandwidth: Bytes per second that a unit sends or receives when a job's data are redistributed.
+    check_cost: Seconds that a check without action takes; they are added to the job when it is resized next. `none`
+        (the default): 0.0094 with `sync`, 0.0137 with `async`, as the paper measured.
+    expand_cost: Seconds that an expansion takes beside the redistribution. `none` (the default): 0.423, as the paper
+        measured.
+    shrink_cost: Seconds that a shrink takes beside the redistribution. `none` (the default): 0.425 with `sync`, 0.422
+        with `async`, as the paper measured.
+    acknowledge: Give the nodes that a shrink frees to other jobs only when the redistribution is over. `false`: give
+        them away at once.
+    walltime: `left`: a resized job has the rest of its walltime, and is not shrunk to a size at which it could not end
+        in time. `scaled`: the rest becomes longer by the factor by which the job becomes slower.
+    charge: Count the redistribution against the walltime. `false`: the walltime is extended by it.
+    moldable: `asked`: a job that could start on several numbers of units starts on the number that it asks for.
+        `fitting`: if the first waiting job does not fit, it starts on the largest of its sizes that fits and lets it
+        end in time.
     """
 
     dispatcher: str = "easy"

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from batdispatch.core.dispatcher import create
+from batdispatch.core.ledger import Ledger
+from batdispatch.core.options import parse_options
+from batdispatch.dispatchers.topology.work_stealing import WorkStealing, WorkStealingOptions
 from simulating import simulate
 from task_graphs import node, spans, task
 
@@ -58,3 +64,37 @@ def test_the_victim_is_drawn_from_the_seed() -> None:
             min((found[one.id][0], found[one.id][2], one.id) for one in tails if found[one.id][2] == found["h3"][2])
         )
     assert len(taken) > 1
+
+
+@pytest.mark.parametrize("locality", [True, False])
+def test_no_host_idles_while_a_task_is_ready_that_it_can_run(locality: bool) -> None:
+    """Random graphs on one or two cores and GPUs, tasks of which run on either class or on both."""
+    idled = 0
+
+    class Watched(WorkStealing):
+        def decide(self, ledger: Ledger) -> None:
+            nonlocal idled
+            super().decide(ledger)
+            for resource in self.idle(ledger):
+                assert not [one for one in self.ready.values() if resource.kind in one.runtimes]
+                idled += bool(self.ready)
+
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        machine = node(int(rng.integers(1, 3)), int(rng.integers(1, 3)), latency=0.5)
+        tasks = []
+        for number in range(40):
+            classes = rng.integers(3)
+            tasks.append(
+                task(
+                    f"t{number:02}",
+                    None if classes == 0 else float(rng.integers(1, 9)) / 4,
+                    None if classes == 1 else float(rng.integers(1, 9)) / 4,
+                    reads=[f"x{i}" for i in rng.permutation(4)[:2]],
+                    after=[f"t{other:02}" for other in range(number) if rng.random() < 0.05],
+                )
+            )
+        watched = Watched(parse_options(WorkStealingOptions, {"locality": locality}, "test"), seed)
+        assert len(spans(simulate(machine, tasks, watched), tasks)) == len(tasks)
+    # There were hosts that idled beside tasks of the other class.
+    assert idled > 20

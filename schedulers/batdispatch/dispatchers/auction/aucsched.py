@@ -24,20 +24,23 @@ _Seconds = Annotated[float, msgspec.Meta(ge=0)] | None
 class AucschedOptions(AuctionOptions, frozen=True, kw_only=True):
     """Options of AUCSCHED.
 
-    variant: 2: jobs bid on intervals of consecutive nodes; 3: on nodes below the same switches.
-    alpha: how preferences are weighed against priorities: only between plans of equal sums of priorities
-        (lexicographic), or by the slides' or the published code's factor. The last two are there to compare with: with
-        them, a preference may win over a priority.
-    window: decide about at most so many of the waiting jobs together, those of the highest priorities. none: 100 in
-        variant 2, 250 in variant 3.
-    period: decide at most once in so many seconds of simulated time. none: 3 in variant 2, 5 in variant 3.
-    bids_per_job: each job makes at most so many bids (MAXBIDPERJOB). none: 15 in variant 2, 500 in variant 3.
-    bids: all jobs together make at most so many bids (MAXBID). none: 250 in variant 2, 25,000 in variant 3.
-    classes: choose the bids of a job from at most so many node sets.
-    work: stop CP-SAT after so many of its deterministic seconds at each solve; an auction has two or more. 0: do not
-        call it, and carry out the greedy plan.
-    wall: stop CP-SAT after so many seconds of wall-clock time at each solve. This safety net makes a run depend on the
-        machine, so that each such stop is counted as a fallback.
+    variant: 2: jobs bid on intervals of consecutive nodes. 3: jobs bid on nodes below the same switches.
+    alpha: How preferences are weighed against priorities. `lexicographic`: they only decide between plans of equal sums
+        of priorities. `slides` and `code` are the factors of the slides and of the published code, to compare with:
+        with these, a preference may win over a priority.
+    window: Decide together about at most this many of the waiting jobs, those of the highest priorities. `none` (the
+        default): 100 in variant 2, 250 in variant 3.
+    period: Decide at most once in this many seconds of simulated time. `none` (the default): 3 in variant 2, 5 in
+        variant 3. 0: at each event.
+    bids_per_job: Let each job make at most this many bids (MAXBIDPERJOB). `none` (the default): 15 in variant 2, 500 in
+        variant 3.
+    bids: Let all jobs together make at most this many bids (MAXBID). `none` (the default): 250 in variant 2, 25,000 in
+        variant 3.
+    classes: Choose the bids of a job from at most this many sets of nodes.
+    work: Stop CP-SAT after this many of its deterministic seconds at each solve. An auction has two solves or more. 0:
+        do not call it, and carry out the greedy plan.
+    wall: Stop CP-SAT after this many seconds of wall-clock time at each solve. This is a safety net: a stop makes the
+        run depend on the machine, so each one is counted as a fallback.
     """
 
     variant: Variant = 2
@@ -64,34 +67,44 @@ class Aucsched(AuctionDispatcher):
     Each job of the window that fits bids on sets of nodes: windows at the ends of intervals of consecutive free nodes,
     windows inside them, and unions of successive intervals (variant 2), or sets below few switches (variant 3). An
     integer program grants at most one bid of each job [1]. It is solved twice: for the largest sum of priorities, and
-    then, with that sum fixed, for the largest sum of preferences. Jobs that win no bid wait for the next auction. The
-    program is made over groups of equal nodes that are in the same bids. If its plan cannot be split over the nodes of
-    a group, that group is taken apart, and the program is solved again.
+    then, with that sum fixed, for the largest sum of preferences. Jobs that win no bid wait for the next auction.
 
     The greedy plan goes through the jobs in the order of priority and grants each the bid that it prefers most of those
     for which there is still room. It is told to the solver, and nothing worse is carried out. If the solver is stopped
     before it has found a better plan or has proved that there is none, the window is halved and solved again; the best
     plan of all windows is carried out.
 
-    Guarantee: with the default alpha, the sum of priorities is that of the greedy plan at least, and where the status
-        is OPTIMAL, the largest that any grant of these bids has. If a job of the window fits, at least one starts. Jobs
-        that ask for much may starve. A job that fits makes no bid if those before it in the order have used up `bids`.
-        It is counted (`cut_off`) and has its turn at the next auction, which follows after `period`.
-    Time: bounded by 6 `work` for each window, and by 1 + log2 `window` windows, at each decision: two solves, and as
-        many for each of two refinements. The program has at most B + 2 K variables for B bids. K is the number of pairs
-        of a job and a group on which the job bids.
-    Deviations: alpha, which is to let preferences break ties only, is replaced by two solves, because none of the
-        published values does that; u <= sum b is added, and (3) is read as a sum over all nodes of the job (see
-        `auction_model.py`). A job that leaves its number of nodes open bids on the smallest sets that hold it and, at
-        the ends of intervals, on sets twice, four times, ... as large; the slides say nothing about it. A job that no
-        window holds bids where first fit would put it. With several resources, licences, ranges of nodes and so on
-        the program counts all of them; the slides know cores and GPUs. In variant 3 the published objective is
-        (P - alpha F) times an amount that no source explains: here it is 1 for each bid granted. Requests have no
-        ranges of GPUs. CP-SAT with a deterministic limit stands in place of CPLEX; the published code gives up a window
-        at any time-out, and here a plan that is better than the greedy one is kept.
+    Typical use: clusters whose nodes have several resources (cores and GPUs) and whose jobs run better on nodes near
+        each other.
+    Limits: there are no reservations, so large jobs may starve, and walltimes are not used. A job that fits makes no
+        bid if the jobs before it have used up `bids`. It is counted (`cut_off`) and has its turn at the next auction.
+        On large windows the preferences, and sometimes the priorities, are not proven to be the best in the time
+        allowed.
+    Guarantee: `priorities(plan) >= priorities(greedy)`, with the default alpha. If the status is OPTIMAL or BOUND, no
+        grant of these bids has a larger sum of priorities, and none with that sum has a larger sum of preferences. If
+        any job of the window fits, at least one starts. There is no guarantee on waiting times.
+    Time: bounded by `6 work (1 + log2(window))` deterministic seconds of CP-SAT at each decision: two solves for each
+        window and for each of two refinements, and 1 + log2(window) windows. The program has at most `B + 2 K`
+        variables for B bids and K pairs of a job and a group of equal nodes on which the job bids.
+    Deviations:
+        - The published factors alpha are to let preferences break ties only, and none does. Here the program is solved
+          twice instead.
+        - The slides leave out that a job uses only nodes of the bid that it is granted. As printed, their equation (3)
+          forbids two bids of one job to share a node. Here it is a sum over all nodes of the job.
+        - The slides do not say on how many nodes a job bids that leaves the number open. Here it bids on the smallest
+          sets that hold it and, at the ends of intervals, on sets twice, four times, eight times as large. A job that
+          no window holds bids where first fit would put it.
+        - The slides know cores and GPUs. Here bids and program take all that a request can say. Requests have no ranges
+          of GPUs, so the term for these is left out.
+        - In variant 3 the published objective is (P - alpha F) times an amount that no source explains. Here the amount
+          is 1.
+        - If the time is up, the published code halves the window and solves again. Here it does so unless the solver
+          has found a plan that is better than the greedy one. The best plan of all windows is carried out.
+        - CP-SAT with a deterministic limit stands in place of CPLEX.
     References:
-        [1] S. Soner, C. Özturan. Integer programming based heterogeneous CPU-GPU clusters. Slides, Boğaziçi University,
-            10 October 2012.
+        [1] Soner, Özturan: "Integer programming based heterogeneous CPU-GPU clusters", slides, Boğaziçi University, 10
+            October 2012. The published plug-ins for Slurm give the numbers of bids and jobs, the periods and the
+            preferences.
     """
 
     options_type: ClassVar[type[Options]] = AucschedOptions

@@ -26,10 +26,10 @@ class AuctionOptions(Options, frozen=True, kw_only=True):
 
     Each has two more, with its own values: `window` and `period`.
 
-    priorities: an ordering that knows priorities (`batdispatch explain basic`).
-    work: stop the solver after so much of its deterministic time at each decision. 0: do not call it.
-    wall: stop the solver after so many seconds of wall-clock time at each decision. This safety net makes a run depend
-        on the machine, so that each such stop is counted as a fallback.
+    priorities: Take the priorities of jobs from this ordering, which must know priorities: `basic` or `multifactor`.
+    work: Stop the solver after this much of its deterministic time at each decision. 0: do not call the solver.
+    wall: Stop the solver after this many seconds of wall-clock time at each decision. This is a safety net: a stop
+        makes the run depend on the machine, so each one is counted as a fallback.
     """
 
     priorities: str = "basic"

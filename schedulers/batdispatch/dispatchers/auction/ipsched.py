@@ -20,11 +20,12 @@ LARGEST = 2**61
 class IpschedOptions(AuctionOptions, frozen=True, kw_only=True):
     """Options of IPSCHED.
 
-    formulation: give the program variables for each class of equal nodes, and split its plan over the nodes
-        (classes), or give it variables for each node, as the slides do (nodes).
-    work: stop CP-SAT after so many of its deterministic seconds at each decision. 0: do not call it.
-    window: decide about at most so many of the waiting jobs together, those of the highest priorities.
-    period: decide at most once in so many seconds of simulated time.
+    formulation: `classes`: the program has variables for each class of equal nodes, and its plan is split over the
+        nodes. `nodes`: it has variables for each node, as in the slides.
+    work: Stop CP-SAT after this many of its deterministic seconds at each decision. 0: do not call it, and carry out
+        the greedy plan.
+    window: Decide together about at most this many of the waiting jobs, those of the highest priorities.
+    period: Decide at most once in this many seconds of simulated time. 0: at each event.
     """
 
     formulation: Literal["nodes", "classes"] = "classes"
@@ -36,23 +37,32 @@ class IpschedOptions(AuctionOptions, frozen=True, kw_only=True):
 class Ipsched(AuctionDispatcher):
     """Starts, of the first waiting jobs, those whose priorities have the largest sum, each on few nodes.
 
-    At each decision, an integer program chooses s_j, whether job j starts, and x_ij, how many of its units run on
-    node i, for the largest sum_j p_j (s_j - c_j) [1]. p_j is the priority, and c_j the number of nodes used over twice
-    the number of all nodes: it costs less to spread a job than not to start it. The program is solved over classes of
-    equal nodes. Its plan is split over the nodes, and classes that cannot be split are refined. HiGHS solves linear
-    relaxations, CP-SAT the integer programs: the dispatcher's page says how they were chosen.
+    At each decision, an integer program chooses s_j, whether job j starts, and x_ij, how many of its units run on node
+    i, for the largest `sum_j p_j (s_j - c_j)` [1]. p_j is the priority, and c_j the number of nodes used over twice the
+    number of all nodes: it costs less to spread a job than not to start it. The program is solved over classes of equal
+    nodes. Its plan is split over the nodes, and classes that cannot be split are refined. HiGHS solves linear
+    relaxations, CP-SAT the integer programs.
 
-    Guarantee: a plan is worth no less than that of a backfilling pass over the window in order of priority. Each
-        decision states the plan's worth and a bound that no plan exceeds; the status OPTIMAL means that the two
-        differ by at most 1e-9 of the worth. There is no guarantee on waiting times: large jobs may starve.
-    Time: bounded by `work` at each decision. The program has O(w k) variables for w jobs and k classes.
-    Deviations: The authors' CPLEX plug-in solved the linear relaxation only; this is the integer program. The range of
-        nodes binds only jobs that start: (5) is printed without s_j. The program takes all that a request says but
-        consecutive nodes. A job that asks for those starts only where the first plan puts it, and the program plans the
-        others around it; the bound is then a loose one.
+    Typical use: clusters whose nodes have several resources (cores and GPUs), with jobs that say how many nodes they
+        want and what they need on each.
+    Limits: there are no reservations, so large jobs may starve, and walltimes are not used. On large windows of mixed
+        requests the optimum is not proven in the time allowed. A job that asks for consecutive nodes starts only where
+        a list plan puts it.
+    Guarantee: `worth(plan) >= worth(greedy)`, the worth of a backfilling pass over the window in order of priority, and
+        `worth(plan) <= bound`, which each decision states and no plan exceeds. The status OPTIMAL means that plan and
+        bound differ by at most 1e-9 of the worth. There is no guarantee on waiting times.
+    Time: bounded by `work` deterministic seconds of CP-SAT at each decision. The program has `O(w k)` variables for w
+        jobs and k classes of equal nodes.
+    Deviations:
+        - The authors' CPLEX plug-in for Slurm solves the linear relaxation. This is the integer program of the slides.
+        - The slides print the range of nodes, (5), without s_j, as if it bound jobs that do not start. Here it binds
+          only jobs that start.
+        - The slides know cores and GPUs. The program takes all that a request says but consecutive nodes. A job that
+          asks for those keeps the place of the greedy plan, and the program plans the others around it; the bound is
+          then a loose one.
+        - `work` counts CP-SAT's deterministic seconds. The slides allow the solver 3 s by the clock.
     References:
-        [1] S. Soner, C. Özturan. Integer programming based heterogeneous CPU-GPU clusters. Slides, Slurm User Group,
-            2012.
+        [1] Soner, Özturan: "Integer programming based heterogeneous CPU-GPU clusters", slides, Slurm User Group, 2012.
     """
 
     options_type: ClassVar[type[Options]] = IpschedOptions

@@ -19,23 +19,31 @@ from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 class Conservative(PlanningQueue):
     """Every waiting job has a planned start and hosts; nothing that comes later may delay it.
 
-    A new job gets the earliest start that the plan allows. When a job ends, each waiting job in turn gets the earliest
-    start that it would have if it were taken out of the plan, while the others keep theirs (compression).
+    A new job gets the earliest start that the plan allows. When a job ends, the plan is compressed: each waiting job in
+    turn gets the earliest start that it would have if it were taken out of the plan, while the others keep theirs.
 
-    Guarantee: with the default ordering, start(j) <= the start planned for j at its submission, if no job outlives its
-        expected end, no host goes away, and each unit needs something (a plan keeps nothing for who needs nothing).
-    Time: O(s) for the earliest start of one job in a plan of s steps, as a rule; a compression looks at each waiting
-        job once, and only at the steps before the end of what was returned since it was placed last.
-    Deviations: the plan holds particular hosts, as Batsim's conservative_bf does, where the literature plans numbers of
-        processors. On shared nodes, a compression leaves a job that cannot start earlier on its nodes. Jobs without a
-        walltime are planned to run for ever unless `default_walltime` says otherwise; a job that could only start after
-        the end of such a job waits without a reservation. When a job outlives its expected end (by more than
-        `core.lateness.TOLERANCE`, since ends are told a moment late), or hosts come or go, the plan is made anew in
-        order; `correction` says when the late job is expected to end from then on (compare [2]). A place may be too
-        short by that tolerance, see `Reservations`.
-    References: [1] Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in
-        scheduling the IBM SP2 with backfilling", TPDS 2001, section 2.2. [2] Tsafrir, Etsion, Feitelson: "Backfilling
-        using system-generated predictions rather than user runtime estimates", TPDS 2007.
+    Typical use: where users want to know at submission when their job will start at the latest.
+    Limits: its time grows with the queue, since every waiting job is planned. A job that could only start after the end
+        of a job without a walltime waits without a plan. The plan keeps nothing for units that need nothing.
+    Guarantee: `start(j) <= planned(j)`, the start planned at the submission of job j, in the default order, if no job
+        outlives its expected end, no host goes away, and each unit needs something. Ends that are told a moment late
+        delay the plan by as much.
+    Time: `O(s)` as a rule, and `O(s^2)` at worst, for the earliest start of one job in a plan of s steps. A compression
+        is `O(q s)` for q waiting jobs, but looks only at the steps before the end of what was given back since the job
+        was placed last.
+    Deviations:
+        - The plan holds particular hosts, as batsched's conservative_bf does. The literature plans numbers of
+          processors.
+        - On nodes that jobs share, a compression leaves a job in place if it cannot start earlier on its own nodes.
+        - When a job outlives its expected end by more than 10 ms, or hosts come or go, the plan is made anew in order.
+          `correction` says when the late job is expected to end from then on (compare [2]).
+        - A place in the plan may be up to 10 ms too short for its job. Jobs planned behind it move by as little as they
+          must. With an `rjms_delay` of 10 ms or more no place is too short.
+    References:
+        [1] Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in scheduling the
+            IBM SP2 with backfilling", IEEE TPDS 12(6), 2001, pp. 529-543, section 2.2. doi:10.1109/71.932708
+        [2] Tsafrir, Etsion, Feitelson: "Backfilling using system-generated predictions rather than user runtime
+            estimates", IEEE TPDS 18(6), 2007, pp. 789-803. doi:10.1109/TPDS.2007.70606
     """
 
     effort = 1

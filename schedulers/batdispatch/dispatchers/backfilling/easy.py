@@ -28,12 +28,11 @@ SHORTEST = 1.0
 class EasyOptions(PlanOptions, frozen=True, kw_only=True):
     """Options of EASY.
 
-    ordering, placement, default_walltime, prediction: see `batdispatch explain fcfs`.
-    reservation: what the head of the queue reserves at its shadow time. `count`: a number of hosts (on shared nodes:
-        the possibility to be placed), as in the literature. `hosts`: particular hosts, as Batsim's easy_bf does;
-        backfilled jobs that outlive the shadow time stay off them.
-    backfill: which of the jobs that may run ahead of the head goes first (`batdispatch list orderings`); unless given,
-        as `ordering` says. `sjf` is the literature's EASY-SJBF.
+    reservation: What the head of the queue reserves at its shadow time. `count`: a number of hosts (on shared nodes:
+        that it can be placed), as in the literature. `hosts`: particular hosts, as Batsim's easy_bf does. A job that
+        would outlive the shadow time then stays off these hosts.
+    backfill: Let jobs run ahead of the head in this order (`batdispatch list orderings`). Unless given, they do so in
+        the order of `ordering`. `sjf` is the literature's EASY-SJBF.
     """
 
     reservation: Literal["count", "hosts"] = "count"
@@ -44,21 +43,31 @@ class Easy(PlanningQueue):
     """Start jobs in order; when the head does not fit, others may run ahead if they do not delay it.
 
     The shadow time is the earliest moment at which enough running jobs have reached their expected end for the head to
-    start. A job is backfilled if it fits now and either ends by the shadow time or uses only what the head leaves spare
-    then.
+    start. A job may run ahead of the head if it fits now and either ends by the shadow time, or uses only what the head
+    leaves spare at that time.
 
-    Guarantee: start(head) <= shadow time, for the head of the queue from the moment at which it becomes the head, if no
-        job outlives its expected end. Jobs without a walltime are expected to run for ever unless `default_walltime`
-        says otherwise; where all do, there is no shadow time, whatever fits starts as with filler, and the head may
-        starve.
-    Time: O(r) for r running jobs and that of `Lanes` when capacity was freed (with an ordering that changes over time,
-        O(q + r) for q waiting jobs); otherwise only new jobs are considered.
-    Deviations: on shared nodes the reservation is per node and resource, where the literature counts processors. When a
-        job outlives its expected end, `correction` says when it is expected to end from then on.
-    References: [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995. [2] Mu'alem, Feitelson: "Utilization,
-        predictability, workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling", TPDS 2001,
-        section 2.1. [3] Tsafrir, Etsion, Feitelson: "Backfilling using system-generated predictions rather than user
-        runtime estimates", TPDS 2007 (`backfill=sjf`).
+    Typical use: the backfilling that most production schedulers are compared with, for logs with walltimes or a
+        prediction.
+    Limits: jobs without a walltime are expected to run for ever. Where all jobs are such, the head has no shadow time,
+        whatever fits starts as under `filler`, and the head may starve: set `default_walltime`.
+    Guarantee: `start(head) <= shadow(head)` from the moment at which a job becomes the head of the queue, in the
+        default order and if no job outlives its expected end. There is no guarantee for the jobs behind the head.
+    Time: `O(r + l + c (log l + n))` when capacity was freed, for r running jobs, c jobs that are tried, and l groups of
+        jobs that ask alike, of at most n jobs each. With an ordering that changes over time it is `O(q + r)` for q
+        waiting jobs. When nothing was freed, only new jobs are tried.
+    Deviations:
+        - On nodes with several resources the reservation is per node and resource. The literature counts processors.
+        - `reservation=hosts` reserves particular hosts, as batsched's easy_bf does. This is another algorithm than
+          `count`.
+        - When a job outlives its expected end, `correction` says when it is expected to end from then on. The
+          literature without predictions knows no such jobs.
+        - In batsched's easy_bf_fast no job ever runs beside the reservation. There is no option for that.
+    References:
+        [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995. doi:10.1007/3-540-60153-8_35
+        [2] Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in scheduling the
+            IBM SP2 with backfilling", IEEE TPDS 12(6), 2001, pp. 529-543, section 2.1. doi:10.1109/71.932708
+        [3] Tsafrir, Etsion, Feitelson: "Backfilling using system-generated predictions rather than user runtime
+            estimates", IEEE TPDS 18(6), 2007, pp. 789-803. doi:10.1109/TPDS.2007.70606 (`backfill=sjf`)
     """
 
     options_type: ClassVar[type[Options]] = EasyOptions

@@ -7,13 +7,16 @@ from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 class Fcfs(QueueDispatcher):
     """Start jobs strictly in order; the first that does not fit holds back all others.
 
-    With the default ordering no job is overtaken. With another ordering this is strict list scheduling in that order.
+    Under another ordering than that of arrival this is strict list scheduling in that order.
 
-    Guarantee: if job i stands before job j in the queue, start(i) <= start(j). No job starves, if each one ends.
-    Time: O(1) per decision when nothing can start, else O(s) placements for s jobs started.
-    Deviations: none.
-    References: [1] Feitelson, Rudolph, Schwiegelshohn, Sevcik, Wong: "Theory and practice in parallel job scheduling",
-        JSSPP 1997 (as the baseline).
+    Typical use: the baseline that every other dispatcher should beat. Anybody can predict what it does.
+    Limits: a large part of the machine stands idle while a large job waits.
+    Guarantee: if job i stands before job j in the queue, `start(i) <= start(j)`. No job starves if each job ends.
+    Time: `O(1)` for a decision if nothing can start, else `O(s)` placements for s jobs started.
+    Deviations: none. It gives the schedules of batsched's fcfs_fast.
+    References:
+        [1] Feitelson, Rudolph, Schwiegelshohn, Sevcik, Wong: "Theory and practice in parallel job scheduling", JSSPP
+            1997 (as the baseline).
     """
 
     def begin(self, ledger: Ledger) -> None:

@@ -10,12 +10,17 @@ from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 class Filler(QueueDispatcher):
     """Go through the queue in order and start every job that fits now. Large jobs may starve.
 
-    Guarantee: after each decision no waiting job fits what is free. There is none on waiting times.
-    Time: see `Lanes` when capacity was freed (with an ordering that changes over time, O(q) for q waiting jobs);
-        otherwise only new jobs are looked at, since a job that did not fit cannot fit before capacity is freed.
-    Deviations: none from Batsim's `filler`, whose schedules this reproduces.
-    References: [1] Dutot, Mercier, Poquet, Richard: "Batsim: a realistic language-independent resources and jobs
-        management systems simulator", JSSPP 2015 (the simulator whose reference schedulers have it).
+    Typical use: to see how full a machine can be kept without planning.
+    Limits: a large job waits for as long as smaller jobs keep coming.
+    Guarantee: after each decision no waiting job fits what is free. There is no guarantee on waiting times.
+    Time: `O(l + c (log l + n))` when capacity was freed, for c jobs that are tried and l groups of jobs that ask alike,
+        of at most n jobs each. With an ordering that changes over time it is `O(q)` placements for q waiting jobs. When
+        nothing was freed, only new jobs are tried.
+    Deviations: none. It gives the schedules of Batsim's `filler`.
+    References:
+        [1] Dutot, Mercier, Poquet, Richard: "Batsim: a realistic language-independent resources and jobs management
+            systems simulator", JSSPP, LNCS 10353, 2017, pp. 178-197 (the simulator whose schedulers have it).
+            doi:10.1007/978-3-319-61756-5_10
     """
 
     searches: ClassVar[bool] = True

@@ -28,12 +28,11 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 class LookAheadOptions(EasyOptions, frozen=True, kw_only=True):
     """Options of look-ahead.
 
-    ordering, placement, default_walltime, prediction, rjms_delay, reservation, backfill: as for easy.
-    room: the largest share of each resource that a long job may have to leave free for shorter jobs. Each decision
-        chooses among nothing, a third of it, and all of it. 0 switches looking ahead off.
-    shorter: room is kept for jobs that are expected to run for at most this part of a job's own expected time.
-    samples: simulate so many futures at each decision.
-    arrivals: let so many jobs come in each future.
+    room: The largest share of each resource that a long job may have to leave free for shorter jobs. Each decision
+        chooses among nothing, a third of this share, and all of it. 0 switches looking ahead off.
+    shorter: A job counts as shorter if its expected run time is at most 1/`shorter` of the long job's.
+    samples: Simulate this many futures at each decision that looks ahead.
+    arrivals: Let this many further jobs arrive in each simulated future.
     """
 
     ordering: str = "late-first"
@@ -48,20 +47,25 @@ class LookAhead(Easy):
 
     Most slowdown is that of short jobs that come when long ones hold the machine. So a long job may start only if it
     leaves some room free: up to `room` of each resource, in proportion to how many of the last 300 jobs were far
-    shorter. How much pays depends on what comes. So at each decision at which it matters, futures are drawn from what
-    was seen so far (run times from the jobs that ended, arrivals from those that came). EASY is simulated in them with
-    no room, a third of `room`, and all of it, and the decision is made with the share that costs the jobs the least
-    slowdown. A job too wide to leave the room, and a late one, need not leave any.
+    shorter. How much pays depends on what comes. So each decision at which it matters draws futures from what was seen
+    so far: run times from the jobs that ended, arrivals from those that came. It simulates EASY in them with no room, a
+    third of `room`, and all of it, and decides with the share that costs the jobs the least slowdown. A job too wide to
+    leave the room, and a late one, need not leave any.
 
-    Guarantee: with `late-first`, the default ordering, the first late job starts no later than its shadow time, as with
-        easy, if no job outlives its expected end. So no job starves if walltimes are known. Jobs that are not late may
-        be held back for as long as room pays.
-    Time: O(s k) rollouts at a decision at which room matters, for s samples and k = 3 shares, see
-        `batdispatch.parts.rollouts`; else O(q log q + r) for q waiting and r running jobs.
-    Deviations: the dispatcher is ours. Futures pool the nodes.
-    References: [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995 (EASY). [2] Lelong, Reis, Trystram: "Tuning
-        EASY-backfilling queues", JSSPP 2017 (orders and the threshold). [3] Bertsekas, Tsitsiklis, Wu: "Rollout
-        algorithms for combinatorial optimization", Journal of Heuristics 3, 1997.
+    Typical use: where the mean slowdown matters and many short jobs come beside long ones.
+    Limits: the longest wait is far longer than under `easy` in order of arrival, and the mean wait grows. Futures pool
+        the nodes. No room is kept before 20 jobs have come and one has ended.
+    Guarantee: `start(j) <= shadow(j)` for the first late job j, as under `easy`, with the default ordering `late-first`
+        and if no job outlives its expected end. So no job starves if walltimes are known. Jobs that are not late may be
+        held back for as long as room pays. There is no guarantee on the slowdown.
+    Time: `O(3 k e (q + r log r))` for a decision at which room matters, with k `samples`, e events of a future, q
+        waiting jobs and `arrivals` more, and r running jobs. Any other decision is `O(q log q + r)`.
+    Deviations: none, since this dispatcher is ours.
+    References:
+        [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995. doi:10.1007/3-540-60153-8_35 (EASY)
+        [2] Lelong, Reis, Trystram: "Tuning EASY-backfilling queues", JSSPP 2017 (orders and the threshold).
+        [3] Bertsekas, Tsitsiklis, Wu: "Rollout algorithms for combinatorial optimization", Journal of Heuristics 3,
+            1997, pp. 245-262. doi:10.1023/A:1009635226865
     """
 
     options_type: ClassVar[type[Options]] = LookAheadOptions

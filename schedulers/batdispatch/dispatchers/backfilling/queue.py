@@ -33,11 +33,12 @@ from batdispatch.parts.prediction import Predictions
 class QueueOptions(Options, frozen=True, kw_only=True):
     """Options of every queue dispatcher.
 
-    ordering: which waiting job goes first (`batdispatch list orderings`).
-    placement: on which free hosts a job goes (`batdispatch list placements`).
-    default_walltime: seconds that a job without a walltime is expected to run; infinite unless given. No job is killed
-        by it.
-    prediction: how long jobs are expected to run (`batdispatch list predictions`); no prediction exceeds the walltime.
+    ordering: Take the waiting jobs in this order (`batdispatch list orderings`).
+    placement: Choose the hosts of a job by this rule (`batdispatch list placements`).
+    prediction: Expect jobs to run as long as this method says (`batdispatch list predictions`), but never longer than
+        their walltimes.
+    default_walltime: Expect a job without a walltime to run for this many seconds. `inf` (the default): for ever. The
+        option kills no job.
     """
 
     ordering: str = "fcfs"
@@ -49,12 +50,12 @@ class QueueOptions(Options, frozen=True, kw_only=True):
 class PlanOptions(QueueOptions, frozen=True, kw_only=True):
     """Options of every queue dispatcher that plans ahead.
 
-    correction: once a running job has outlived its prediction, expect it to run for so long in all, but never longer
-        than its walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and
-        30 minutes, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times, and
-        so on.
-    rjms_delay: in the plan, add so many seconds to how long each job is expected to run, for the time that the resource
-        manager may take to end a job. Batsim's reference schedulers add 5.
+    correction: Expect a job that has outlived its prediction to run for this long in all, but never longer than its
+        walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and 30
+        minutes longer, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times,
+        and so on.
+    rjms_delay: Add this many seconds to the expected run time of each job, in the plan only, for the time that the
+        resource manager takes to end a job. 0 adds nothing. Batsim's reference schedulers add 5.
     """
 
     correction: Growing = DEFAULT

@@ -25,14 +25,15 @@ from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanO
 class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
     """Options of slurm-backfill. The names in brackets are Slurm's.
 
-    ordering: Slurm's `basic`, or `multifactor` with weights (PriorityType); any other ordering will do.
-    placement, default_walltime, prediction: see `batdispatch explain fcfs`.
-    queue_depth: at each event, try at most so many jobs (default_queue_depth).
-    interval: backfill at most once in so many seconds of simulated time (bf_interval).
-    depth: when backfilling, try at most so many jobs (bf_max_job_test).
-    reservations: when backfilling, reserve nodes for so many of the jobs that cannot start; 0: for all of them
-        (bf_job_part_count_reserve).
-    window: reserve nothing for a job that could only start more than so many seconds from now (bf_window, which is in
+    ordering: Take the waiting jobs in this order: Slurm's `basic`, or `multifactor` with weights (PriorityType), or any
+        other ordering.
+    queue_depth: Try at most this many jobs at each event (default_queue_depth).
+    interval: Make at most one backfill pass in this many seconds of simulated time (bf_interval). 0: a pass at each
+        event.
+    depth: Try at most this many jobs in a backfill pass (bf_max_job_test).
+    reservations: Reserve nodes for this many of the jobs that cannot start, in each pass (bf_job_part_count_reserve). 0
+        (the default): for all that the pass tries.
+    window: Reserve nothing for a job that could only start more than this many seconds from now (bf_window, which is in
         minutes).
     """
 
@@ -51,16 +52,33 @@ class SlurmBackfill(PlanningQueue):
     nodes that are reserved for nobody in that time. Otherwise the nodes of its earliest start are reserved for it, all
     of each node, even if the job would use a part. The next pass makes all reservations anew.
 
-    Guarantee: start(head) <= the start reserved for it in the first pass in which it is the head of the queue, if it
+    Typical use: the baseline for clusters that run Slurm, and for papers that compare themselves with Slurm.
+    Limits: a job that fits, but stands behind one that does not, waits for the next pass. A job beyond `depth` is not
+        looked at while as many jobs wait before it. It needs walltimes, as Slurm's backfilling does.
+    Guarantee: `start(head) <= reserved(head)`, its start in the first pass in which it is the head of the queue, if it
         stays the head, no job outlives its expected end, no host goes away, and the placement finds a place whenever
-        there is one. There is none for a job whose reservation would begin later than `window` from then.
-    Time: O(d s) for d jobs tried in a pass with s steps of what runs and what is reserved; at each event O(k)
-        placements for k jobs started (with an ordering that changes over time, O(q log q) for q waiting jobs).
-    Deviations: Slurm looks every `bf_interval` whether there is something to do. Here a pass comes with the event, or,
-        if the last pass is less than `interval` old, when it is. There is one partition, and a pass takes no time. Left
-        out: rounding of times to `bf_resolution`, `sched_interval`, limits per user, preemption, advance reservations.
-    References: [1] SchedMD: Scheduling Configuration Guide, https://slurm.schedmd.com/sched_config.html. [2] Yoo,
-        Jette, Grondona: "SLURM: simple Linux utility for resource management", JSSPP 2003.
+        there is one. There is no guarantee for a job whose reservation would begin later than `window` from then, nor
+        for the jobs behind the head.
+    Time: `O(d s)` for d jobs tried in a pass, at most `depth`, with s steps of what runs and what is reserved. An event
+        costs `O(k)` placements for k jobs started, and `O(q log q)` more for q waiting jobs with an ordering that
+        changes over time.
+    Deviations:
+        - Slurm looks every `bf_interval` whether there is something to do. Here a pass comes with the event, or, if the
+          last pass is less than `interval` old, as soon as it is that old.
+        - A pass takes no simulated time. Slurm's takes seconds with long queues, and gives locks back in between
+          (`bf_max_time`, `bf_yield_interval`, `bf_continue`).
+        - A reservation keeps licences as well as nodes.
+        - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
+          job, as for every dispatcher. A pass does not plan around an advance reservation to come.
+        - Left out: rounding of times to `bf_resolution`, the main loop's `sched_interval`, limits per partition and
+          user in a pass (`bf_max_job_part`, `bf_max_job_user`, `bf_max_job_start`), preemption, requeueing,
+          heterogeneous jobs.
+    References:
+        [1] SchedMD: Scheduling Configuration Guide, https://slurm.schedmd.com/sched_config.html; slurm.conf,
+            https://slurm.schedmd.com/slurm.conf.html; Multifactor Priority Plugin,
+            https://slurm.schedmd.com/priority_multifactor.html.
+        [2] Yoo, Jette, Grondona: "SLURM: simple Linux utility for resource management", JSSPP 2003, LNCS 2862, pp.
+            44-60. doi:10.1007/10968987_3
     """
 
     #: Id of each job that the last backfill pass reserved nodes for -> when its reservation begins, s.

@@ -41,24 +41,25 @@ NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 class PlanningOptions(Options, frozen=True, kw_only=True):
     """Options of every dispatcher that plans the waiting jobs together.
 
-    ordering: put the jobs that would fit now in this order, decide about the first `window` of them, and prefer the
-        first of those that could start together (`batdispatch list orderings`).
-    placement: choose the hosts of a job by this rule (`batdispatch list placements`).
-    prediction: expect jobs to run as long as this method says (`batdispatch list predictions`), and never longer than
+    ordering: Take the jobs that would fit now in this order (`batdispatch list orderings`). The first `window` of them
+        are planned, and of those that could start together the first one is preferred.
+    placement: Choose the hosts of a job by this rule (`batdispatch list placements`).
+    prediction: Expect jobs to run as long as this method says (`batdispatch list predictions`), but never longer than
         their walltimes.
-    default_walltime: expect a job without a walltime to run for so many seconds; infinite unless given.
-    correction: once a running job has outlived its prediction, expect it to run for so long in all, but never longer
-        than its walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and
-        30 minutes, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times, and
-        so on. `second`: a second longer than it has run.
-    wake: decide again when a start was planned that did not come, or at once if more jobs could start than the window
-        held. Without it, decide only when something happens.
-    rjms_delay: in the plan, add so many seconds to how long each job is expected to run, for the time that the resource
-        manager may take to end a job. Batsim's reference schedulers add 5.
-    window: decide about at most so many of the jobs that would fit now together.
-    ahead: plan for so many of the jobs that do not fit now too, so that others do not delay them. 0, as published: for
-        none.
-    reserve: when a long job starts, keep up to this share of each resource free for much shorter jobs (at most a tenth
+    default_walltime: Expect a job without a walltime to run for this many seconds. `inf` (the default): for ever. The
+        option kills no job.
+    correction: Expect a job that has outlived its prediction to run for this long in all, but never longer than its
+        walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and 30
+        minutes longer, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times,
+        and so on. `second`: a second longer than it has run.
+    wake: Decide again when a job that the plan waited for has not ended in time, or when more jobs could start than the
+        window held. `false`: decide only when something happens.
+    rjms_delay: Add this many seconds to the expected run time of each job, in the plan only, for the time that the
+        resource manager takes to end a job. 0 adds nothing. Batsim's reference schedulers add 5.
+    window: Plan at most this many of the jobs that would fit now.
+    ahead: Plan a start for this many of the jobs that do not fit now as well, so that others do not delay them. 0, as
+        in the papers: for none.
+    reserve: When a long job starts, keep up to this share of each resource free for much shorter jobs (at most a tenth
         as long) like those that arrived recently. 0 switches this off, as in the papers.
     """
 

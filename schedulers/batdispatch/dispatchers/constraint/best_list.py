@@ -18,11 +18,14 @@ from batdispatch.parts.solving import Found, settled
 class BestListOptions(PlanningOptions, frozen=True, kw_only=True):
     """Options of best-list.
 
-    ordering: the first of the lists is in this order, too.
-    placement: unless given, `scarce` with capacity=nodes and `first-fit` with capacity=pooled.
+    ordering: Make the first of the lists in this order, and take the jobs of the window by it (`batdispatch list
+        orderings`).
+    placement: Choose the hosts of a job by this rule (`batdispatch list placements`). Unless given, it is `scarce` with
+        `capacity=nodes`, and `first-fit` with `capacity=pooled`.
     capacity: `nodes`: plan the jobs on the nodes. `pooled`: plan the jobs as if all nodes were one, and place only
-        those that start now; a job that finds no place waits for the next decision.
-    tries: try so many changes of the best plan; each puts a job that waits at the front of the plan's list.
+        those that start now. A job that finds no place then waits for the next decision.
+    tries: Try this many changes of the best plan. Each one moves a job that waits in the plan to the front of its list.
+        0: none.
     """
 
     placement: str = ""
@@ -38,16 +41,21 @@ class BestList(PlanningDispatcher):
     the lists are by the ordering, by duration, by area (duration x share of the machine), and by Smith's rule [2] for
     the weights 1/duration.
 
-    Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for. A plan never exceeds
-        a capacity, and its total slowdown is at most that of the search rule's plan.
-    Time: at each decision O(tries + 5) list schedules of at most window + ahead jobs, each O(n s p) with s steps (one
-        per running and planned job) and p for one placement.
-    Deviations: none; this dispatcher is ours.
+    Typical use: mixed workloads with many short jobs, and nodes with several scarce resources.
+    Limits: wide jobs may starve: of the jobs that do not fit now only `ahead` are planned for. Durations are rounded up
+        to whole seconds.
+    Guarantee: `slowdown(plan) <= slowdown(first plan)`, in sum over the planned jobs. No plan exceeds a capacity. There
+        is no guarantee on waiting times.
+    Time: `O((tries + 5) n s p)` for a decision, with n jobs planned (at most `window` + `ahead`), s steps (one per
+        running and planned job), and p for one placement.
+    Deviations: none, since this dispatcher is ours.
     References:
-        [1] C. Galleguillos, Z. Kiziltan, R. Soto. A constraint programming-based job dispatcher for modern HPC systems
-            and applications. 2020. Section 3.
-        [2] W. E. Smith. Various optimizers for single-stage production. Naval Research Logistics Quarterly, 3, 1956,
-            pp. 59-66.
+        [1] Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
+            applications", 2020, arXiv:2009.10348, section 3 (the search rule of the first plan).
+        [2] Smith: "Various optimizers for single-stage production", Naval Research Logistics Quarterly 3, 1956, pp.
+            59-66 (the fourth list). doi:10.1002/nav.3800030106
+        [3] Kolisch: "Serial and parallel resource-constrained project scheduling methods revisited", European Journal
+            of Operational Research 90, 1996 (forward and serial plans).
     """
 
     options_type: ClassVar[type[Options]] = BestListOptions

@@ -16,9 +16,9 @@ from batdispatch.parts.solving import Found
 class Hcp19Options(SearchOptions, frozen=True, kw_only=True):
     """Options of HCP'19.
 
-    placement: the second stage places by this rule; best fit, as published.
-    repair: when jobs find no place, make the schedule again at once from a list, up to so many times. 0, as published:
-        they wait for the next decision.
+    placement: Place the jobs of the second stage by this rule. The default is best fit, as published.
+    repair: When jobs find no place, make the schedule again at once from a list, up to this many times. 0, as
+        published: these jobs wait for the next decision.
     """
 
     repair: NotNegative = 0
@@ -29,21 +29,27 @@ class Hcp19(SearchDispatcher):
 
     In the first stage, a search looks for the least sum of slowdowns under one cumulative constraint per resource. It
     sets times forward: of the jobs that can start first, the shortest starts as early as it can, and so on. It goes on
-    for better schedules until the limit, which is doubled, four times at most, until two limits in a row give the
-    same cost. In the second stage, the jobs that start now are placed by best fit in the order of priority. A job that
-    finds no place waits for the next decision [1].
+    for better schedules until the limit, which is doubled, four times at most, until two limits in a row give the same
+    cost. In the second stage, the jobs that start now are placed by best fit in the order of priority. A job that finds
+    no place waits for the next decision [1].
 
-    Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for, and a planned start
-        may find no nodes. What is started never exceeds a capacity.
-    Time: bounded by 16 `work` at each decision; the model has |Q| variables and |R| cumulatives for |Q| jobs in the
-        window and |R| resources. The second stage takes O(|Q| p) for p for one placement.
-    Deviations: the limits are deterministic in place of the authors' wall clock, and a doubled limit goes on where they
-        begin anew. A schedule that still improves at the last limit is taken. Any request takes part in the first
-        stage, by what it takes of the machine at least; the placement takes care of what the first stage does not know.
-        A job that has no walltime is expected to run for 10^8 s.
+    Typical use: to compare with the papers, on machines of any size. For everyday use take `best-list`.
+    Limits: a planned start may find no nodes. Wide jobs may starve. Durations are rounded up to whole seconds.
+    Guarantee: what is started never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not
+        fit now only `ahead` are planned for.
+    Time: bounded by `16 work` deterministic seconds at each decision. The model has `|Q|` variables and `|R|`
+        cumulatives for |Q| jobs in the window and |R| resources. The second stage takes `O(|Q| p)` for p for one
+        placement.
+    Deviations:
+        - The limits are deterministic in place of the authors' wall clock. A doubled limit goes on where the authors
+          begin anew.
+        - A schedule that still improves at the last limit is taken. The authors' code counts it as a failure.
+        - Any request takes part in the first stage, by what it takes of the machine at least. The placement takes care
+          of what the first stage does not know.
+        - A job that has no walltime is expected to run for 10^8 s.
     References:
-        [1] C. Galleguillos, Z. Kiziltan, A. Sîrbu, O. Babaoglu. Constraint programming-based job dispatching for modern
-            HPC applications. CP 2019, LNCS 11802, pp. 438-455.
+        [1] Galleguillos, Kiziltan, Sîrbu, Babaoglu: "Constraint programming-based job dispatching for modern HPC
+            applications", CP 2019, LNCS 11802, pp. 438-455, section 5. doi:10.1007/978-3-030-30048-7_26
     """
 
     options_type: ClassVar[type[Options]] = Hcp19Options

@@ -17,10 +17,10 @@ from batdispatch.parts.solving import Found
 class Pcp19Options(SearchOptions, frozen=True, kw_only=True):
     """Options of PCP'19.
 
-    placement: by default, jobs go where the model puts them, and those that it cannot plan by this rule. Under any
-        other placement, what starts now is placed by it, and waits if it finds no place.
-    most_variables: build no model with more variables than this, as the paper counts them. An instance that needs more
-        gets the fallback, and the next window is half as large.
+    placement: By default, the model places the jobs that it plans, and this rule places those that it cannot express.
+        Any other placement places whatever starts now, and a job that finds no place waits.
+    most_variables: Build no model with more variables than this, counted as in the paper. An instance that needs more
+        is given to the fallback, and the next window is half as large.
     """
 
     most_variables: Positive = 50_000
@@ -29,27 +29,32 @@ class Pcp19Options(SearchOptions, frozen=True, kw_only=True):
 class Pcp19(SearchDispatcher):
     """Schedules and places the waiting jobs together, with a variable for each unit that each node could hold [1].
 
-    The model is exact for units and amounts, and grows with the number of nodes: it is for small machines only. The
-    search sets times forward: of the jobs that can start first, the shortest starts as early as it can, on the first
-    nodes that have room, and so on. It goes on for better plans until the limit, which is doubled, four times at most,
-    until two limits in a row give the same cost. The jobs that the plan starts now start, and the rest is planned anew
-    at the next decision. A machine on which a full window of jobs of one unit would exceed `most_variables` is refused.
+    The model is exact for units and amounts, and grows with the number of nodes. The search sets times forward: of the
+    jobs that can start first, the shortest starts as early as it can, on the first nodes that have room, and so on. It
+    goes on for better plans until the limit, which is doubled, four times at most, until two limits in a row give the
+    same cost. The jobs that the plan starts now start, and the rest is planned anew at the next decision.
 
-    Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for. A plan never exceeds
-        a capacity.
-    Time: bounded by 16 `work` at each decision; the model has |Q| + sum_i sum_n p[i, n] variables [2, section 2.2],
-        where p[i, n] is how many units of job i node n holds.
-    Deviations: the limits are deterministic in place of the authors' wall clock, and a doubled limit goes on where they
-        begin anew. A plan that still improves at the last limit is taken. The search puts off jobs, until the next job
-        can end, where the authors' puts off units. A job whose request the model cannot express (see
-        `batdispatch.dispatchers.constraint.models.problem`) keeps the start and the place of a list schedule, and the
-        others are planned around it. Whole hosts that are all alike are one node. A job that has no walltime is
-        expected to run for 10^8 s.
+    Typical use: to compare with the papers, on small machines.
+    Limits: a machine on which a full window of jobs of one unit would exceed `most_variables` is refused. An instance
+        that exceeds them is not searched, and the next window is half as large. Wide jobs may starve.
+    Guarantee: a plan never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not fit now
+        only `ahead` are planned for.
+    Time: bounded by `16 work` deterministic seconds at each decision. The model has `|Q| + sum_i sum_n p[i, n]`
+        variables [2, section 2.2], where p[i, n] is how many units of job i node n holds.
+    Deviations:
+        - The limits are deterministic in place of the authors' wall clock. A doubled limit goes on where the authors
+          begin anew.
+        - A plan that still improves at the last limit is taken. The authors' code counts it as a failure.
+        - The search puts off whole jobs, until the next job can end. The authors' puts off units, by a second.
+        - A job whose request the model cannot express (see `batdispatch.dispatchers.constraint.models.problem`) keeps
+          the start and the place of a list schedule, and the others are planned around it.
+        - Whole hosts that are all alike are one node.
+        - A job that has no walltime is expected to run for 10^8 s.
     References:
-        [1] C. Galleguillos, Z. Kiziltan, A. Sîrbu, O. Babaoglu. Constraint programming-based job dispatching for modern
-            HPC applications. CP 2019, LNCS 11802, pp. 438-455.
-        [2] C. Galleguillos, Z. Kiziltan, R. Soto. A constraint programming-based job dispatcher for modern HPC systems
-            and applications. 2020.
+        [1] Galleguillos, Kiziltan, Sîrbu, Babaoglu: "Constraint programming-based job dispatching for modern HPC
+            applications", CP 2019, LNCS 11802, pp. 438-455, section 4. doi:10.1007/978-3-030-30048-7_26
+        [2] Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
+            applications", 2020, arXiv:2009.10348, section 2.2.
     """
 
     options_type: ClassVar[type[Options]] = Pcp19Options

@@ -15,14 +15,14 @@ from batdispatch.parts.solving import Found
 class Pcp20Options(SearchOptions, frozen=True, kw_only=True):
     """Options of PCP'20.
 
-    units: `increasing`: the positions of a job's units increase, as in the authors' code. `different`: they are only
-        different, as in the paper, which finds fewer plans within the same limits.
+    units: `increasing`: the positions of a job's units increase, as in the authors' code. `different`: they only
+        differ, as in the paper. The search then finds fewer plans within the same limit.
     backtracking: `all`: the search takes back starts and positions, as published. `starts`: it takes back starts alone,
-        as the authors' later PCP'21 does, which finds better plans and proves nothing.
-    placement: by default, jobs go where the model puts them, and those that it cannot plan by this rule. Under any
-        other placement, what starts now is placed by it, and waits if it finds no place.
-    most_variables: build no model with more variables than this, as the paper counts them. An instance that needs more
-        gets the fallback, and the next window is half as large.
+        as the authors' later PCP'21 does. That finds better plans, and proves nothing.
+    placement: By default, the model places the jobs that it plans, and this rule places those that it cannot express.
+        Any other placement places whatever starts now, and a job that finds no place waits.
+    most_variables: Build no model with more variables than this, counted as in the paper. An instance that needs more
+        is given to the fallback, and the next window is half as large.
     """
 
     units: Literal["increasing", "different"] = "increasing"
@@ -39,23 +39,34 @@ class Pcp20(SearchDispatcher):
     priority starts as early as it can, and its positions get their largest values, the one with the fewest values left
     first. It goes on for better plans until the limit, and three times as long while it has none.
 
-    Guarantee: none on waiting times: of the jobs that do not fit now only `ahead` are planned for. A plan never exceeds
-        a capacity.
-    Time: bounded by `work` at each decision, 3 `work` while no plan is found; the model has |Q| + sum_i rn_i |R|
-        variables as the paper counts them, for rn_i units of job i and |R| resources.
-    Deviations: the limits are deterministic in place of the authors' wall clock. A start that leads to nothing better
-        is put off until the next job can end, and not by a second. The positions of a job's units increase in place of
-        being all different (see `units`). The implied cumulative on positions is left out: the paper prints start times
-        as its demands, which is not implied. A unit is kept off two nodes by the last position that it covers; the
-        paper prints the one behind it. Amounts are counted in their greatest common divisor. Where a resource has
-        thousands of positions, the bounds of each node's positions stand for the map from positions to nodes. A job
-        whose request the model cannot express (see `batdispatch.dispatchers.constraint.models.problem`) keeps the start
-        and the place of a list schedule by the search rule, and the others are planned around it. Whole hosts that are
-        all alike are one node. A job that has no walltime is expected to run for 10^8 s.
+    Typical use: to compare with the paper. For everyday use take `best-list`.
+    Limits: a decision takes long. An instance that exceeds `most_variables` is not searched, and the next window is
+        half as large. Wide jobs may starve. Durations are rounded up to whole seconds.
+    Guarantee: a plan never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not fit now
+        only `ahead` are planned for.
+    Time: bounded by `work` deterministic seconds at each decision, `3 work` while no plan is found. The model has `|Q|
+        + sum_i rn_i |R|` variables as the paper counts them, for |Q| jobs in the window, rn_i units of job i and |R|
+        resources.
+    Deviations:
+        - The limits are deterministic in place of the authors' wall clock.
+        - If a start leads to nothing better, the job is put off until the next job can end. A search that puts it off
+          by a second finds no plan for many instances.
+        - The positions of a job's units increase, as in the authors' published code. In the paper they are all
+          different (`units=different`), for which fewer plans are found within the same limit.
+        - The implied cumulative on positions is left out. The paper prints start times as its demands, which is not
+          implied and makes feasible instances infeasible.
+        - A unit is kept off two nodes by the last position that it covers. The paper prints the position behind it.
+        - Amounts are counted in their greatest common divisor.
+        - Where a resource has thousands of positions (memory in MiB), the bounds of each node's positions stand for the
+          map from positions to nodes.
+        - A job whose request the model cannot express (see `batdispatch.dispatchers.constraint.models.problem`) keeps
+          the start and the place of a list schedule, and the others are planned around it.
+        - Whole hosts that are all alike are one node.
+        - A job that has no walltime is expected to run for 10^8 s.
     References:
-        [1] C. Galleguillos, Z. Kiziltan, R. Soto. A constraint programming-based job dispatcher for modern HPC systems
-            and applications. 2020. Sections 2.2 (scheduling model, objective, priority) and 3 (allocation model,
-            search).
+        [1] Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
+            applications", 2020, arXiv:2009.10348, sections 2.2 (scheduling model, objective, priority) and 3
+            (allocation model, search).
     """
 
     options_type: ClassVar[type[Options]] = Pcp20Options

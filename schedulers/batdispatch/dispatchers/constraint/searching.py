@@ -51,11 +51,17 @@ def searched(
 class SearchOptions(PlanningOptions, frozen=True, kw_only=True):
     """Options of the dispatchers that search a model.
 
-    work: search for so many deterministic seconds at each decision, about as long on a processor. The papers have 1 s.
-    wall: stop after so many seconds of wall-clock time at each decision. This safety net makes a run depend on the
-        machine, so that each such stop is counted as a fallback.
-    correction: see `batdispatch explain best-list`; `second`, as published.
-    wake: see `batdispatch explain best-list`; off, as published.
+    work: Search for at most this many deterministic seconds before the published rule extends the limit. A
+        deterministic second takes about a second of a processor, and ends at the same place on every machine. The
+        papers have 1 s.
+    wall: Stop the search after this many seconds of wall-clock time at each decision. This is a safety net: a stop
+        makes the run depend on the machine, so each one is counted as a fallback.
+    correction: Expect a job that has outlived its prediction to run for this long in all, but never longer than its
+        walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and 30
+        minutes longer, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times,
+        and so on. `second`, as published: a second longer than it has run.
+    wake: Decide again when a job that the plan waited for has not ended in time, or when more jobs could start than the
+        window held. `false`, as published: decide only when something happens.
     """
 
     work: Seconds = 1.0

@@ -14,11 +14,8 @@ from batdispatch.layers.resizing_options import Bandwidth, Mode, Moldable, Redis
 class DmrOptions(SlurmOptions, frozen=True, kw_only=True):
     """Options of DMR.
 
-    policy, mode, timeout, redistribution, bandwidth, check_cost, expand_cost, shrink_cost: see
-        `batdispatch explain resizing`.
-    acknowledge, walltime, charge, moldable: see `batdispatch explain resizing`.
-    ordering, placement, default_walltime, prediction, queue_depth, interval, depth, reservations, window: see
-        `batdispatch explain slurm-backfill`.
+    policy, mode, timeout, redistribution, bandwidth, check_cost, expand_cost, shrink_cost: As for `resizing`.
+    acknowledge, walltime, charge, moldable: As for `resizing`.
     """
 
     policy: str = "dmr"
@@ -38,11 +35,23 @@ class DmrOptions(SlurmOptions, frozen=True, kw_only=True):
 class Dmr(Resizing):
     """Slurm's backfilling under `resizing`, as in the DMR API: running jobs shrink for waiting ones, and expand after.
 
-    Guarantee and time: as `slurm-backfill` and `resizing`, for jobs whose size stays.
-    Deviations: those of `slurm-backfill`, `resizing`, and `dmr` among the policies. The paper's multifactor priorities
-        have no weights by default, which is the order of arrival; `ordering=multifactor` gives others.
-    References: [1] Iserte, Mayo, Quintana-Orti, Beltran, Pena: "DMR API: improving cluster productivity by turning
-        applications into malleable", Parallel Computing 78 (2018).
+    Typical use: the baseline for malleable jobs. Rigid jobs run unchanged beside them.
+    Limits: those of `slurm-backfill` and `resizing`.
+    Guarantee: `start(head) <= reserved(head)` as under `slurm-backfill`, as long as no job is resized. Each logical job
+        ends exactly once and loses no work, as under `resizing`.
+    Time: that of `slurm-backfill` and `resizing`: `O(d s)` for a backfill pass, and `O(q s)` for a check of a job's
+        size.
+    Deviations:
+        - The paper's Slurm orders jobs by multifactor priorities with default values. These weigh nothing, so the order
+          is that of arrival; `ordering=multifactor` gives others.
+        - Slurm's backfilling itself is simplified as the card of `slurm-backfill` says.
+        - Slurm lets a resizer job wait for the nodes of an expansion. Here the layer takes them when they are free, and
+          no such job is submitted.
+        - The paper's two sentences on a job at its preferred size contradict each other.
+          `policy=dmr[idle_expand=false]` chooses the other one.
+    References:
+        [1] Iserte, Mayo, Quintana-Ortí, Beltran, Peña: "DMR API: improving cluster productivity by turning applications
+            into malleable", Parallel Computing 78, 2018, section 4.
     """
 
     options_type: ClassVar[type[Options]] = DmrOptions

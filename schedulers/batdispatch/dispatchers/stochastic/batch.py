@@ -34,13 +34,13 @@ _FEW = 8
 class BatchOptions(PlanOptions, frozen=True, kw_only=True):
     """Options of the batch scheduler.
 
-    requests, rate, speculate: see `batdispatch explain attempts`.
-    ordering: order in which a batch is planned and gaps are filled; the paper's is largest-area.
+    requests, rate, speculate: As for `attempts`.
+    ordering: Plan a batch and fill gaps in this order (`batdispatch list orderings`). The paper's is `largest-area`.
     plan: `rigid`: planned starts do not move, and what an early end frees is only filled. `repack`: planned starts move
         up at every end.
-    gain: with `repack`, a start moves up only if it comes earlier by at least this share of the time that is reserved
-        for the job; 0: by however little.
-    batch: most jobs planned together.
+    gain: With `plan=repack`, a start moves up only if it comes earlier by at least this share of the time that is
+        reserved for the job. 0: by however little.
+    batch: Plan at most this many jobs together.
     """
 
     ordering: str = "largest-area"
@@ -67,13 +67,22 @@ class StochasticBatch(Attempts):
     Speculation: a gap from now on is given to the job of largest `gain`, among those whose reservation, if any, begins
     after the gap. The job is stopped at the gap's end and keeps its reservation.
 
-    Guarantee: with a rigid plan no planned job starts earlier or later than planned, if no host goes away and small
-    jobs keep the times they are expected to take. Ends that are told a moment late move the plan by as much.
-    Time: an end costs a look at the plan around what it freed for each different size that waits, and a search of the
-    plan for each job that may fit a gap or moves up; on particular hosts, re-packing searches for every planned job.
-    Deviations: the paper does not say which hundred jobs make a batch nor whether jobs with a reservation may
-    speculate; small jobs fill gaps, and are planned alone when no long job waits.
-    References: Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
+    Typical use: to ask whether it pays to request more time than a job is likely to need.
+    Limits: small jobs, whose run time is known, only fill gaps, and are planned alone when no stochastic job waits.
+        Batsim must be started as for `attempts`.
+    Guarantee: `start(j) = planned(j)` with `plan=rigid`, for each planned job that does not succeed in a speculation
+        before, if no host goes away and small jobs keep the times they are expected to take. Ends that are told a
+        moment late move the plan by as much. Each stochastic job succeeds in the end.
+    Time: `O(s)` steps of the plan around what an end freed, for each different size that waits, and a search of the
+        plan for each job that may fit a gap or moves up. On particular hosts, re-packing searches for every planned
+        job.
+    Deviations:
+        - The paper does not say which hundred jobs make a batch. Here it is those that came first.
+        - The paper does not say whether a job with a reservation may speculate before it. Here it may.
+        - Small jobs fill gaps, and are planned alone when no long job waits.
+    References:
+        [1] Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
+            doi:10.1145/3337821.3337890
     """
 
     options_type: ClassVar[type[Options]] = BatchOptions

@@ -14,8 +14,7 @@ from batdispatch.layers.attempts import Attempts, Rate
 class StochasticConservativeOptions(PlanOptions, frozen=True, kw_only=True):
     """Options of stochastic conservative backfilling.
 
-    requests, rate, speculate: see `batdispatch explain attempts`.
-    ordering, placement, default_walltime, prediction: see `batdispatch explain conservative`.
+    requests, rate, speculate: As for `attempts`.
     """
 
     requests: str = "toptimal"
@@ -26,12 +25,22 @@ class StochasticConservativeOptions(PlanOptions, frozen=True, kw_only=True):
 class StochasticConservative(Attempts):
     """Conservative backfilling under `attempts`: each job that states its law runs attempt after attempt.
 
-    The plan is compressed at every end, so it re-packs: see `stochastic-easy`. Speculation: in gaps of the plan from
-    now on; a job is tried only where its own planned start is not before the gap's end, and keeps that start if it
-    fails.
+    The plan is compressed at every end, so an early end moves other starts up: see `stochastic-easy`. Speculation: in
+    gaps of the plan from now on; a job is tried only where its own planned start is not before the gap's end, and keeps
+    that start if it fails.
 
-    Guarantee and time: as conservative and `attempts`.
-    References: as `conservative` and `attempts`; the combination is this package's.
+    Typical use: where stochastic jobs should have a planned start.
+    Limits: those of `conservative` and `attempts`. A further attempt is a new job for the plan, so the start that was
+        planned is that of one attempt.
+    Guarantee: `start(a) <= planned(a)` for each attempt a, as under `conservative`, with limits in place of walltimes.
+        Each stochastic job succeeds in the end, as under `attempts`.
+    Time: that of `conservative` and `attempts`: `O(q s)` for a compression, and `O(log n)` for an attempt.
+    Deviations: the literature on stochastic jobs has no conservative backfilling. The combination is ours.
+    References:
+        [1] Mu'alem, Feitelson: "Utilization, predictability, workloads, and user runtime estimates in scheduling the
+            IBM SP2 with backfilling", IEEE TPDS 12(6), 2001, pp. 529-543, section 2.2. doi:10.1109/71.932708
+        [2] Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
+            doi:10.1145/3337821.3337890 (attempts)
     """
 
     options_type: ClassVar[type[Options]] = StochasticConservativeOptions

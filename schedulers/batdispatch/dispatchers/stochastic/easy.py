@@ -13,8 +13,7 @@ from batdispatch.layers.attempts import Attempts, Rate
 class StochasticEasyOptions(EasyOptions, frozen=True, kw_only=True):
     """Options of stochastic EASY.
 
-    requests, rate, speculate: see `batdispatch explain attempts`.
-    ordering, placement, default_walltime, prediction, reservation: see `batdispatch explain easy`.
+    requests, rate, speculate: As for `attempts`.
     """
 
     requests: str = "toptimal"
@@ -29,8 +28,16 @@ class StochasticEasy(Attempts):
     opposite of a rigid plan. A failed attempt goes to its place by the ordering as a job that has just arrived.
     Speculation: in what backfilling leaves free until the shadow time of the queue's head.
 
-    Guarantee and time: as EASY and `attempts`.
-    References: as `easy` and `attempts`; the combination is this package's.
+    Typical use: the baseline for stochastic jobs.
+    Limits: those of `easy` and `attempts`.
+    Guarantee: `start(head) <= shadow(head)` as under `easy`, with limits in place of walltimes. Each stochastic job
+        succeeds in the end, as under `attempts`.
+    Time: that of `easy` and `attempts`: `O(r + l + c (log l + n))` for a decision, and `O(log n)` for an attempt.
+    Deviations: the literature on stochastic jobs has no EASY backfilling. The combination is ours.
+    References:
+        [1] Lifka: "The ANL/IBM SP scheduling system", JSSPP 1995. doi:10.1007/3-540-60153-8_35 (EASY)
+        [2] Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
+            doi:10.1145/3337821.3337890 (attempts)
     """
 
     options_type: ClassVar[type[Options]] = StochasticEasyOptions

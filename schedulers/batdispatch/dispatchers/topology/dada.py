@@ -37,15 +37,15 @@ AFFINITIES: dict[str, Affinity] = {"valid-bytes": valid_bytes, "written-bytes": 
 class DadaOptions(TaskOptions, frozen=True, kw_only=True):
     """Options of DADA.
 
-    alpha: up to which share of the guessed makespan a host is filled with tasks for their data alone, before load
-        counts. 0: data do not count, which is the plain dual approximation.
-    communication: add the expected time of the transfers of missing data to a task's time on each host (the
-        variant called CP).
-    affinity: what makes a host attractive: the bytes of the task's data that its memory holds, of all data
-        (valid-bytes) or of those that the task changes (written-bytes).
-    batch: which tasks are placed together: all that wait for a host, anew whenever a host is idle (waiting), or those
-        that have just become ready, for good (fresh).
-    precision: the search for the makespan ends when its bounds are this close, relative to the upper one.
+    alpha: Fill a host with tasks for their data alone up to this share of the guessed makespan, before load counts. 0:
+        data do not count, which is the plain dual approximation.
+    communication: Add the expected time to copy a task's missing data to its time on each host. `true` is the variant
+        called CP.
+    affinity: What draws a task to a host: the bytes of its data that the host's memory holds, either of all its data
+        (`valid-bytes`) or of those that it changes (`written-bytes`).
+    batch: Which tasks are placed together. `waiting`: all that have not begun, anew whenever a host is idle. `fresh`:
+        those that have just become ready, for good.
+    precision: End the search for the makespan when its bounds are this close, relative to the upper one.
     """
 
     alpha: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
@@ -64,18 +64,29 @@ class Dada(TaskDispatcher):
     hosts. Bisection finds a small guess that works. Each idle host then runs the task that became ready first among
     those placed on it.
 
-    The affinity is a callable; `affinity` of an instance may be replaced by any other one.
-
-    Guarantee: for a batch on idle hosts, C_max <= (2 + alpha) / (1 - precision) C*_max, transfers not counted; there is
-        none on the makespan of a graph of tasks.
-    Time: O(log(n / precision) n (m + k)) for a batch of n tasks on m CPUs and k GPUs, beside sorting.
-    Deviations: the slides speak of one batch. Here what a busy host still has to do counts as its load. With `batch` =
-        `waiting` tasks that no host has begun are placed anew with the next batch. With `communication`, times
-        differ within a class, and "the least loaded" host is the one whose load becomes least. The runtime system of
-        the paper overlaps transfers with computation; here a host first gets its data and then computes.
-    References: [1] Bleuse, Gautier, Lima, Mounie, Trystram: "Scheduling data flow program in XKaapi: a new affinity
-        based algorithm for heterogeneous architectures", Euro-Par 2014, pp. 560-571. [2] Bleuse: "Apprehending
-        heterogeneity at (very) large scale", slides of the thesis defence, 2017, section 2.
+    Typical use: tile algorithms and other graphs of tasks on nodes with GPUs.
+    Limits: it knows nothing of the graph behind the ready tasks, so it may put off a task on the critical path. There
+        may be one class of hosts beside `cpu`.
+    Guarantee: `Cmax <= (2 + alpha) / (1 - precision) OPT` for a batch on idle hosts, copies not counted. There is no
+        guarantee on the makespan of a graph of tasks.
+    Time: `O(log(n / precision) n (m + k))` for a batch of n tasks on m cores and k GPUs, beside sorting `O(n (m + k))`
+        pairs.
+    Deviations:
+        - The slides describe one batch on idle hosts. Here what a busy host still has to do counts as its load, and for
+          GPUs also as work given to them.
+        - With `batch=waiting`, tasks that no host has begun are placed anew with the next batch. The slides leave this
+          open.
+        - A host takes the tasks placed on it in the order in which they became ready. The slides leave this open too.
+        - With `communication`, times differ within a class. The least loaded host is then the one whose load becomes
+          least.
+        - The runtime system of the paper overlaps copies with computation. Here a host first gets its data and then
+          computes.
+        - Acceptance is not monotone: a guess below the least makespan may be accepted although a larger one is
+          rejected. The guarantee does not depend on this.
+    References:
+        [1] Bleuse, Gautier, Lima, Mounié, Trystram: "Scheduling data flow program in XKaapi: a new affinity based
+            algorithm for heterogeneous architectures", Euro-Par 2014, LNCS 8632, pp. 560-571.
+        [2] Bleuse: "Apprehending heterogeneity at (very) large scale", slides of the thesis defence, 2017, section 2.
     """
 
     options_type: ClassVar[type[Options]] = DadaOptions

@@ -16,8 +16,8 @@ from batdispatch.dispatchers.topology.tasks import Resource, Task, task_of
 class HeftOptions(TaskOptions, frozen=True, kw_only=True):
     """Options of HEFT.
 
-    hold: plan a task's copies on its host, one after another before it computes, as they are executed here. Without it
-        they are planned beside all computation, as published.
+    hold: Plan the copies of a task on its host, one after another before it computes, as they are executed here.
+        `false`, as published: plan them beside all computation.
     """
 
     hold: bool = False
@@ -30,15 +30,22 @@ class Heft(TaskDispatcher):
     tasks in the planned order, each as soon as its data and predecessors allow. The plan is made anew when further
     tasks come, when a task fails, and when hosts come or go.
 
+    Typical use: the usual yardstick for graphs of tasks on unequal processors.
+    Limits: the plan knows only tasks that have been submitted, and is not made anew when tasks take longer than
+        planned.
     Guarantee: none.
-    Time: O((n + e) p + n^2) for a plan of n tasks with e edges on p hosts; then constant for each task.
-    Deviations: [1] has an edge's data leave as soon as they are made, beside all computation, and so does the plan.
-        Execution here copies data when the host is free for the task, so starts drift from the plan while its order is
-        kept; with `hold` the plan says so too. Data that no task of the plan makes come from the memory that holds
-        them, the main one at the start; [1] has no such data. Copies that an earlier task has brought to a memory are
-        not foreseen, as in [1].
-    References: [1] Topcuoglu, Hariri, Wu: "Performance-effective and low-complexity task scheduling for heterogeneous
-        computing", IEEE TPDS 13(3), 2002, section 4.
+    Time: `O((n + e) p + n^2)` for a plan of n tasks with e dependencies on p hosts. Each decision in between is linear
+        in the waiting tasks.
+    Deviations:
+        - In [1] data leave as soon as they are made, beside all computation, and so they do in the plan. Execution
+          copies them when the host is free for the task. So starts drift from the plan, whose order is kept. With
+          `hold` the plan counts copies as execution does.
+        - Data that no task of the plan makes come from the memory that holds them, the main one at the start. The paper
+          has no such data.
+        - Copies that an earlier task has brought to a memory are not foreseen, as in [1].
+    References:
+        [1] Topcuoglu, Hariri, Wu: "Performance-effective and low-complexity task scheduling for heterogeneous
+            computing", IEEE TPDS 13(3), 2002, pp. 260-274, section 4. doi:10.1109/71.993206
     """
 
     options_type: ClassVar[type[Options]] = HeftOptions

@@ -34,22 +34,25 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 class PinnedIoOptions(Options, frozen=True, kw_only=True):
     """Options of pinned-io.
 
-    line: put the nodes in line in this order: of their names (`names`) or numbers (`ids`), or along a curve through a
-        torus or mesh (`row-major`, `snake`, `hilbert`). `auto`: `snake` on a torus or mesh, else `names`.
-    window: end a batch this many seconds after it was planned; what is planned to end later stays in the queue. As long
-        as jobs stay, each batch may last twice as long as the one before. `inf`: a batch holds all jobs that wait.
-    batch: plan at most so many of the waiting jobs together, the first ones in order.
-    fill: let jobs run out of turn on nodes that the plan leaves free for long enough.
-    ordering: take the waiting jobs in this order, for a batch and to fill (`batdispatch list orderings`).
-    prediction: expect jobs to run as long as this method says (`batdispatch list predictions`), and never longer than
+    line: Put the nodes in line in this order: by name (`names`), by number (`ids`), or along a curve through a torus or
+        mesh (`row-major`, `snake`, `hilbert`). `auto`: `snake` on a torus or mesh, else `names`.
+    window: End a batch this many seconds after it was planned. Jobs that are planned to end later stay in the queue. As
+        long as jobs stay, each batch may last twice as long as the one before. `inf`: a batch holds all jobs that wait.
+    batch: Plan at most this many of the waiting jobs together, the first ones in order.
+    fill: Let jobs run out of turn on nodes that the plan leaves free for long enough. `false`: each job waits for its
+        turn.
+    ordering: Take the waiting jobs in this order, for a batch and to fill (`batdispatch list orderings`).
+    prediction: Expect jobs to run as long as this method says (`batdispatch list predictions`), but never longer than
         their walltimes.
-    default_walltime: expect a job without a walltime to run for so many seconds; infinite unless given.
-    rjms_delay: in the plan, add so many seconds to how long each job is expected to run, for the time that the resource
-        manager may take to end a job. Batsim's reference schedulers add 5.
-    level: after the rounding, move each job once to where the other jobs leave less load.
-    work: stop HiGHS after so many of its iterations for each plan.
-    wall: stop HiGHS after so many seconds of wall-clock time for each linear program. This safety net makes a run
-        depend on the machine, so that each such stop is counted as a fallback.
+    default_walltime: Plan a job without a walltime to run for this many seconds. `inf` (the default): as long as the
+        longest job whose run time is expected to end. The option kills no job.
+    rjms_delay: Add this many seconds to the expected run time of each job, in the plan only, for the time that the
+        resource manager takes to end a job. 0 adds nothing. Batsim's reference schedulers add 5.
+    level: After the rounding, move each job once to where the other jobs leave less load. `false`: leave the rounding
+        as it is.
+    work: Stop HiGHS after this many of its iterations for each plan.
+    wall: Stop HiGHS after this many seconds of wall-clock time for each linear program. This is a safety net: a stop
+        makes the run depend on the machine, so each one is counted as a fallback.
     """
 
     line: Order = "auto"
@@ -74,20 +77,32 @@ class PinnedIo(Dispatcher):
     ones move only what comes after them on the same nodes. The next batch is planned when all jobs of this one have
     started.
 
-    Guarantee: a plan whose jobs are all pinned has a largest load of at most 2 x the bound of the linear program, and a
-        makespan of at most (how long a node is taken already) + 3 x the largest load: on an idle machine 6 x the least
-        possible. Each plan states the bounds, the loads and the makespan. If no job outlives its expected end and no
-        host goes away, no job starts later than planned. If besides all jobs take as long as expected, batches of all
-        waiting jobs (`window=inf`) end within 26 times the least possible makespan [3].
-    Time: O(n m) and O(n^2) vector operations for a batch of n jobs on m nodes, beside a few linear programs of O(n + m)
-        rows; a decision otherwise costs a look at the jobs that have their turn, and with `fill` at the queue.
-    Deviations: what is not in [1]: jobs of which none is pinned, or pinned to several I/O nodes; nodes that are taken
-        when a batch is planned; levelling; lists other than that of Gergov's method; filling. The dispatcher's page
-        says how each is handled.
-    References: [1] R. Bleuse: "Apprehending heterogeneity at (very) large scale", PhD thesis, Université Grenoble
-        Alpes, 2017, on pinned I/O. [2] J. Gergov: "Algorithms for compile-time memory optimization", SODA 1999. [3]
-        D. B. Shmoys, J. Wein, D. P. Williamson: "Scheduling parallel machines on-line", SIAM Journal on Computing
-        24(6), 1995, pp. 1313-1331, section 2.
+    Typical use: machines on which a job has to run beside the I/O node that holds its data.
+    Limits: it plans for a short makespan, not for short waits, and needs walltimes or a prediction. Each job has its
+        nodes for itself. Of a torus it sees only the line through the routers.
+    Guarantee:
+        - `max load <= 2 Lambda` and `makespan <= held + 3 max load` for a plan whose jobs are all pinned, with Lambda
+          the optimum of the linear program and held how long a node is taken already. On an idle machine `makespan <= 6
+          Lambda <= 6 OPT`.
+        - If no job outlives its expected end and no host goes away, no job starts later than planned.
+        - If in addition all jobs take as long as expected, batches of all waiting jobs (`window=inf`, no more of them
+          than `batch`) have `makespan <= 26 OPT` [3].
+    Time: `O(n m)` and `O(n^2)` vector operations for a batch of n jobs on m nodes, beside a few linear programs of `O(n
+        + m)` rows. Any other decision looks at the jobs that have their turn, and with `fill` at the queue.
+    Deviations:
+        - The source plans one batch of jobs, each pinned to one I/O node, on an idle machine. Jobs that are pinned
+          nowhere or to several I/O nodes, nodes that are taken when a batch is planned, levelling, and filling are
+          ours.
+        - Gergov's tentative schedule is packed anew from several lists, and the shortest schedule is kept. One of the
+          lists has the guarantee.
+        - The next batch is planned when all jobs of this one have started. In [3] it waits until all have ended, and
+          holds all waiting jobs (`window=inf`).
+    References:
+        [1] Bleuse: "Apprehending heterogeneity at (very) large scale", PhD thesis, Université Grenoble Alpes, 2017, on
+            pinned I/O.
+        [2] Gergov: "Algorithms for compile-time memory optimization", SODA 1999.
+        [3] Shmoys, Wein, Williamson: "Scheduling parallel machines on-line", SIAM Journal on Computing 24(6), 1995, pp.
+            1313-1331, section 2.
     """
 
     #: It keeps a plan that no job is taken out of.

@@ -50,8 +50,8 @@ from batdispatch.dispatchers.topology.tasks import MAIN, Node, Resource, Task, t
 class TaskOptions(QueueOptions, frozen=True, kw_only=True):
     """Options of every dispatcher of tasks. Those of `filler` are for jobs that are no tasks.
 
-    transfers: estimated: a task's transfers take as long as they would alone. simulated: they are simulated as I/O jobs
-        and share links; this needs SimGrid or Batsim 4.
+    transfers: `estimated`: copies of a task's data take as long as they would alone. `simulated`: they are simulated as
+        I/O jobs and share links, which needs SimGrid or Batsim 4.
     """
 
     transfers: Literal["estimated", "simulated"] = "estimated"

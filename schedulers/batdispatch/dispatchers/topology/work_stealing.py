@@ -14,8 +14,8 @@ from batdispatch.dispatchers.topology.tasks import Resource, Task
 class WorkStealingOptions(TaskOptions, frozen=True, kw_only=True):
     """Options of work stealing.
 
-    locality: put a task that becomes ready into the queue of a host whose memory holds most bytes of its data; without
-        it, of the host that ended the last task it waited for.
+    locality: Put a task that becomes ready into the queue of a host whose memory holds most bytes of its data. `false`:
+        of the host that ended the last task it waited for.
     """
 
     locality: bool = True
@@ -25,20 +25,29 @@ class WorkStealing(TaskDispatcher):
     """Gives each host a queue of its own; an idle host with an empty queue steals from a host chosen at random.
 
     A host takes the newest task of its own queue that it can run, and steals the oldest one of another queue that it
-    can run. Run times play no part, so a CPU core may steal what a GPU would do much faster.
+    can run.
 
     With `locality`, of the hosts whose memory holds most of a task's data, the one that released the task has it if it
     is among them; else the one with the shortest queue. Tasks that nothing released begin in the queue of the first
     such host.
 
-    Guarantee: no host idles while a task is ready that it can run. There is none on the makespan, since hosts differ.
-    Time: O(p) for a task and for each try to steal, on p hosts, plus the length of queues whose tasks cannot run there.
-    Deviations: [1] analyses equal processors whose thieves try at random until they find work; here a thief chooses at
-        random among the queues that have something for it. [2] balances two queues of each worker, one of them bound
-        to its class; here every task may go to every class for which it states a run time.
-    References: [1] Blumofe, Leiserson: "Scheduling multithreaded computations by work stealing", J. ACM 46(5), 1999.
+    Typical use: the yardstick of runtime systems that know no run times.
+    Limits: run times play no part, so a core may steal what a GPU would do much faster, and everybody then waits for
+        it. Results depend on the seed.
+    Guarantee: no host idles while a task is ready that it can run. There is no guarantee on the makespan, since hosts
+        differ.
+    Time: `O(p)` for a task and for each try to steal, on p hosts, plus the length of queues whose tasks cannot run
+        there.
+    Deviations:
+        - [1] analyses equal processors whose thieves try at random until they find work. Here a thief chooses at random
+          among the queues that have something for it.
+        - [2] balances two queues of each worker, one of them bound to its class. Here every task may go to every class
+          for which it states a run time.
+    References:
+        [1] Blumofe, Leiserson: "Scheduling multithreaded computations by work stealing", Journal of the ACM 46(5),
+            1999, pp. 720-748. doi:10.1145/324133.324234
         [2] Gautier, Lima, Maillard, Raffin: "Locality-aware work stealing on multi-CPU and multi-GPU architectures",
-        MULTIPROG 2013.
+            MULTIPROG 2013.
     """
 
     options_type: ClassVar[type[Options]] = WorkStealingOptions

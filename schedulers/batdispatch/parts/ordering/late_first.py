@@ -19,10 +19,10 @@ REMEMBERED = 300
 class LateFirstOptions(Options, frozen=True, kw_only=True):
     """Options of late-first.
 
-    ordering: the order of the jobs that are not late.
-    after: no job is late before it has waited for so many seconds.
-    multiple: a job is late once it has waited so many times as long as recent jobs did on average. 0: `after` alone
-        decides.
+    ordering: Take the jobs that are not late in this order (`batdispatch list orderings`).
+    after: No job is late before it has waited for this many seconds.
+    multiple: A job is late once it has waited this many times as long as recent jobs waited on average. 0 (the
+        default): `after` alone decides.
     """
 
     ordering: str = "smallest-area"

@@ -26,15 +26,15 @@ Weight = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 class MultifactorOptions(Options, frozen=True, kw_only=True):
     """Options of multifactor. The names in brackets are Slurm's.
 
-    age: weight of the age factor (PriorityWeightAge).
-    size: weight of the job size factor (PriorityWeightJobSize).
-    fairshare: weight of the fair-share factor (PriorityWeightFairshare).
-    partition: weight of the partition factor (PriorityWeightPartition).
-    qos: weight of the factor of the quality of service (PriorityWeightQOS).
-    max_age: seconds of waiting after which the age factor is 1 (PriorityMaxAge).
-    favor_small: whether small jobs have the large size factors (PriorityFavorSmall).
-    half_life: seconds after which what a user has used counts half for the fair share; 0: use is never forgotten
-        (PriorityDecayHalfLife).
+    age: Weight of the age factor (PriorityWeightAge). 0 switches the factor off.
+    size: Weight of the job size factor (PriorityWeightJobSize). 0 switches the factor off.
+    fairshare: Weight of the fair-share factor (PriorityWeightFairshare). 0 switches the factor off.
+    partition: Weight of the partition factor (PriorityWeightPartition). 0 switches the factor off.
+    qos: Weight of the factor of the quality of service (PriorityWeightQOS). 0 switches the factor off.
+    max_age: A job's age factor is 1 once it has waited for this many seconds (PriorityMaxAge).
+    favor_small: Give small jobs the large size factors (PriorityFavorSmall). `false`: large jobs have them.
+    half_life: What a user has used counts half after this many seconds, for the fair share (PriorityDecayHalfLife). 0:
+        use is never forgotten.
     """
 
     age: Weight = 0

@@ -19,11 +19,9 @@ from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
 class ContiguousOptions(ShapeOptions, frozen=True, kw_only=True):
     """Options of the contiguous placement.
 
-    order: the order of the compute hosts. ids: as they are numbered. row-major, snake, hilbert: along such a curve
-        through the routers of a torus or mesh, those of one router by their numbers.
-    wrap: let a range go on at the beginning of the order behind its end.
-    fallback: once a job has waited for so many seconds, put it on any hosts if none form this shape, and count that.
-        none: never.
+    order: Line the compute hosts up in this order. `ids`: by number. `row-major`, `snake` and `hilbert`: along such a
+        curve through the routers of a torus or mesh, the hosts of one router by number.
+    wrap: Let a range go on at the beginning of the order behind its end. `false`: a range ends with the order.
     """
 
     order: Curve = "ids"

@@ -14,11 +14,9 @@ from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
 class ConvexOptions(ShapeOptions, frozen=True, kw_only=True):
     """Options of the convex placement.
 
-    rule: what must not be shared. links: no link on a route between two hosts of the job is on a route between two
-        hosts of another running job. routers: moreover each router on such a route has a host of the job, and no other
-        job has a host or a route there.
-    fallback: once a job has waited for so many seconds, put it on any hosts if none form this shape, and count that.
-        none: never.
+    rule: What jobs must not share. `links`: no link on a route between two hosts of the job is on a route between two
+        hosts of another running job. `routers`: in addition, each router on such a route has a host of the job, and no
+        other job has a host or a route there.
     """
 
     rule: Literal["links", "routers"] = "links"

@@ -11,8 +11,8 @@ from batdispatch.parts.policy.base import Action, Policy, Situation
 class DmrOptions(Options, frozen=True, kw_only=True):
     """Options of DMR's policy.
 
-    idle_expand: if nothing waits, expand jobs from their preferred size as well. The paper says both that such a job is
-        left alone and that it may be expanded; its last Jacobi job was.
+    idle_expand: If nothing waits, expand a job beyond its preferred size too. `false`: leave a job at its preferred
+        size alone. The paper says both, and its last Jacobi job was expanded.
     """
 
     idle_expand: bool = True

@@ -14,7 +14,8 @@ from batdispatch.parts.policy.dmr import Dmr, DmrOptions
 class SpeedUpOptions(DmrOptions, frozen=True, kw_only=True):
     """Options of the policy speed-up.
 
-    efficiency: expand a job only if its speed per unit stays at least this share of what it is now.
+    efficiency: Expand a job only if its speed per unit stays at least this share of what it is now. 0: expand whatever
+        the loss.
     """
 
     efficiency: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.7

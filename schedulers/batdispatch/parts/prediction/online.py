@@ -22,11 +22,11 @@ Branch = Literal["linear", "squared"]
 class OnlineOptions(Options, frozen=True, kw_only=True):
     """Options of online-regression.
 
-    over: the loss of a prediction that is too long, in seconds.
-    under: the loss of a prediction that is too short, in seconds.
-    weight: how much a job counts. `area`: 1 + log(units x run time in s). `constant`: as much as any other.
-    rate: the learning rate.
-    penalty: weight of the penalty on the squares of the model's weights.
+    over: The loss of a prediction that is too long, in seconds: `squared` or `linear`.
+    under: The loss of a prediction that is too short, in seconds: `squared` or `linear`.
+    weight: How much a job counts. `area`: 1 + log(units x run time in s). `constant`: as much as any other job.
+    rate: The learning rate.
+    penalty: Weight of the penalty on the squares of the model's weights. 0: no penalty.
     """
 
     over: Branch = "squared"

@@ -27,7 +27,8 @@ MOST_REFINED = 10
 class ATOptimalOptions(SequenceOptions, frozen=True, kw_only=True):
     """Options of atoptimal.
 
-    grid: number of points up to the law's upper bound among which the limits are chosen; none: the continuous optimum.
+    grid: Choose the limits among this many points up to the law's upper bound. `none` (the default): look for the
+        continuous optimum.
     """
 
     grid: Annotated[int, msgspec.Meta(ge=1, le=MAX_GRID)] | None = None

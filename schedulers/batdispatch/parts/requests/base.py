@@ -28,8 +28,9 @@ MAX_HISTORY = 1000
 class SequenceOptions(Options, frozen=True, kw_only=True):
     """Options of every request sequence.
 
-    factor: after the last limit of the sequence, each further limit is this many times the one before.
-    least: no limit is shorter than this, in the law's unit of time (seconds in a job).
+    factor: After the last limit of the sequence, make each further limit this many times the one before.
+    least: Make no limit shorter than this, in the law's unit of time (seconds in a job). 0: limits may be as short as
+        the sequence says.
     """
 
     factor: Annotated[float, msgspec.Meta(ge=1.01, le=100)] = 1.5

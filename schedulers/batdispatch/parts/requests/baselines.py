@@ -24,7 +24,7 @@ class Hpc(RequestSequence):
 class NeuroscienceOptions(SequenceOptions, frozen=True, kw_only=True):
     """Options of neuroscience.
 
-    runs: number of previous runs that count.
+    runs: Count this many previous runs, the latest ones.
     """
 
     runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_HISTORY)] = 5

@@ -24,11 +24,11 @@ When = Literal["best", "always", "never"]
 class CheckpointsOptions(PricedOptions, frozen=True, kw_only=True):
     """Options of checkpoints.
 
-    checkpoint: time that a checkpoint takes at the end of a request, in the law's unit (seconds in a job).
-    restart: time that an attempt takes to read a checkpoint before its work goes on, likewise.
-    when: `best`: where the expected cost is least; `always`: every request but the last ends in a checkpoint; `never`:
-        none does.
-    grid: number of points of the law's support among which the limits are chosen.
+    checkpoint: Time to write a checkpoint at the end of a request, in the law's unit (seconds in a job).
+    restart: Time to read a checkpoint before the work goes on, in the law's unit (seconds in a job).
+    when: `best`: a request ends in a checkpoint where that makes the expected cost least. `always`: every request but
+        the last does. `never`: none does.
+    grid: Choose the limits among this many points of the law's support.
     """
 
     checkpoint: Weight = 60.0

@@ -19,11 +19,11 @@ from batdispatch.parts.requests.laws import Empirical, Law
 class LearnedRatioOptions(SequenceOptions, frozen=True, kw_only=True):
     """Options of learned-ratio.
 
-    requests: the request sequence that is given the law that was learned, with its options in brackets.
-    runs: number of ended runs per user that count, the latest ones.
-    fewest: a user with fewer ended runs is taken for all users together; if those have fewer, a job asks for its
-        walltime.
-    final: whether the walltime ends the job, as it ends any other. If not, the job is tried again beyond it, with
+    requests: Make the limits from the learned law by this request sequence, with its options in brackets.
+    runs: Learn from this many ended runs of each user, the latest ones.
+    fewest: If a user has fewer ended runs than this, learn from the runs of all users together. If those are fewer too,
+        the job asks for its walltime.
+    final: The walltime ends the job, as it ends any other. `false`: the job is tried again beyond its walltime, with
         limits that grow by `factor`, as if its user submitted it again.
     """
 

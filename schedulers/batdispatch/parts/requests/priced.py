@@ -16,11 +16,11 @@ Weight = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 class PricedOptions(SequenceOptions, frozen=True, kw_only=True):
     """Options that make the price of an attempt; at least one of alpha, beta and gamma is more than 0.
 
-    alpha: what each second reserved costs.
-    beta: what each second used costs.
-    gamma: what each attempt costs, however long it is, in the law's unit of time.
-    overhead: time that each attempt after the first reserves and uses to start anew, in the law's unit of time. It
-        counts in the cost only; the simulation does not add it.
+    alpha: What each second reserved costs. 0: nothing.
+    beta: What each second used costs. 0: nothing.
+    gamma: What each attempt costs, however long it is, in the law's unit of time. 0: nothing.
+    overhead: Time that each attempt after the first needs to start anew, reserved and used, in the law's unit of time.
+        It counts in the price only: the simulation does not add it.
     """
 
     alpha: Weight = 1.0

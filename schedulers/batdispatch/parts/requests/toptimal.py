@@ -28,7 +28,8 @@ NEGLIGIBLE = 1e-8
 class TOptimalOptions(PricedOptions, frozen=True, kw_only=True):
     """Options of toptimal.
 
-    grid: number of points of the law's support among which the limits are chosen; none: the continuous optimum.
+    grid: Choose the limits among this many points of the law's support. `none` (the default): look for the continuous
+        optimum.
     """
 
     grid: Annotated[int, msgspec.Meta(ge=1, le=MAX_GRID)] | None = None

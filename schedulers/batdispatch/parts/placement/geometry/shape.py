@@ -23,8 +23,8 @@ from batdispatch.parts.placement.geometry.rules import Rules
 class ShapeOptions(Options, frozen=True, kw_only=True):
     """Options of every shape.
 
-    fallback: once a job has waited for so many seconds, put it on any hosts if none form this shape, and count that.
-        none: never.
+    fallback: Once a job has waited for this many seconds, put it on any hosts if no hosts of this shape are free.
+        `result.json` counts these jobs. `none` (the default): a job waits for its shape for as long as it takes.
     """
 
     fallback: Annotated[float, msgspec.Meta(ge=0)] | None = None
