@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from batdispatch.cli.groups import LazyGroup
+from batdispatch.cli.groups import OTHER, Command, LazyGroup, Option, option
 from batdispatch.cli.main import cli
 
 
@@ -26,14 +27,103 @@ def groups(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple
 GROUPS = list(groups(cli))
 
 
+COMMANDS = [
+    (*path, name)
+    for path, group in GROUPS
+    for name in group.list_commands(click.Context(group))
+    if not isinstance(group.get_command(click.Context(group), name), click.Group)
+]
+
+
+def shown(*words: str, width: int = 80) -> str:
+    """Return the help of a command."""
+    done = CliRunner().invoke(cli, [*words, "--help"], env={"COLUMNS": str(width)}, catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
 @pytest.mark.parametrize(
     ("path", "group"), GROUPS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
 def test_no_line_of_the_help_is_cut(path: tuple[str, ...], group: click.Group) -> None:
-    text = CliRunner().invoke(cli, [*path, "--help"], env={"COLUMNS": "80"}).output
-    assert "..." not in text.partition("\nCommands:\n")[2]
+    text = shown(*path).partition("Show this message and exit.")[2]
+    assert "..." not in text
     for name in group.list_commands(click.Context(group)):
         assert f"\n  {name} " in text
+
+
+def test_every_command_stands_under_one_heading() -> None:
+    assert isinstance(cli, LazyGroup)
+    below = [name for names in cli.headings.values() for name in names]
+    assert below == list(cli.table)
+    text = shown()
+    for heading, names in cli.headings.items():
+        section = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in section.splitlines()] == names
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_text_of_a_help_fits_its_terminal_and_at_most_a_hundred_columns(words: tuple[str, ...], width: int) -> None:
+    lines = shown(*words, width=width).splitlines()
+    # Examples, which are commands in one line each, are indented by four.
+    assert [line for line in lines if len(line) > min(width, 100) and not re.match(r" {4}\S", line)] == []
+
+
+@pytest.mark.parametrize("name", ["run", "compare", "campaign", "leaderboard"])
+def test_the_options_of_long_helps_stand_under_headings_and_are_said_in_sentences(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    assert len({param.section for param in options if isinstance(param, Option)}) >= 2
+    text = shown(name, width=100)
+    for param in options:
+        assert isinstance(param, Option), param.name
+        assert param.section != OTHER, param.name
+        assert f"\n{param.section}:\n" in text
+        assert param.help is not None
+        # It says what the option does: a verb, its object, a full stop.
+        assert re.match(r"[A-Z][a-z]+ ", param.help), param.help
+        assert param.help.endswith("."), param.help
+
+
+def test_shared_options_are_the_same_everywhere() -> None:
+    texts: dict[str, set[str]] = {}
+    for name in ("run", "compare", "engine"):
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        for param in command.params:
+            if isinstance(param, Option) and param.name in ("clock", "simgrid", "master_host", "events", "record"):
+                texts.setdefault(param.name, set()).add(param.help or "")
+    assert {name: len(found) for name, found in texts.items()} == dict.fromkeys(texts, 1)
+    assert len(texts) == 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (click.IntRange(1), "at least 1"),
+        (click.IntRange(1, 10_000), "at least 1 and at most 10,000"),
+        (click.IntRange(0, 2**63 - 1), "at least 0"),
+        (click.FloatRange(0, min_open=True), "more than 0"),
+        (click.FloatRange(max=1, max_open=True), "less than 1"),
+    ],
+)
+def test_a_range_is_said_in_words(kind: click.IntRange | click.FloatRange, words: str) -> None:
+    @click.command(cls=Command)
+    @option("--x", type=kind, help="Take x.")
+    def command(x: float) -> None:
+        pass
+
+    text = CliRunner().invoke(command, ["--help"]).output
+    assert f"Take x.  [{words}]" in text
+
+
+def test_the_formats_of_logs_are_those_that_are_read() -> None:
+    from batdispatch.cli import logs
+    from batdispatch.inputs.workloads import importing
+
+    assert tuple(importing.FORMATS) == logs.FORMATS
 
 
 @pytest.mark.parametrize("group", [group for _, group in GROUPS if isinstance(group, LazyGroup)])

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from batdispatch.cli.inputs import checked_folder, out_option, processes_option
+from batdispatch.cli.groups import INPUTS, SIMULATION, Command, option
+from batdispatch.cli.outputs import checked_folder, fresh_option, json_option, out_option, processes_option
 from batdispatch.cli.progress import Following, duration
+from batdispatch.cli.telling import note, quiet_option
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -24,41 +26,54 @@ _SHOWN = 10
 _LINES = 5
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file", metavar="FILE.yaml", type=click.Path(path_type=Path))
 @click.argument("more", metavar="[-- SNAKEMAKE OPTIONS]", nargs=-1, type=click.UNPROCESSED)
-@out_option("campaigns", "Folder of campaigns, which share their runs.")
-@click.option(
+@option(
     "--parts",
+    section=INPUTS,
     metavar="PART,...",
     help="Run only these parts of the file. The table then has their rows alone.",
 )
-@click.option(
-    "--quick", is_flag=True, help="Run the quick version that the file describes, as the campaign NAME-quick."
+@option(
+    "--quick",
+    section=INPUTS,
+    is_flag=True,
+    help="Run the quick version that the file describes, as the campaign NAME-quick.",
 )
-@click.option(
+@option(
     "--logs",
+    section=INPUTS,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder of logs that do not stand where the file says.",
+    help="Look for logs in this folder, too, if they do not stand where the file says.",
 )
-@processes_option("Tasks at a time: processes here, or jobs on a cluster.", 10_000)
-@click.option(
+@option(
     "--executor",
+    section=SIMULATION,
     metavar="NAME",
     default="local",
     show_default=True,
-    help="What runs tasks: local, or an executor plug-in of Snakemake that is installed, such as slurm.",
+    help="Run tasks with this executor of Snakemake: local, or an executor plug-in that is installed, such as slurm.",
 )
-@click.option(
-    "--batch", type=click.IntRange(1), help="The most runs of a task. Default: some minutes' worth, as far as known."
+@option(
+    "--batch",
+    section=SIMULATION,
+    metavar="N",
+    type=click.IntRange(1),
+    help="Put at most N runs into a task. By default, a task has some minutes' worth of runs, as far as that is known.",
 )
-@click.option("--dry-run", is_flag=True, help="Check everything, say what would be run and how long, and run nothing.")
-@click.option(
-    "--fresh", is_flag=True, help="Make every run anew. Default: keep whole runs of the same inputs and code."
+@option(
+    "--dry-run",
+    section=SIMULATION,
+    is_flag=True,
+    help="Check everything, say what would be run and how long it would take, and run nothing.",
 )
-@click.option("--quiet", is_flag=True, help="Show no progress. Failures are told all the same.")
-@click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON.")
+@out_option("campaigns", "Write into this folder of campaigns, which share their runs.")
+@fresh_option("inputs and code")
+@processes_option("Run this many tasks at a time: processes here, or jobs on a cluster.", 10_000)
+@json_option("Print what came of it as JSON.")
+@quiet_option
 def command(
     file: Path,
     more: tuple[str, ...],
@@ -71,7 +86,6 @@ def command(
     batch: int | None,
     dry_run: bool,
     fresh: bool,
-    quiet: bool,
     as_json: bool,
 ) -> None:
     """Run a campaign: platforms, workloads, dispatchers, options and seeds from a file, here or on a cluster.
@@ -107,7 +121,7 @@ def command(
         _foretell(plan(), processes, as_json)
         return
     orders = Orders(processes=processes, executor=executor, batch=batch, more=more)
-    with Watching(quiet) as watching:
+    with Watching() as watching:
         done = carry_out_campaign(plan, root.absolute() / campaign.name, orders, fresh=fresh, begin=watching.begin)
     assert watching.plan is not None
     _conclude(watching.plan, done, as_json)
@@ -149,21 +163,19 @@ def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
 class Watching:
     """Shows how far a campaign is, in CPU time where that is known, and tells failures as they come."""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self) -> None:
         self.plan: Plan | None = None
-        self._following = None if quiet else Following()
+        self._following = Following()
         self._weights: dict[str, int] = {}
         self._done: set[str] = set()
         self._failures = 0
 
     def __enter__(self) -> Watching:
-        if self._following is not None:
-            self._following.__enter__()
+        self._following.__enter__()
         return self
 
     def __exit__(self, *problem: object) -> None:
-        if self._following is not None:
-            self._following.__exit__(None, None, None)
+        self._following.__exit__(None, None, None)
 
     def begin(self, plan: Plan, costs: dict[str, float | None]) -> Watching:
         """Begin with a plan."""
@@ -173,7 +185,7 @@ class Watching:
         # In thousandths, at least 1, of a second; what is unknown counts as an average run.
         self._weights = {key: max(1, round(1000 * (mean if cost is None else cost))) for key, cost in costs.items()}
         if plan.kept:
-            click.echo(f"batdispatch: kept {len(plan.kept):,} runs of {len(plan.tasks):,}", err=True)
+            note(f"kept {len(plan.kept):,} runs of {len(plan.tasks):,}")
         self._tell()
         return self
 
@@ -193,7 +205,7 @@ class Watching:
 
     def _tell(self) -> None:
         assert self.plan is not None
-        if self._following is not None and self._weights:
+        if self._weights:
             done = sum(self._weights[key] for key in self._done)
             self._following.tell(
                 f"{self.plan.campaign.name}, {len(self._weights):,} runs", done, sum(self._weights.values())

@@ -9,43 +9,43 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from batdispatch.cli.groups import Command, option
+
 if TYPE_CHECKING:
     from batdispatch.results.rerun import When
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
+@option(
     "--platform",
     metavar="P.xml",
     type=click.Path(path_type=Path),
     help="The run's platform. Default: the one named in result.json.",
 )
-@click.option(
+@option(
     "--workload",
     metavar="W.json",
     type=click.Path(path_type=Path),
     help="The run's workload. Default: the one named in result.json.",
 )
-@click.option("--master-host", metavar="NAME", help="The host that carries Batsim. Default: as result.json says.")
-@click.option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="The role of a host, as Batsim's -r.")
-@click.option(
+@option("--master-host", metavar="NAME", help="The host that carries Batsim. Default: as result.json says.")
+@option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="The role of a host, as Batsim's -r.")
+@option(
     "--events",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="The run's external events. Default: the file named in result.json.",
 )
-@click.option(
+@option(
     "--replay",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
     help="Whether the dispatcher decides again. auto: where it is registered and the simulation took a minute at most.",
 )
-@click.option(
-    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Most violations shown of each kind."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most violations shown of each kind.")
+@option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def command(
     folders: tuple[Path, ...],
     platform: Path | None,

@@ -14,20 +14,23 @@ from batdispatch.cli.dispatching import (
     decision_clock_option,
     parse_decision_time,
     parse_settings,
-    record_option,
     setup_options,
 )
-from batdispatch.cli.inputs import (
+from batdispatch.cli.groups import DISPATCHER, Command, option
+from batdispatch.cli.inputs import clock_option, input_options
+from batdispatch.cli.logs import LogInputs, log_options, refuse_log_options
+from batdispatch.cli.outputs import (
     checked_folder,
-    clock_option,
     explain_option,
-    input_options,
+    fresh_option,
+    json_option,
     out_option,
     processes_option,
-    warn,
+    record_option,
+    report_option,
 )
-from batdispatch.cli.logs import LogInputs, log_options, refuse_log_options
 from batdispatch.cli.replicating import Replicated, given_words, replicate_options, replicates_of
+from batdispatch.cli.telling import note, quiet_option, show, warn
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -36,34 +39,32 @@ if TYPE_CHECKING:
     from batdispatch.runs.simgrid import UseSimGrid
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("log", metavar="[LOG]", required=False, type=click.Path())
 @input_options(made=True)
-@clock_option
-@click.option(
+@option(
     "--dispatchers",
+    section=DISPATCHER,
     metavar="A,B,...",
     required=True,
     shell_complete=complete_dispatchers,
-    help="Names with options in brackets: fcfs,easy,easy[ordering=sjf,reservation=hosts]; or families: one of each of "
-    "the six families that the workload has something for.",
+    help="Compare these dispatchers: names with options in brackets, as in fcfs,easy,easy[ordering=sjf]. With "
+    "--replicates, families stands for one dispatcher of each of the six families that the workload has work for.",
 )
-@setup_options("An option for every dispatcher that knows it.")
+@setup_options("Set an option of every dispatcher that knows it. May be given several times.")
+@clock_option
 @decision_clock_option
-@out_option("comparison")
-@processes_option("Simulations at a time.")
-@record_option
 @compiled_option
-@click.option(
-    "--fresh", is_flag=True, help="Make every run anew. Default: keep whole runs of the same command and inputs."
-)
-@explain_option
-@click.option(
-    "--report/--no-report", default=True, show_default=True, help="Write the report. Without: the table is all."
-)
 @replicate_options
 @log_options
-@click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of a table.")
+@out_option("comparison")
+@report_option
+@explain_option
+@record_option
+@fresh_option("command and inputs")
+@processes_option("Run this many simulations at a time.")
+@json_option("Print the metrics as JSON instead of a table.")
+@quiet_option
 def command(
     log: str | None,
     platform: str | None,
@@ -203,14 +204,11 @@ def command(
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())
     else:
-        click.echo(metrics_table(results))
+        show(metrics_table(results))
         click.echo(str(page if report else folder))
     if failures:
         raise SimulationError(f"{len(failures)} of {len(specs)} runs failed")
 
 
 def _tell_kept(labels: list[str]) -> None:
-    click.echo(
-        f"batdispatch: kept {', '.join(labels)}: whole runs of the same command and inputs (--fresh makes them anew)",
-        err=True,
-    )
+    note(f"kept {', '.join(labels)}: whole runs of the same command and inputs (--fresh makes them anew)")

@@ -10,29 +10,50 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 import msgspec
 
-from batdispatch.cli.inputs import warn
+from batdispatch.cli.groups import INPUTS, RESULTS, Command, option
 from batdispatch.cli.logs import import_with, log_options, refuse_log_options, warn_of_overruns
+from batdispatch.cli.outputs import json_option
 from batdispatch.cli.progress import Following
+from batdispatch.cli.telling import quiet_option, show, warn
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("log", metavar="LOG", type=click.Path())
-@click.option(
-    "-o", "--output", metavar="W.json", required=True, type=click.Path(path_type=Path), help="Workload to write."
+@option(
+    "-o",
+    "--output",
+    section=RESULTS,
+    metavar="W.json",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Write the workload into this file.",
 )
-@click.option(
+@option(
     "--to",
     "target",
+    section=RESULTS,
     type=click.Choice(["batsim4", "batsim5"]),
-    help="Whose workload to write; with it LOG may be a workload of the other Batsim. Default: batsim4.",
+    help="Write the workload of this Batsim. LOG may then be a workload of the other one. The default is batsim4.",
 )
-@click.option("--platform", metavar="P.xml", type=click.Path(), help="Drop (and count) jobs that cannot run on it.")
-@click.option("--master-host", metavar="NAME", help="The platform's host that carries Batsim and is no resource.")
+@option(
+    "--platform",
+    section=INPUTS,
+    metavar="P.xml",
+    type=click.Path(),
+    help="Drop the jobs that cannot run on this platform, and count them.",
+)
+@option(
+    "--master-host",
+    section=INPUTS,
+    metavar="NAME",
+    help="Leave out this host of the platform, which carries Batsim and is no resource.",
+)
 @log_options
-@click.option("--json", "as_json", is_flag=True, help="Print the account as JSON.")
+@json_option("Print the account as JSON.")
+@quiet_option
 def command(
     log: str,
     output: Path,
@@ -80,7 +101,7 @@ def command(
         account: dict[str, Any] = {"output": str(output), "sha256": digest, "nb_res": workload.nb_res}
         click.echo(msgspec.json.format(msgspec.json.encode(account | report.as_dict()), indent=2).decode())
     else:
-        click.echo(report.as_text())
+        show(report.as_text())
         click.echo(str(output))
 
 
@@ -102,7 +123,7 @@ def _translate(path: str, output: Path, version: Literal[4, 5], as_json: bool) -
         }
         click.echo(msgspec.json.format(msgspec.json.encode(account), indent=2).decode())
         return
-    click.echo(f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}")
+    show(f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}")
     click.echo(str(output))
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 
 from batdispatch.cli import compare
-from batdispatch.cli.inputs import checked_folder, out_option
+from batdispatch.cli.groups import Command
+from batdispatch.cli.outputs import checked_folder, out_option, report_option
+from batdispatch.cli.telling import note, quiet_option
 
 #: What is compared, on which of the files beside the examples.
 DISPATCHERS = "fcfs,easy,conservative"
@@ -17,11 +19,10 @@ PLATFORM = "flat64.xml"
 WORKLOAD = "demo64.json"
 
 
-@click.command()
+@click.command(cls=Command)
 @out_option("demo-results")
-@click.option(
-    "--report/--no-report", default=True, show_default=True, help="Write the report. Without: a table is all."
-)
+@report_option
+@quiet_option
 @click.pass_context
 def command(context: click.Context, out: Path, report: bool) -> None:
     """Compare three dispatchers on 400 jobs and 64 hosts that come with the package, as a first look.
@@ -49,5 +50,5 @@ def command(context: click.Context, out: Path, report: bool) -> None:
     }
     words = [f"--{option} {shlex.quote(str(value))}" for option, value in given.items()]
     words += [] if report else ["--no-report"]
-    click.echo(f"batdispatch: batdispatch compare {' '.join(words)}", err=True)
+    note(f"batdispatch compare {' '.join(words)}")
     context.invoke(compare.command, report=report, **given)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from batdispatch.cli.groups import Group
+from batdispatch.cli.groups import Group, option
 from batdispatch.cli.inputs import Seconds
 
 if TYPE_CHECKING:
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 #: The keys of `results.differ.variants.DEFINED`, said here so that help needs no import.
 _POLICIES = ("fcfs", "easy", "easy-sjbf", "conservative", "conservative-uncompressed", "filling", "sjf-filling")
 
-_policy = click.option(
+_policy = option(
     "--policy", type=click.Choice(_POLICIES), default="easy", show_default=True, help="Whose definition is meant."
 )
-_columns = click.option(
+_columns = option(
     "--columns",
     metavar="FIELD=COLUMN[:UNIT],...",
     default="",
     help="The job file is a table: which column means what, as in `batdispatch convert`; start or wait is needed.",
 )
-_format = click.option(
+_format = option(
     "--format", "kind", metavar="NAME", help="Format of the job file. Default: told by its name or content."
 )
-_size = click.option(
+_size = option(
     "--size",
     type=click.Choice(["requested", "allocated"]),
     default="requested",
@@ -55,19 +55,19 @@ def command() -> None:
 @command.command()
 @click.argument("path", metavar="JOBFILE", type=click.Path(path_type=Path))
 @_policy
-@click.option(
+@option(
     "--log",
     metavar="LOG",
     type=click.Path(path_type=Path),
     help="The log that was simulated. Default: the job file says itself what its jobs asked for.",
 )
-@click.option(
+@option(
     "--hosts",
     metavar="N",
     type=click.IntRange(1),
     help="Processors of the machine. Default: as the header of the log or of the job file says.",
 )
-@click.option(
+@option(
     "--tolerance",
     metavar="SECONDS",
     type=Seconds(0),
@@ -78,7 +78,7 @@ def command() -> None:
 @_format
 @_columns
 @_size
-@click.option("--json", "as_json", is_flag=True, help="Print what is found as JSON.")
+@option("--json", "as_json", is_flag=True, help="Print what is found as JSON.")
 def file(
     path: Path,
     policy: str,
@@ -136,8 +136,8 @@ def file(
 
 @command.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--write", is_flag=True, help="Write the cases into DIR.")
-@click.option("--json", "as_json", is_flag=True, help="Print what is found as JSON.")
+@option("--write", is_flag=True, help="Write the cases into DIR.")
+@option("--json", "as_json", is_flag=True, help="Print what is found as JSON.")
 def cases(folder: Path, write: bool, as_json: bool) -> None:
     """Write small cases for another simulator to run, or check what it made of them.
 
@@ -190,13 +190,13 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
 @command.command()
 @click.argument("log", metavar="LOG", type=click.Path(path_type=Path))
 @_policy
-@click.option(
+@option(
     "--hosts",
     metavar="N,...",
     default="",
     help="Numbers of processors to try. Default: as the log's header says, and the next power of two.",
 )
-@click.option(
+@option(
     "--threshold",
     metavar="SECONDS",
     type=Seconds(0, min_open=True),
@@ -204,21 +204,21 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
     show_default=True,
     help="Run times below this count as this in the bounded slowdown.",
 )
-@click.option(
+@option(
     "--quantile",
     type=click.FloatRange(0, 1),
     default=0.95,
     show_default=True,
     help="Which quantile of the bounded slowdown.",
 )
-@click.option(
+@option(
     "--together",
     type=click.IntRange(1, 3),
     default=1,
     show_default=True,
     help="Up to how many mistakes are made at once.",
 )
-@click.option("--published", metavar="X", type=float, help="Mark what comes within 1 % of a published figure.")
+@option("--published", metavar="X", type=float, help="Mark what comes within 1 % of a published figure.")
 @_format
 @_columns
 @_size

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from batdispatch.cli.completing import complete_dispatcher, complete_setting
+from batdispatch.cli.groups import DISPATCHER, SIMULATION, option
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named
 
@@ -19,73 +20,77 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: ``--decision-clock``, for the commands that simulate.
-decision_clock_option = click.option(
+decision_clock_option = option(
     "--decision-clock",
+    section=SIMULATION,
     type=click.Choice(["wall", "cpu"]),
     default="wall",
     show_default=True,
-    help="The clock that times decisions. The process's CPU time is right on a busy machine, too.",
+    help="Measure the time of each decision with this clock: the wall's, or the process's CPU time, which is right on "
+    "a busy machine, too.",
+)
+
+_DECISION_TIME = option(
+    "--decision-time",
+    section=SIMULATION,
+    metavar="none|measured|SECONDS",
+    default="none",
+    show_default=True,
+    help="Let each decision take simulated time: none, as long as it really takes (measured), or this many seconds.",
+)
+
+seed_option = option(
+    "--seed",
+    section=DISPATCHER,
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed all random choices with this number. The same seed gives the same bytes.",
 )
 
 
-def setup_options(about: str = "An option of the dispatcher.") -> Callable[[F], F]:
+def setup_options(about: str = "Set an option of the dispatcher. May be given several times.") -> Callable[[F], F]:
     """Add ``--set --seed --decision-time`` to a command.
 
     Args:
         about: the help of ``--set``.
     """
-
-    def add(command: F) -> F:
-        for option in (
-            click.option(
-                "--decision-time",
-                metavar="none|measured|SECONDS",
-                default="none",
-                show_default=True,
-                help="Simulated time that each decision takes.",
-            ),
-            click.option(
-                "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random choices."
-            ),
-            click.option(
-                "--set",
-                "settings",
-                metavar="KEY=VALUE",
-                multiple=True,
-                shell_complete=complete_setting,
-                help=about,
-            ),
-        ):
-            command = option(command)
-        return command
-
-    return add
+    settings = option(
+        "--set",
+        "settings",
+        section=DISPATCHER,
+        metavar="KEY=VALUE",
+        multiple=True,
+        shell_complete=complete_setting,
+        help=about,
+    )
+    return lambda command: settings(seed_option(_DECISION_TIME(command)))
 
 
 def dispatcher_options(*, required: bool = True) -> Callable[[F], F]:
     """Add ``--dispatcher --set --seed --decision-time`` to a command."""
-    which = click.option(
+    which = option(
         "--dispatcher",
+        section=DISPATCHER,
         metavar="NAME",
         required=required,
         shell_complete=complete_dispatcher,
-        help="Registered name, module:Class, or path/to/file.py:Class; options may follow in brackets.",
+        help="Let this dispatcher decide: a name that `batdispatch list` shows, module:Class or path/to/file.py:Class. "
+        "Options may follow in brackets, as in easy[ordering=sjf].",
     )
     setup = setup_options()
     return lambda command: which(setup(command))
 
 
-record_option = click.option(
-    "--record/--no-record", default=True, show_default=True, help="Write decisions.jsonl, the exchange."
-)
-
-compiled_option = click.option(
+compiled_option = option(
     "--compiled",
+    section=SIMULATION,
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Simulate fcfs, filler, easy and conservative in a compiled kernel: the same files, much sooner, without a "
-    "recording and without times of decisions. auto: where --no-record is given and a kernel applies; always: refuse "
+    help="Simulate fcfs, filler, easy and conservative in a compiled kernel, which writes the same files much sooner, "
+    "but no recording and no times of decisions. auto: if --no-record is given and a kernel applies. always: refuse "
     "what has no kernel, and say why. Needs Numba (pip install 'batdispatch[compiled]').",
 )
 

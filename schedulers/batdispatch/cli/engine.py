@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.batsim import protocol
-from batdispatch.cli.inputs import checked_folder, clock_option, input_options, protocol_option, timeout_option
+from batdispatch.cli.groups import Command, option
+from batdispatch.cli.inputs import clock_option, input_options, protocol_option, timeout_option
+from batdispatch.cli.outputs import checked_folder
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
     from batdispatch.runs.simgrid import UseSimGrid
 
 
-@click.command()
+@click.command(cls=Command)
 @input_options()
 @clock_option
-@click.option(
+@option(
     "--socket",
     "endpoint",
     metavar="ENDPOINT",
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 )
 @protocol_option
 @timeout_option("Longest wait for an answer.")
-@click.option(
+@option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
@@ -39,12 +41,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Folder of jobs.csv, schedule.csv and machine_states.csv.",
 )
-@click.option("--enable-dynamic-jobs", is_flag=True, help="Let the scheduler register jobs.")
-@click.option("--acknowledge-dynamic-jobs", is_flag=True, help="Tell it of the jobs that it registered.")
-@click.option("--enable-compute-sharing", is_flag=True, help="Let jobs share hosts.")
-@click.option("--forward-profiles-on-submission", is_flag=True, help="Send each job's profile along.")
-@click.option("--forward-unknown-events", is_flag=True, help="Send external events of any type.")
-@click.option("--sched-cfg", metavar="TEXT", default="", help="Text handed to the scheduler.")
+@option("--enable-dynamic-jobs", is_flag=True, help="Let the scheduler register jobs.")
+@option("--acknowledge-dynamic-jobs", is_flag=True, help="Tell it of the jobs that it registered.")
+@option("--enable-compute-sharing", is_flag=True, help="Let jobs share hosts.")
+@option("--forward-profiles-on-submission", is_flag=True, help="Send each job's profile along.")
+@option("--forward-unknown-events", is_flag=True, help="Send external events of any type.")
+@option("--sched-cfg", metavar="TEXT", default="", help="Text handed to the scheduler.")
 def command(
     platform: str,
     workload: str,
@@ -128,9 +130,9 @@ _ASKED_FOR = {
 def _refuse_asked_for(options: dict[str, Any]) -> None:
     from batdispatch.core.errors import InputError
 
-    for name, option in _ASKED_FOR.items():
+    for name, text in _ASKED_FOR.items():
         if options[name]:
-            raise InputError("with --protocol 5 the scheduler asks for it in the handshake", source=f"option {option}")
+            raise InputError("with --protocol 5 the scheduler asks for it in the handshake", source=f"option {text}")
 
 
 def simulate_with_simgrid(progress: object, **task: Any) -> None:

@@ -9,6 +9,7 @@ import click
 
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.completing import complete_part
+from batdispatch.cli.groups import Command
 from batdispatch.cli.kinds import KINDS, find, names, singular
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
@@ -19,7 +20,7 @@ from batdispatch.parts.requests import RequestSequence
 _WIDEST = 100
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("name", shell_complete=complete_part)
 def command(name: str) -> None:
     """Explain a dispatcher or a part of one: what it does, its source, its guarantee, its options.

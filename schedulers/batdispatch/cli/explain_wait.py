@@ -7,23 +7,23 @@ from pathlib import Path
 import click
 import msgspec
 
+from batdispatch.cli.groups import Command, option
 
-@click.command()
+
+@click.command(cls=Command)
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("job", metavar="JOB")
-@click.option(
+@option(
     "--limit",
     type=click.IntRange(1),
     default=8,
     show_default=True,
     help="Most phases, and most later jobs, that are shown.",
 )
-@click.option(
+@option(
     "--holders", type=click.IntRange(0), default=4, show_default=True, help="Most running jobs named for each phase."
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print everything as JSON: every phase and every job that overtook."
-)
+@option("--json", "as_json", is_flag=True, help="Print everything as JSON: every phase and every job that overtook.")
 def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> None:
     """Say what held a job while it waited, from the recorded decisions of whatever dispatcher.
 

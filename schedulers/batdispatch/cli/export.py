@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from batdispatch.cli.groups import Group
+from batdispatch.cli.groups import Group, option
 
 
 @click.group(cls=Group)
@@ -21,7 +21,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
+@option(
     "-o", "--output", metavar="FILE", required=True, type=click.Path(path_type=Path), help="FILE.json or FILE.json.gz."
 )
 def perfetto(folders: tuple[Path, ...], output: Path) -> None:

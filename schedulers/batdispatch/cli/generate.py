@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from batdispatch.cli.groups import LazyGroup
+from batdispatch.cli.groups import RESULTS, LazyGroup, option
+from batdispatch.cli.outputs import json_option
+from batdispatch.cli.telling import quiet_option, show
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
@@ -47,25 +49,34 @@ def command() -> None:
 
 
 def output_options(command: F) -> F:
-    """Add ``--output --seed --json``, which every kind has that draws at random."""
-    seed = click.option("--seed", type=click.IntRange(0, 2**63 - 1), required=True, help="Seed of all random choices.")
+    """Add ``--output --seed --json --quiet``, which every kind has that draws at random."""
+    seed = option(
+        "--seed",
+        section=RESULTS,
+        metavar="N",
+        type=click.IntRange(0, 2**63 - 1),
+        required=True,
+        help="Seed all random choices with this number. The same seed gives the same bytes.",
+    )
     return unseeded_options(seed(command))
 
 
 def unseeded_options(command: F) -> F:
-    """Add ``--output --json``, which every kind has."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON."),
-        click.option(
+    """Add ``--output --json --quiet``, which every kind has."""
+    for add in (
+        quiet_option,
+        json_option("Print what was written as JSON."),
+        option(
             "-o",
             "--output",
+            section=RESULTS,
             metavar="W.json",
             required=True,
             type=click.Path(path_type=Path),
-            help="Workload to write.",
+            help="Write the workload into this file.",
         ),
     ):
-        command = option(command)
+        command = add(command)
     return command
 
 
@@ -114,7 +125,7 @@ def finish(
         shown = "" if load is None else f", offered load {load:.3f}"
         jobs, hosts = _many(len(workload.jobs), "job"), _many(workload.nb_res or 0, "host")
         when = f"in {span / 86400:.2f} days" if span else "all at once"
-        click.echo(f"{kind}: {jobs} {when}, {hosts}{shown}")
+        show(f"{kind}: {jobs} {when}, {hosts}{shown}")
         click.echo(str(output))
 
 

@@ -8,43 +8,40 @@ from typing import Any
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.groups import Command, option
 
 
-@click.command()
+@click.command(cls=Command)
 @output_options
-@click.option(
-    "--platform", metavar="P.xml", type=click.Path(), required=True, help="Machine whose hosts jobs take whole."
-)
-@click.option("--jobs", metavar="N", type=int, default=200, show_default=True, help="Number of jobs.")
-@click.option(
+@option("--platform", metavar="P.xml", type=click.Path(), required=True, help="Machine whose hosts jobs take whole.")
+@option("--jobs", metavar="N", type=int, default=200, show_default=True, help="Number of jobs.")
+@option(
     "--load",
     type=float,
     default=0.7,
     show_default=True,
     help="Let jobs that take their nominal run time ask for this share of the machine.",
 )
-@click.option(
+@option(
     "--largest",
     type=float,
     default=0.25,
     show_default=True,
     help="Let the largest jobs want this share of the machine.",
 )
-@click.option("--walltime-factor", type=float, default=10.0, show_default=True, help="Walltime over nominal run time.")
-@click.option(
-    "--bandwidth", metavar="BANDWIDTH", default="1GBps", show_default=True, help="Bandwidth of a host's link."
-)
-@click.option(
+@option("--walltime-factor", type=float, default=10.0, show_default=True, help="Walltime over nominal run time.")
+@option("--bandwidth", metavar="BANDWIDTH", default="1GBps", show_default=True, help="Bandwidth of a host's link.")
+@option(
     "--intensity",
     type=float,
     default=1.0,
     show_default=True,
     help="Let a job's busiest host send for this part of the nominal run time.",
 )
-@click.option(
+@option(
     "--io-share", type=float, default=0.0, show_default=True, help="Pin this share of the jobs to an I/O node each."
 )
-@click.option(
+@option(
     "--io-load",
     type=float,
     default=0.1,

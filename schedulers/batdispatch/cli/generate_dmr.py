@@ -8,53 +8,52 @@ from typing import Any
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.groups import Command, option
 
 
-@click.command()
+@click.command(cls=Command)
 @output_options
-@click.option("--jobs", metavar="N", type=int, default=50, show_default=True, help="Number of jobs. Paper: 50 to 400.")
-@click.option("--hosts", metavar="N", type=int, default=64, show_default=True, help="Hosts of the machine.")
-@click.option(
+@option("--jobs", metavar="N", type=int, default=50, show_default=True, help="Number of jobs. Paper: 50 to 400.")
+@option("--hosts", metavar="N", type=int, default=64, show_default=True, help="Hosts of the machine.")
+@option(
     "--applications",
     metavar="NAME,...",
     default="cg,jacobi,n-body",
     show_default=True,
     help="Draw each job's application from these: cg, jacobi, n-body, fs. One named twice comes twice as often.",
 )
-@click.option(
+@option(
     "--share",
     type=float,
     default=1.0,
     show_default=True,
     help="Make this share of the jobs malleable. With 0, the same jobs are all rigid.",
 )
-@click.option(
-    "--gap", metavar="SECONDS", type=float, default=10.0, show_default=True, help="Mean time between two arrivals."
-)
-@click.option(
+@option("--gap", metavar="SECONDS", type=float, default=10.0, show_default=True, help="Mean time between two arrivals.")
+@option(
     "--runtime", metavar="SECONDS", type=float, default=200.0, show_default=True, help="Time of cg and jacobi on 32."
 )
-@click.option(
+@option(
     "--scalability",
     metavar="TEXT",
     default="power:0.7",
     show_default=True,
     help="How the speed of cg and jacobi depends on their size.",
 )
-@click.option(
+@option(
     "--nbody-runtime", metavar="SECONDS", type=float, default=1200.0, show_default=True, help="Time of n-body on 16."
 )
-@click.option(
+@option(
     "--nbody-scalability",
     metavar="TEXT",
     default="power:0",
     show_default=True,
     help="How the speed of n-body depends on its size.",
 )
-@click.option(
+@option(
     "--fs-runtime", metavar="SECONDS", type=float, default=60.0, show_default=True, help="Mean time of fs as submitted."
 )
-@click.option(
+@option(
     "--walltime-factor",
     metavar="FACTOR",
     type=float,

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.groups import Command, option
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads.esp import ZRule
 
 
-@click.command()
+@click.command(cls=Command)
 @output_options
-@click.option(
+@option(
     "--platform", metavar="P.xml", type=click.Path(), help="Machine to fill. Default: --hosts of --cores and --gpus."
 )
-@click.option("--hosts", type=click.IntRange(1, 1_000_000), help="Nodes of the machine.  [default: 1024]")
-@click.option("--cores", type=click.IntRange(1, 1_000_000), help="Cores of a node.  [default: 8]")
-@click.option("--gpus", type=click.IntRange(0, 1_000_000), help="GPUs of a node; 0: each job comes once.  [default: 2]")
-@click.option(
+@option("--hosts", type=click.IntRange(1, 1_000_000), help="Nodes of the machine.  [default: 1024]")
+@option("--cores", type=click.IntRange(1, 1_000_000), help="Cores of a node.  [default: 8]")
+@option("--gpus", type=click.IntRange(0, 1_000_000), help="GPUs of a node; 0: each job comes once.  [default: 2]")
+@option(
     "--spread",
     metavar="SECONDS",
     type=float,
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Submit the jobs at an even pace over this time. 0: all at the start.",
 )
-@click.option("--walltime-factor", type=float, default=1.5, show_default=True, help="Walltime over run time.")
-@click.option(
+@option("--walltime-factor", type=float, default=1.5, show_default=True, help="Walltime over run time.")
+@option(
     "--gpu-cores-per-node",
     metavar="N",
     type=int,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Let jobs with GPUs ask for one node for each N cores. 0: they may use any number of nodes.",
 )
-@click.option(
+@option(
     "--z-rule",
     type=click.Choice(["ordinary", "alone"]),
     default="ordinary",

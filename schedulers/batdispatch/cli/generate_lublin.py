@@ -8,33 +8,34 @@ from typing import Any, Literal
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.groups import Command, option
 
 
-@click.command()
+@click.command(cls=Command)
 @output_options
-@click.option("--jobs", type=int, required=True, help="Number of jobs.")
-@click.option("--hosts", type=int, required=True, help="Hosts of the machine; the model was fitted to 128 to 512.")
-@click.option("--load", type=float, help="Offered load to reach, such as 0.8. Default: the model's own arrivals.")
-@click.option(
+@option("--jobs", type=int, required=True, help="Number of jobs.")
+@option("--hosts", type=int, required=True, help="Hosts of the machine; the model was fitted to 128 to 512.")
+@option("--load", type=float, help="Offered load to reach, such as 0.8. Default: the model's own arrivals.")
+@option(
     "--classes",
     type=click.Choice(["all", "separate"]),
     default="all",
     show_default=True,
     help="One kind of jobs, or batch and interactive ones side by side.",
 )
-@click.option(
+@option(
     "--walltimes",
     type=click.Choice(["none", "exact", "factor", "modal"]),
     default="modal",
     show_default=True,
     help="What users ask for: nothing, the run time, up to FACTOR times it, or that rounded up to 20 usual values.",
 )
-@click.option("--factor", type=float, default=5.0, show_default=True, help="Largest walltime over run time.")
-@click.option(
+@option("--factor", type=float, default=5.0, show_default=True, help="Largest walltime over run time.")
+@option(
     "--at-once", is_flag=True, help="Submit all jobs at time 0. Run times and sizes are those of the model's arrivals."
 )
-@click.option("--pinned", is_flag=True, help="Pin each job to one of the I/O nodes of --platform, drawn at random.")
-@click.option(
+@option("--pinned", is_flag=True, help="Pin each job to one of the I/O nodes of --platform, drawn at random.")
+@option(
     "--platform",
     metavar="P.xml",
     type=click.Path(path_type=Path),

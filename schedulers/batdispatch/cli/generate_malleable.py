@@ -7,33 +7,33 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.groups import Command, option
 from batdispatch.cli.logs import read_source, source_option
+from batdispatch.cli.telling import show
 
 
-@click.command()
+@click.command(cls=Command)
 @output_options
 @source_option("Take the jobs of this log, or of this workload.")
-@click.option(
+@option(
     "--share",
     type=float,
     default=1.0,
     show_default=True,
     help="Make this share of the jobs malleable, of those that can be made so.",
 )
-@click.option("--hosts", metavar="N", type=int, help="Hosts of the machine. Default: as the log says.")
-@click.option("--shrink", type=int, default=8, show_default=True, help="A job's size over its least size.")
-@click.option("--expand", type=int, default=2, show_default=True, help="A job's largest size over its size.")
-@click.option(
-    "--factor", type=int, default=2, show_default=True, help="A resize multiplies or divides by powers of it."
-)
-@click.option(
+@option("--hosts", metavar="N", type=int, help="Hosts of the machine. Default: as the log says.")
+@option("--shrink", type=int, default=8, show_default=True, help="A job's size over its least size.")
+@option("--expand", type=int, default=2, show_default=True, help="A job's largest size over its size.")
+@option("--factor", type=int, default=2, show_default=True, help="A resize multiplies or divides by powers of it.")
+@option(
     "--scalability",
     metavar="TEXT",
     default="power:0.7",
     show_default=True,
     help="How a job's speed depends on its size: linear, power:EXPONENT or amdahl:SERIAL.",
 )
-@click.option(
+@option(
     "--step",
     metavar="SECONDS",
     type=float,
@@ -41,7 +41,7 @@ from batdispatch.cli.logs import read_source, source_option
     show_default=True,
     help="Let jobs be resized this often in their run time.",
 )
-@click.option(
+@option(
     "--period",
     metavar="SECONDS",
     type=float,
@@ -49,7 +49,7 @@ from batdispatch.cli.logs import read_source, source_option
     show_default=True,
     help="After a check of the size, let so long pass until the next.",
 )
-@click.option(
+@option(
     "--data",
     metavar="BYTES",
     type=float,
@@ -90,6 +90,6 @@ def command(
     read, found = read_source(log, quiet=as_json)
     workload, made = made_malleable(np.random.default_rng(seed), read, share=share, hosts=hosts, rule=rule)
     if not as_json:
-        click.echo(f"{made.malleable:,} jobs malleable of {made.able:,} that can be; {made.unable:,} cannot")
+        show(f"{made.malleable:,} jobs malleable of {made.able:,} that can be; {made.unable:,} cannot")
     options = {"from": log.name, "share": share, "hosts": hosts, **rule._asdict()}
     finish(workload, output, as_json, kind="malleable", seed=seed, options=options, found={**made._asdict(), **found})

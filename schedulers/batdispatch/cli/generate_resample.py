@@ -7,14 +7,16 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.groups import Command, option
 from batdispatch.cli.logs import read_source, source_option
+from batdispatch.cli.telling import show
 
 
-@click.command()
+@click.command(cls=Command)
 @output_options
 @source_option("Take the users of this log, or of this workload.")
-@click.option("--weeks", metavar="N", type=int, help="Length of the new workload. Default: as long as the log.")
-@click.option(
+@option("--weeks", metavar="N", type=int, help="Length of the new workload. Default: as long as the log.")
+@option(
     "--long",
     metavar="WEEKS",
     type=int,
@@ -40,6 +42,6 @@ def command(output: Path, seed: int, as_json: bool, log: Path, weeks: int | None
     workload, drawn = resampled(np.random.default_rng(seed), read, weeks=weeks, long=long)
     if not as_json:
         left_out = f"; {drawn.nameless:,} jobs that name no user are left out" if drawn.nameless else ""
-        click.echo(f"{drawn.long_users:,} users all the time, {drawn.other_users:,} who come and go{left_out}")
+        show(f"{drawn.long_users:,} users all the time, {drawn.other_users:,} who come and go{left_out}")
     options = {"from": log.name, "weeks": weeks, "long": long}
     finish(workload, output, as_json, kind="resample", seed=seed, options=options, found={**drawn._asdict(), **found})

@@ -7,17 +7,16 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.groups import Command, option
 
 
-@click.command()
+@click.command(cls=Command)
 @output_options
-@click.option(
-    "--platform", metavar="P.xml", required=True, type=click.Path(), help="Platform whose nodes state capacities."
-)
-@click.option("--jobs", type=int, required=True, help="Number of jobs.")
-@click.option("--short", type=float, default=0.9314, show_default=True, help="Share of jobs under an hour.")
-@click.option("--load", type=float, default=0.7, show_default=True, help="Load of the scarcest resource.")
-@click.option("--users", type=int, default=40, show_default=True, help="Number of users.")
+@option("--platform", metavar="P.xml", required=True, type=click.Path(), help="Platform whose nodes state capacities.")
+@option("--jobs", type=int, required=True, help="Number of jobs.")
+@option("--short", type=float, default=0.9314, show_default=True, help="Share of jobs under an hour.")
+@option("--load", type=float, default=0.7, show_default=True, help="Load of the scarcest resource.")
+@option("--users", type=int, default=40, show_default=True, help="Number of users.")
 def command(
     output: Path, seed: int, as_json: bool, platform: str, jobs: int, short: float, load: float, users: int
 ) -> None:

@@ -7,15 +7,16 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.generate import finish, unseeded_options
+from batdispatch.cli.groups import Command, option
 from batdispatch.cli.logs import read_source, source_option
 
 
-@click.command()
+@click.command(cls=Command)
 @unseeded_options
 @source_option("Take the jobs of this log, or of this workload.")
-@click.option("--number", metavar="N", type=int, required=True, help="Which slice, from 0.")
-@click.option("--jobs", metavar="N", type=int, required=True, help="Number of jobs of each slice.")
-@click.option(
+@option("--number", metavar="N", type=int, required=True, help="Which slice, from 0.")
+@option("--jobs", metavar="N", type=int, required=True, help="Number of jobs of each slice.")
+@option(
     "--gap", metavar="N", type=int, default=0, show_default=True, help="Jobs between two slices that belong to none."
 )
 def command(output: Path, as_json: bool, log: Path, number: int, jobs: int, gap: int) -> None:

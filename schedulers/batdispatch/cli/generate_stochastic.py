@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.cli.generate import finish, output_options
+from batdispatch.cli.groups import Command, option
 from batdispatch.cli.progress import Following
+from batdispatch.cli.telling import show
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads.fitting import Fit, Fitted
     from batdispatch.inputs.workloads.stochastic import Arrivals, Widths
 
 
-@click.command()
+@click.command(cls=Command)
 @output_options
-@click.option(
+@option(
     "--scenario",
     "which",
     type=click.IntRange(1, 4),
@@ -26,44 +28,42 @@ if TYPE_CHECKING:
     show_default=True,
     help="Scenario of the paper, see below.",
 )
-@click.option("--jobs", type=int, default=100, show_default=True, help="Number of stochastic jobs (scenarios 1 to 3).")
-@click.option("--hosts", type=int, help="Hosts of the machine. Default: 10, and 80 in scenario 4.")
-@click.option("--law", metavar="LAW", help="Law of the large jobs, in hours. Default: the paper's.")
-@click.option(
+@option("--jobs", type=int, default=100, show_default=True, help="Number of stochastic jobs (scenarios 1 to 3).")
+@option("--hosts", type=int, help="Hosts of the machine. Default: 10, and 80 in scenario 4.")
+@option("--law", metavar="LAW", help="Law of the large jobs, in hours. Default: the paper's.")
+@option(
     "--widths",
     type=click.Choice(["beta", "all", "half", "normal", "powers"]),
     default="beta",
     show_default=True,
     help="How the numbers of hosts that jobs want are drawn.",
 )
-@click.option(
+@option(
     "--rate", type=float, help="Work of small jobs, as a share of the machine. Default: 0.1, and 0.21 in scenario 4."
 )
-@click.option(
+@option(
     "--share",
     type=float,
     default=0.3,
     show_default=True,
     help="Share of small jobs among the stochastic ones (scenario 3).",
 )
-@click.option(
-    "--small-units", type=int, default=1, show_default=True, help="Units of each small job (scenarios 2 and 4)."
-)
-@click.option(
+@option("--small-units", type=int, default=1, show_default=True, help="Units of each small job (scenarios 2 and 4).")
+@option(
     "--arrivals",
     type=click.Choice(["uniform", "start"]),
     default="uniform",
     show_default=True,
     help="When scenario 4's applications arrive: all over its two weeks, or all at their start.",
 )
-@click.option(
+@option(
     "--from",
     "log",
     metavar="W.json",
     type=click.Path(path_type=Path),
     help="Take the jobs of a log and fit laws to their run times.",
 )
-@click.option(
+@option(
     "--fit",
     type=click.Choice(
         ["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]
@@ -73,14 +73,14 @@ if TYPE_CHECKING:
     help="Family of the laws (only with --from). best: for each application the family that foretells its later runs "
     "best; mixture: of two log-normal laws; empirical: the run times themselves.",
 )
-@click.option(
+@option(
     "--least",
     type=int,
     default=20,
     show_default=True,
     help="An application needs this many runs for a law (only with --from).",
 )
-@click.option(
+@option(
     "--application",
     metavar="FIELD,...",
     default="user,units",
@@ -109,10 +109,11 @@ def command(
     """Generate jobs that state the law of their run time (Gainaru, Pallez, Sun and Raghavan, ICPP 2019).
 
     \b
-    Scenarios: 1  stochastic jobs at time 0
-               2  and small jobs of known run time
-               3  large and small stochastic jobs
-               4  neuroscience applications on Intrepid (80 midplanes), and small jobs
+    Scenarios:
+      1  stochastic jobs at time 0
+      2  and small jobs of known run time
+      3  large and small stochastic jobs
+      4  neuroscience applications on Intrepid (80 midplanes), and small jobs
 
     With --from, jobs of one user and size in a log are runs of one application (see --application). The law of an
     application is fitted to all its runs by maximum likelihood, cut to the times between the shortest run and the
@@ -142,7 +143,7 @@ def command(
             workload, fitted = with_laws(read, kind=fit, least=least, application=fields, progress=progress)
         found = {"fitted": fitted}
         if not as_json:
-            click.echo(_summary(fitted, application))
+            show(_summary(fitted, application))
     else:
         options = {"jobs": jobs, "hosts": hosts, "law": law, "widths": widths, "rate": rate, "share": share}
         options |= {"small_units": small_units, "arrivals": arrivals}

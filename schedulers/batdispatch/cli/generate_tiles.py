@@ -8,22 +8,23 @@ from typing import Any
 import click
 
 from batdispatch.cli.generate import finish, unseeded_options
+from batdispatch.cli.groups import Command, option
 
 
-@click.command()
+@click.command(cls=Command)
 @unseeded_options
-@click.option(
+@option(
     "--kernel",
     type=click.Choice(["cholesky", "lu", "qr"]),
     required=True,
     help="Factorisation: Cholesky, LU without pivoting, or QR.",
 )
-@click.option("--size", metavar="N", type=int, required=True, help="Side of the matrix, a multiple of --tile.")
-@click.option("--tile", metavar="N", type=int, default=512, show_default=True, help="Side of a tile.")
-@click.option(
+@option("--size", metavar="N", type=int, required=True, help="Side of the matrix, a multiple of --tile.")
+@option("--tile", metavar="N", type=int, default=512, show_default=True, help="Side of a tile.")
+@option(
     "--inner", metavar="N", type=int, default=128, show_default=True, help="Rows of QR's triangular factors per tile."
 )
-@click.option(
+@option(
     "--rates",
     metavar="R.json",
     type=click.Path(path_type=Path),

@@ -1,18 +1,102 @@
-"""Groups of subcommands: help lines in full, and the closest name for one that was mistyped."""
+"""Commands, groups of commands and options with the help that people read.
+
+Options and subcommands stand under headings, each subcommand's sentence is shown in full, and a mistyped name is
+answered with the closest right one. The library made for this, cloup, was tried: importing it takes as much CPU time
+as the whole of ``batdispatch --help`` (34 ms more than click alone), and its headings need the subcommands themselves,
+which are imported only when they are used here.
+"""
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import click
 
 from batdispatch.core.options import did_you_mean
 
+#: Headings that several commands share.
+INPUTS = "What is simulated"
+DISPATCHER = "Dispatchers"
+SIMULATION = "How it is simulated"
+BATSIM = "A real Batsim"
+REPLICATES = "Replicates"
+LOGS = "Reading a log"
+RESULTS = "Results"
+#: The heading of options that name none.
+OTHER = "Other options"
+#: In the order of the help.
+SECTIONS = (INPUTS, DISPATCHER, SIMULATION, BATSIM, REPLICATES, LOGS, RESULTS, OTHER)
+#: Characters of choices that stand beside an option's name, at most.
+_LONG = 40
+
+
+class Option(click.Option):
+    """An option that stands under a heading of its command's help."""
+
+    def __init__(self, *args: Any, section: str = OTHER, **kwargs: Any) -> None:
+        """Set up.
+
+        Args:
+            args: as for `click.Option`.
+            section: the heading.
+            kwargs: as for `click.Option`.
+        """
+        kind = kwargs.get("type")
+        if isinstance(kind, click.Choice) and "metavar" not in kwargs and len("|".join(kind.choices)) > _LONG:
+            # Many choices make no name for a value; they stand in the text.
+            kwargs["metavar"] = "NAME"
+            kwargs["help"] = f"{kwargs['help']} One of {', '.join(kind.choices)}."
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+    def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
+        """Return what stands in brackets after the help; a range in words, where click writes ``x>=1``."""
+        extra = super().get_help_extra(ctx)
+        if "range" in extra and isinstance(self.type, click.IntRange | click.FloatRange):
+            extra["range"] = _range_in_words(self.type)
+        return extra
+
+
+def _range_in_words(kind: click.IntRange | click.FloatRange) -> str:
+    # A bound of 2^63 says nothing to people.
+    most = None if kind.max is None or kind.max >= 2**62 else kind.max
+    least = "" if kind.min is None else f"{'more than' if kind.min_open else 'at least'} {kind.min:,}"
+    bound = "" if most is None else f"{'less than' if kind.max_open else 'at most'} {most:,}"
+    return " and ".join(filter(None, (least, bound)))
+
+
+#: As `click.option`, with ``section=``.
+option = functools.partial(click.option, cls=Option)
+
+
+class Command(click.Command):
+    """A command whose options stand under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, in the order of `SECTIONS`."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                sections.setdefault(getattr(param, "section", OTHER), []).append(record)
+        # What a command shares with no other one comes first; where that is --help alone, last.
+        if len(sections.get(OTHER, ())) > 1 or len(sections) == 1:
+            sections = {"Options": sections.pop(OTHER), **sections}
+        for title in sorted(sections, key=lambda title: SECTIONS.index(title) if title in SECTIONS else -1):
+            with formatter.section(title):
+                formatter.write_dl(sections[title])
+
 
 class Group(click.Group):
     """A group whose help shows each subcommand's first sentence in full, where click cuts it at the line's end."""
+
+    command_class = Command
+
+    #: Heading -> names of the subcommands under it. Without any, all stand under one.
+    headings: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     def summary(self, ctx: click.Context, name: str) -> str:
         """Return one sentence about a subcommand."""
@@ -21,16 +105,20 @@ class Group(click.Group):
         return command.get_short_help_str(limit=1000)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of subcommands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self.summary(ctx, name)) for name in self.list_commands(ctx)])
+        """Write the list of subcommands, under each heading its own, with one column of names for all."""
+        headings = self.headings or {"Commands": self.list_commands(ctx)}
+        widest = max(len(name) for names in headings.values() for name in names)
+        for title, names in headings.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), self.summary(ctx, name)) for name in names])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the subcommand that the first argument names; a wrong name is answered with the closest right one."""
         names = self.list_commands(ctx)
-        if not ctx.resilient_parsing and args[0] not in names and not args[0].startswith("-"):
+        wrong = self.get_command(ctx, args[0]) is None and not args[0].startswith("-")
+        if wrong and not ctx.resilient_parsing:
             ctx.fail(f"No such command {args[0]!r}: {did_you_mean(args[0], names)}")
         return super().resolve_command(ctx, args)
 
@@ -43,6 +131,8 @@ class LazyGroup(Group):
 
     #: Subcommand -> the module that holds it as `command`, and a sentence about it. The order is that of the help.
     table: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    #: Subcommands that still work and are shown nowhere -> the module that holds them.
+    former: ClassVar[Mapping[str, str]] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
@@ -50,9 +140,10 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one subcommand."""
-        if cmd_name not in self.table:
+        module = self.table[cmd_name][0] if cmd_name in self.table else self.former.get(cmd_name)
+        if module is None:
             return None
-        command = importlib.import_module(self.table[cmd_name][0]).command
+        command = importlib.import_module(module).command
         assert isinstance(command, click.Command)
         return command
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from batdispatch.cli.groups import option
 from batdispatch.core.messages import Peer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -15,22 +16,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def platform_options(command: F) -> F:
     """Add ``--platform --master-host --role`` to a command that is told its machine by a simulator."""
-    for option in reversed(
+    for add in reversed(
         (
-            click.option(
+            option(
                 "--platform",
                 metavar="P.xml",
                 type=click.Path(path_type=Path),
                 help="The platform that Batsim was started with. The dispatcher then also knows what Batsim does not "
                 "tell: coordinates, topology and routes, speeds. The file is checked against what Batsim says.",
             ),
-            click.option(
+            option(
                 "--master-host",
                 metavar="NAME",
                 help="With --platform: the host that carries Batsim itself and is no resource, as Batsim's -m. "
                 "Default: master_host, if the platform has one.",
             ),
-            click.option(
+            option(
                 "--role",
                 "roles",
                 metavar="HOST:ROLE",
@@ -39,7 +40,7 @@ def platform_options(command: F) -> F:
             ),
         )
     ):
-        command = option(command)
+        command = add(command)
     return command
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from batdispatch.cli.groups import Group
+from batdispatch.cli.groups import Group, option
 from batdispatch.cli.inputs import Seconds
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError
@@ -28,13 +28,11 @@ def command() -> None:
 
 @command.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", metavar="FILE", required=True, type=click.Path(path_type=Path), help="Instances, JSONL."
-)
-@click.option("--prediction", metavar="NAME", help="Where expected run times come from. Default: as in the run.")
-@click.option("--least", type=click.IntRange(1), default=2, show_default=True, help="Fewest jobs of an instance.")
-@click.option("--window", type=click.IntRange(1), default=100, show_default=True, help="Most jobs of an instance.")
-@click.option("--most", type=click.IntRange(1), default=1000, show_default=True, help="Most instances, evenly chosen.")
+@option("-o", "--output", metavar="FILE", required=True, type=click.Path(path_type=Path), help="Instances, JSONL.")
+@option("--prediction", metavar="NAME", help="Where expected run times come from. Default: as in the run.")
+@option("--least", type=click.IntRange(1), default=2, show_default=True, help="Fewest jobs of an instance.")
+@option("--window", type=click.IntRange(1), default=100, show_default=True, help="Most jobs of an instance.")
+@option("--most", type=click.IntRange(1), default=1000, show_default=True, help="Most instances, evenly chosen.")
 def save(run: Path, output: Path, prediction: str | None, least: int, window: int, most: int) -> None:
     """Save what a run's dispatcher had to decide: the queued jobs that fitted, the running jobs, the nodes.
 
@@ -54,24 +52,24 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
 
 @command.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option(
+@option(
     "--models",
     default="search-rule,best-list,positions,node-wise,pooled",
     show_default=True,
     help="Models to solve with.",
 )
-@click.option(
+@option(
     "--work", type=Seconds(0, min_open=True), default=1.0, show_default=True, help="Deterministic seconds per solve."
 )
-@click.option(
+@option(
     "--wall",
     type=Seconds(0, min_open=True),
     default=16.0,
     show_default=True,
     help="Seconds of wall clock at which a solve is stopped.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the solver.")
-@click.option("--json", "as_json", is_flag=True, help="A line of JSON for every instance and model.")
+@option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the solver.")
+@option("--json", "as_json", is_flag=True, help="A line of JSON for every instance and model.")
 def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json: bool) -> None:
     """Solve every instance of FILE with every model, and compare sizes, times and objectives.
 

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from batdispatch.cli.inputs import checked_folder, out_option, processes_option
+from batdispatch.cli.completing import complete_dispatcher
+from batdispatch.cli.groups import INPUTS, RESULTS, Command, option
+from batdispatch.cli.outputs import checked_folder, out_option, processes_option
+from batdispatch.cli.telling import is_quiet, quiet_option
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -15,36 +18,41 @@ if TYPE_CHECKING:
     from batdispatch.runs.leaderboard.standing import Standing
 
 
-@click.command()
-@click.option(
+@click.command(cls=Command)
+@option(
     "--add",
     "added",
+    section=INPUTS,
     metavar="DISPATCHER",
     multiple=True,
-    help="A dispatcher of your own on the boards of rigid jobs (or on the one that --boards names): my.module:Mine, "
-    "path/to/mine.py:Mine, or any with options in brackets.",
+    shell_complete=complete_dispatcher,
+    help="Rank this dispatcher, too, on the boards of rigid jobs or on those that --boards names: my.module:Mine, "
+    "path/to/mine.py:Mine, or any with options in brackets. May be given several times.",
 )
-@click.option(
+@option(
     "--boards",
+    section=INPUTS,
     metavar="NAME,...",
     default="",
-    help="Run only these: lublin, cpu-gpu, kth, stochastic, malleable, tasks.",
+    help="Run only these boards: lublin, cpu-gpu, kth, stochastic, malleable, tasks.",
 )
-@click.option(
+@option(
     "--logs",
+    section=INPUTS,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder of logs, for the boards that need one. Default: these boards are left out.",
+    help="Look for logs in this folder. Without it, the boards that need a log are left out.",
 )
-@out_option("campaigns", "Folder of campaigns, which share their runs.")
-@click.option(
+@out_option("campaigns", "Write into this folder of campaigns, which share their runs.")
+@option(
     "--page",
+    section=RESULTS,
     metavar="FILE.md",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write the page; the table of runs stands beside it. Default: DIR/leaderboard/leaderboard.md.",
+    help="Write the page here, and the table of runs beside it. The default is DIR/leaderboard/leaderboard.md.",
 )
-@processes_option("Processes at a time.", 10_000)
-@click.option("--quiet", is_flag=True, help="Show no progress, and print only the paths.")
+@processes_option("Run this many processes at a time.", 10_000)
+@quiet_option
 def command(
     added: tuple[str, ...],
     boards: str,
@@ -52,7 +60,6 @@ def command(
     out: Path,
     page: Path | None,
     processes: int,
-    quiet: bool,
 ) -> None:
     """Run every registered dispatcher on stated workloads, rank them on each, and write a page.
 
@@ -94,7 +101,7 @@ def command(
     def plan() -> Plan:
         return Plan(campaign, root)
 
-    with Watching(quiet) as watching:
+    with Watching() as watching:
         carry_out_campaign(plan, own, Orders(processes=processes), fresh=False, begin=watching.begin)
     rows = read_all_rows(own)
     cells = read_cells(rows, Places(root).cells)
@@ -103,7 +110,7 @@ def command(
     table = path.with_suffix(".csv")
     write_whole(table, as_csv(cells).encode())
     write_whole(path, markdown.page(standings, cells, chosen.left, table.name).encode())
-    if not quiet:
+    if not is_quiet():
         for standing in standings:
             _print(standing)
     click.echo(str(path))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from batdispatch.cli.inputs import warn
+from batdispatch.cli.groups import LOGS, option
+from batdispatch.cli.telling import note, show, warn
 
 if TYPE_CHECKING:
     from batdispatch.core.machine import Machine
@@ -35,95 +36,101 @@ NAMES = (
     "keep_clock",
     "select",
 )
+#: The keys of `inputs.workloads.importing.FORMATS`, said here so that help needs no import.
+FORMATS = ("swf", "kit", "eurora", "sacct", "table")
+_log_option = functools.partial(option, section=LOGS)
 _OPTIONS = (
-    click.option(
+    _log_option(
         "--format",
         "kind",
-        metavar="NAME",
-        help="swf, sacct, table, kit or eurora. Default: told by the name or content.",
+        type=click.Choice(FORMATS),
+        help="Read the log in this format. By default, its name or its content tells.",
     ),
-    click.option(
+    _log_option(
         "--columns",
         metavar="FIELD=COLUMN[:UNIT],...",
         default="",
-        help="The log is a table (CSV): which column means what, such as submit=SUBMITTED,runtime=ELAPSED:min,"
-        "cores=NCPUS; or the name of a .toml file that says so.",
+        help="Read a table (CSV), in which these columns mean these fields: submit=SUBMITTED,runtime=ELAPSED:min. A "
+        ".toml file can say the same.",
     ),
-    click.option(
+    _log_option(
         "--time-zone",
         metavar="NAME",
         default="",
-        help="sacct and tables: time zone of times that name none, such as Europe/Berlin. Default: read as they stand.",
+        help="Read times that name no time zone in this one, such as Europe/Berlin (sacct and tables). By default, "
+        "they are read as they stand.",
     ),
-    click.option(
+    _log_option(
         "--units",
         type=click.Choice(["hosts", "cores"]),
-        help="What a job is counted in: whole hosts, or cores (and what else the log says) on hosts that jobs share. "
-        "Default: hosts for SWF and tables without cores, cores for the others.",
+        help="Count jobs in whole hosts, or in cores (and what else the log says) on hosts that jobs share. The "
+        "default is hosts for SWF and for tables without cores, and cores for the others.",
     ),
-    click.option(
+    _log_option(
         "--processors-per-host",
         metavar="N",
         type=int,
         default=1,
         show_default=True,
-        help="Make whole hosts of N processors each, rounding up.",
+        help="Make whole hosts of N processors each. A job's last host may be used in part.",
     ),
-    click.option(
+    _log_option(
         "--size",
         type=click.Choice(["requested", "allocated"]),
         default="requested",
         show_default=True,
-        help="Which processor count is a job's size; the other is taken where it is unknown.",
+        help="Take this processor count as a job's size. Where it is unknown, the other one is taken.",
     ),
-    click.option(
+    _log_option(
         "--overrun",
         type=click.Choice(["kill", "extend"]),
         default="kill",
         show_default=True,
-        help="Jobs that ran longer than their walltime: killed at it, or walltime raised above the run time.",
+        help="Choose what becomes of jobs that ran longer than their walltime: they are killed at it, or their "
+        "walltime is raised above the run time.",
     ),
-    click.option(
+    _log_option(
         "--zero-runtime",
         type=click.Choice(["keep", "drop"]),
         default="keep",
         show_default=True,
-        help="Jobs that ran for 0 s: keep them with 1 s, or drop them.",
+        help="Keep jobs that ran for 0 s, which then take 1 s, or drop them.",
     ),
-    click.option(
+    _log_option(
         "--memory",
         type=click.Choice(["none", "requested", "used"]),
-        help="Make the log's memory a demand in MiB (SWF: of each core, needs --units cores). Default: none for SWF, "
-        "requested for the others.",
+        help="Let jobs demand the log's memory, in MiB (in SWF that of each core, which needs --units cores). The "
+        "default is none for SWF, and requested for the others.",
     ),
-    click.option(
+    _log_option(
         "--submission",
         type=click.Choice(["submit", "eligible"]),
         default="submit",
         show_default=True,
-        help="sacct and tables: when a job comes. eligible: once no --begin, hold or dependency kept it back.",
+        help="Let a job come when it was submitted, or when it became eligible: once no --begin, hold or dependency "
+        "kept it back (sacct and tables).",
     ),
-    click.option(
+    _log_option(
         "--think-times",
         is_flag=True,
-        help="SWF: a job that names a preceding job waits until that one has ended and its think time has passed, "
-        "whatever schedule is simulated.",
+        help="Let a job that names a preceding job come only when that one has ended in the simulation, and its think "
+        "time has passed (SWF).",
     ),
-    click.option("--keep-clock", is_flag=True, help="Keep the log's clock instead of starting at 0."),
-    click.option(
+    _log_option("--keep-clock", is_flag=True, help="Keep the log's clock instead of starting at 0 s."),
+    _log_option(
         "--select",
         metavar="KEY=VALUE",
         multiple=True,
-        help="first=N jobs; from=T, to=T: submitted in [from, to) of the log's clock (s, or 12h, 30d, 2w, or a date "
-        "such as 2026-03-01 if the log has dates); users=3,17.",
+        help="Take a part of the log: first=N jobs; from=T and to=T for jobs submitted in [from, to) of the log's "
+        "clock (in s, or 12h, 30d, 2w, or a date such as 2026-03-01); users=3,17. May be given several times.",
     ),
 )
 
 
 def log_options(command: F) -> F:
     """Add the options in `NAMES` to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
+    for add in reversed(_OPTIONS):
+        command = add(command)
     return command
 
 
@@ -162,9 +169,7 @@ def import_with(
 
 def source_option(help: str) -> Callable[[F], F]:
     """Return ``--from``, which the command takes as `log`: a log, or a workload (see `read_source`)."""
-    return click.option(
-        "--from", "log", metavar="LOG|W.json", required=True, type=click.Path(path_type=Path), help=help
-    )
+    return option("--from", "log", metavar="LOG|W.json", required=True, type=click.Path(path_type=Path), help=help)
 
 
 def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
@@ -184,7 +189,7 @@ def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
         return read_workload(log), {}
     workload, report = import_log(log)
     if not quiet:
-        click.echo(report.as_text())
+        show(report.as_text())
     return workload, {"imported": report.as_dict()}
 
 
@@ -238,9 +243,9 @@ class LogInputs:
         from batdispatch.runs.from_log import prepare
 
         read = None if self._log is None else self._read
-        imported = prepare(inputs, platform=platform, read=read, master=self._master, tell=_say)
+        imported = prepare(inputs, platform=platform, read=read, master=self._master, tell=note)
         if imported is not None:
-            _say(f"workload {inputs.workload}: {imported.report.as_text()}")
+            note(f"workload {inputs.workload}: {imported.report.as_text()}")
             warn_of_overruns(imported)
 
     def _read(self, platform: Path | None) -> Imported:
@@ -249,7 +254,3 @@ class LogInputs:
         machine = None if platform is None else read_platform(platform, master=self._master).machine
         assert self._log is not None
         return import_with(self._log, self._given, machine=machine, follow=self._follow)
-
-
-def _say(text: str) -> None:
-    click.echo(f"batdispatch: {text}", err=True)

@@ -15,40 +15,53 @@ from batdispatch.core import extras
 from batdispatch.core.blame import DEBUG, blame
 from batdispatch.core.errors import BatdispatchError, InputError
 
+#: Heading -> subcommand, its module, and a sentence about it.
+_HEADINGS = {
+    "Compare dispatchers": (
+        ("demo", "demo", "Compare dispatchers on an example, as a first look."),
+        ("compare", "compare", "Compare dispatchers on one workload, with a report."),
+        ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
+        ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
+        ("leaderboard", "leaderboard", "Rank every registered dispatcher on stated workloads."),
+    ),
+    "Work with a real Batsim": (
+        ("serve", "serve", "Be the scheduler of a real Batsim."),
+        ("engine", "engine", "Be Batsim for a scheduler behind a socket."),
+        ("replay", "replay", "Rerun a recorded exchange and compare the decisions."),
+    ),
+    "Workloads and platforms": (
+        ("convert", "convert", "Make a Batsim workload of a log."),
+        ("generate", "generate", "Generate a workload from a model."),
+        ("workload", "workload", "Look into workloads and logs."),
+        ("platform", "platform", "Generate SimGrid platforms and look into them."),
+    ),
+    "Results": (
+        ("report", "report", "Compare runs on one HTML page."),
+        ("explain-wait", "explain_wait", "Say what held a job while it waited."),
+        ("check", "check", "Audit runs against their workload and platform."),
+        ("differ", "differ", "Hold any simulator's schedules against textbook definitions."),
+        ("export", "export", "Write runs in the forms of other programs."),
+        ("instance", "instance", "Save a run's instances and solve them with any model."),
+    ),
+    "Dispatchers, and your own": (
+        ("list", "list_parts", "List dispatchers and the parts they are made of."),
+        ("explain", "explain", "Explain a dispatcher or a part of one."),
+        ("requests", "requests", "Print how long a stochastic job should ask for."),
+        ("plugin", "plugin", "Write a package for a dispatcher or part of your own."),
+    ),
+}
+
 
 class Commands(LazyGroup):
     """The subcommands of `batdispatch`."""
 
     table = {
-        name: (f"batdispatch.cli.{module}", summary)
-        for name, module, summary in (
-            ("demo", "demo", "Compare dispatchers on an example, as a first look."),
-            ("compare", "compare", "Compare dispatchers on one workload, with a report."),
-            ("campaign", "campaign", "Run a grid of runs from a file, here or on a cluster."),
-            ("leaderboard", "leaderboard", "Rank every registered dispatcher on stated workloads."),
-            ("run", "run", "Simulate one dispatcher, here or in a real Batsim."),
-            ("serve", "serve", "Be the scheduler of a real Batsim."),
-            ("engine", "engine", "Be Batsim for a scheduler behind a socket."),
-            ("replay", "replay", "Rerun a recorded exchange and compare the decisions."),
-            ("convert", "convert", "Make a Batsim workload of a log."),
-            ("generate", "generate", "Generate a workload from a model."),
-            ("workload", "workload", "Look into workloads and logs."),
-            ("platform", "platform", "Generate SimGrid platforms and look into them."),
-            ("report", "report", "Compare runs on one HTML page."),
-            ("export", "export", "Write runs in the forms of other programs."),
-            ("check", "check", "Audit runs against their workload and platform."),
-            ("differ", "differ", "Hold any simulator's schedules against textbook definitions."),
-            ("explain-wait", "explain_wait", "Say what held a job while it waited."),
-            ("instance", "instance", "Save a run's instances and solve them with any model."),
-            ("requests", "requests", "Print how long a stochastic job should ask for."),
-            ("list", "list_parts", "List dispatchers and the parts they are made of."),
-            ("explain", "explain", "Explain a dispatcher or a part of one."),
-            ("plugin", "plugin", "Write a package for a dispatcher or part of your own."),
-        )
+        name: (f"batdispatch.cli.{module}", summary) for rows in _HEADINGS.values() for name, module, summary in rows
     }
+    headings = {heading: [name for name, _, _ in rows] for heading, rows in _HEADINGS.items()}
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="batdispatch")
 def cli() -> None:
     """Compare HPC job dispatchers on your own logs, in simulation or against a real Batsim.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from batdispatch.cli.groups import Group
+from batdispatch.cli.groups import Group, option
 
 if TYPE_CHECKING:
     from batdispatch.inputs.platforms.generate import Links, Widths
@@ -57,21 +57,21 @@ def _link_options(
     metavar, of_a_link = "BANDWIDTH", "Bandwidth of a link."
     if dimensions:
         metavar, of_a_link = "BW[,BW,..]", "Bandwidth of a link, or one for each dimension."
-    host_width = click.option(
+    host_width = option(
         "--host-bw", metavar="BW", help="Bandwidth between a host and its router. Default: as the widest link."
     )
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(
+        for one in reversed(
             [
-                click.option("--speed", metavar="SPEED", default=speed, show_default=True, help="Speed of a core."),
-                click.option("--bw", metavar=metavar, default=bw, show_default=True, help=of_a_link),
+                option("--speed", metavar="SPEED", default=speed, show_default=True, help="Speed of a core."),
+                option("--bw", metavar=metavar, default=bw, show_default=True, help=of_a_link),
                 *([host_width] if dimensions else []),
-                click.option("--lat", metavar="TIME", default=lat, show_default=True, help="Latency of a link."),
-                click.option("-o", "--output", metavar="P.xml", required=True, help="File to write, - for output."),
+                option("--lat", metavar="TIME", default=lat, show_default=True, help="Latency of a link."),
+                option("-o", "--output", metavar="P.xml", required=True, help="File to write, - for output."),
             ]
         ):
-            function = option(function)
+            function = one(function)
         return function
 
     return add
@@ -85,7 +85,7 @@ def _grid_links(speed: str, bw: str, lat: str, host_bw: str | None) -> tuple[Lin
     return kinds.Links(speed=speed, bw=each[0], lat=lat), kinds.Widths(each if len(each) > 1 else (), host_bw)
 
 
-_capacity = click.option(
+_capacity = option(
     "--capacity",
     metavar="TEXT",
     help="What a node offers, such as 'core=16 gpu=2 memory=16384' (MiB). Default: jobs take whole hosts.",
@@ -104,7 +104,7 @@ def _write(output: str, content: bytes) -> None:
 
 
 @generate.command()
-@click.option("--hosts", metavar="N", type=int, required=True, help="Number of compute hosts.")
+@option("--hosts", metavar="N", type=int, required=True, help="Number of compute hosts.")
 @_capacity
 @_link_options()
 def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output: str) -> None:
@@ -115,7 +115,7 @@ def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output
 
 
 @generate.command()
-@click.option(
+@option(
     "--memory",
     metavar="MIB",
     type=int,
@@ -141,9 +141,9 @@ def forhlr2(speed: str, bw: str, lat: str, output: str) -> None:
 
 
 @generate.command()
-@click.option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Number of nodes.")
-@click.option("--cores", metavar="N", type=int, default=8, show_default=True, help="Cores of a node.")
-@click.option("--gpus", metavar="N", type=int, default=2, show_default=True, help="GPUs of a node.")
+@option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Number of nodes.")
+@option("--cores", metavar="N", type=int, default=8, show_default=True, help="Cores of a node.")
+@option("--gpus", metavar="N", type=int, default=2, show_default=True, help="GPUs of a node.")
 @_link_options()
 def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output: str) -> None:
     """The CPU-GPU cluster of the ESP experiments."""
@@ -153,9 +153,9 @@ def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output
 
 
 @generate.command()
-@click.option("--gpus", metavar="N", type=int, default=8, show_default=True, help="Number of GPUs.")
-@click.option("--cores", metavar="N", type=int, help="CPU cores that compute.  [default: 12 less one for each GPU]")
-@click.option("--switches", metavar="N", type=int, default=4, show_default=True, help="PCI Express switches.")
+@option("--gpus", metavar="N", type=int, default=8, show_default=True, help="Number of GPUs.")
+@option("--cores", metavar="N", type=int, help="CPU cores that compute.  [default: 12 less one for each GPU]")
+@option("--switches", metavar="N", type=int, default=4, show_default=True, help="PCI Express switches.")
 @_link_options(speed="10.64Gf", bw="6GBps", lat="10us")
 def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat: str, output: str) -> None:
     """A node whose CPU cores and GPUs are hosts of two classes, for graphs of tasks."""
@@ -166,12 +166,12 @@ def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat
 
 
 @generate.command()
-@click.option(
+@option(
     "--dims", callback=_sizes, metavar="N,N,..", default="24,24,24", show_default=True, help="Size of each dimension."
 )
-@click.option("--hosts-per-router", metavar="N", type=int, default=2, show_default=True, help="Nodes on a router.")
-@click.option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the torus.")
-@click.option(
+@option("--hosts-per-router", metavar="N", type=int, default=2, show_default=True, help="Nodes on a router.")
+@option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the torus.")
+@option(
     "--router-links",
     type=click.Choice(["shared", "split"]),
     help="Whether the nodes of a router share its links, or each has links of its own to the neighbours, as SimGrid's "
@@ -208,9 +208,9 @@ def torus(
 
 
 @generate.command()
-@click.option("--dims", callback=_sizes, metavar="N,N,..", required=True, help="Size of each dimension.")
-@click.option("--hosts-per-router", metavar="N", type=int, default=1, show_default=True, help="Nodes on a router.")
-@click.option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the mesh.")
+@option("--dims", callback=_sizes, metavar="N,N,..", required=True, help="Size of each dimension.")
+@option("--hosts-per-router", metavar="N", type=int, default=1, show_default=True, help="Nodes on a router.")
+@option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the mesh.")
 @_capacity
 @_link_options(dimensions=True)
 def mesh(
@@ -233,17 +233,15 @@ def mesh(
 
 
 @generate.command()
-@click.option(
+@option(
     "--down",
     callback=_sizes,
     metavar="N,N,..",
     required=True,
     help="Children of a switch, level by level from the leaves.",
 )
-@click.option(
-    "--up", callback=_sizes, metavar="N,N,..", required=True, help="Parents of a host or switch below each level."
-)
-@click.option("--cables", callback=_sizes, metavar="N,N,..", required=True, help="Parallel cables to each parent.")
+@option("--up", callback=_sizes, metavar="N,N,..", required=True, help="Parents of a host or switch below each level.")
+@option("--cables", callback=_sizes, metavar="N,N,..", required=True, help="Parallel cables to each parent.")
 @_capacity
 @_link_options()
 def fattree(
@@ -264,14 +262,10 @@ def fattree(
 
 
 @generate.command()
-@click.option("--groups", callback=_sizes, metavar="N,N,..", required=True, help="Groups, links between two.")
-@click.option(
-    "--chassis", callback=_sizes, metavar="N,N,..", required=True, help="Chassis in a group, links between two."
-)
-@click.option(
-    "--routers", callback=_sizes, metavar="N,N,..", required=True, help="Routers in a chassis, links between two."
-)
-@click.option("--nodes", metavar="N", type=int, required=True, help="Hosts on a router.")
+@option("--groups", callback=_sizes, metavar="N,N,..", required=True, help="Groups, links between two.")
+@option("--chassis", callback=_sizes, metavar="N,N,..", required=True, help="Chassis in a group, links between two.")
+@option("--routers", callback=_sizes, metavar="N,N,..", required=True, help="Routers in a chassis, links between two.")
+@option("--nodes", metavar="N", type=int, required=True, help="Hosts on a router.")
 @_capacity
 @_link_options()
 def dragonfly(
@@ -310,13 +304,11 @@ def parse_roles(roles: Sequence[str]) -> dict[str, str]:
 
 @command.command()
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
-@click.option("--master-host", metavar="NAME", help="Host that carries Batsim. Default: master_host, if there is one.")
-@click.option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="As Batsim's -r: storage, compute_node.")
-@click.option(
-    "--batsim", type=click.Choice(["4", "5"]), default="4", show_default=True, help="Whose numbering of hosts."
-)
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
-@click.option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
+@option("--master-host", metavar="NAME", help="Host that carries Batsim. Default: master_host, if there is one.")
+@option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="As Batsim's -r: storage, compute_node.")
+@option("--batsim", type=click.Choice(["4", "5"]), default="4", show_default=True, help="Whose numbering of hosts.")
+@option("--json", "as_json", is_flag=True, help="For programs.")
+@option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
 def show(
     path: Path, master_host: str | None, roles: tuple[str, ...], batsim: str, as_json: bool, batsim_arguments: bool
 ) -> None:
@@ -346,7 +338,7 @@ def show(
 @command.command()
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
 @click.argument("file", metavar="QUEUES.toml", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="P2.xml", required=True, help="File to write, - for output.")
+@option("-o", "--output", metavar="P2.xml", required=True, help="File to write, - for output.")
 def queues(path: Path, file: Path, output: str) -> None:
     """Write a platform with the queues of a site: partitions, qualities of service, limits and priorities.
 

@@ -9,6 +9,8 @@ from string import Template
 
 import click
 
+from batdispatch.cli.groups import Command, option
+
 KINDS = {
     "dispatcher": "A dispatcher for batdispatch.",
     "ordering": "An ordering of waiting jobs for batdispatch's dispatchers.",
@@ -17,10 +19,10 @@ KINDS = {
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("name")
-@click.option("--kind", type=click.Choice(list(KINDS)), default="dispatcher", show_default=True, help="What it is.")
-@click.option(
+@option("--kind", type=click.Choice(list(KINDS)), default="dispatcher", show_default=True, help="What it is.")
+@option(
     "-o",
     "--output",
     metavar="DIR",

@@ -11,6 +11,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from batdispatch.cli.telling import is_quiet
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, Task, TaskID
@@ -28,7 +30,7 @@ class Following:
     """A context manager that shows how far named pieces of work have come.
 
     The time left is estimated from the speed of the last half minute, so that neither starting up nor a slow
-    beginning counts. Nothing is estimated before there is a speed.
+    beginning counts. Nothing is estimated before there is a speed. A command that was given --quiet shows nothing.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Following:
             every: seconds between two lines where `console` is no terminal.
             clock: seconds that only grow.
         """
+        self._quiet = is_quiet()
         self._given = console
         self._every = every
         self._clock = clock
@@ -76,6 +79,8 @@ class Following:
         )
 
     def __enter__(self) -> Following:
+        if self._quiet:
+            return self
         if self._silent_until > -math.inf:
             self._writer.start()
             return self
@@ -99,6 +104,8 @@ class Following:
             done: so far, from 0, in any unit.
             total: in all.
         """
+        if self._quiet:
+            return
         now = self._clock()
         if done < total and now < self._updated.get(label, -_PAUSE) + _PAUSE:
             return

@@ -9,6 +9,7 @@ import msgspec
 
 from batdispatch.batsim import PROTOCOLS, protocol
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
+from batdispatch.cli.groups import Command, option
 from batdispatch.cli.informing import informed, platform_options
 from batdispatch.core.errors import InputError
 from batdispatch.core.messages import Peer
@@ -17,20 +18,20 @@ from batdispatch.links.replay import Replayed, check_wire, told_by
 from batdispatch.links.replay import replay as run_replay
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("recording", type=click.Path(exists=True, path_type=Path))
 @dispatcher_options(required=False)
-@click.option("--pybatsim", metavar="NAME", help="Answer with a scheduler of pybatsim instead, such as easyBackfill.")
-@click.option("--times", is_flag=True, help="The times of decisions must agree too.")
-@click.option(
+@option("--pybatsim", metavar="NAME", help="Answer with a scheduler of pybatsim instead, such as easyBackfill.")
+@option("--times", is_flag=True, help="The times of decisions must agree too.")
+@option(
     "--protocol",
     "version",
     type=click.Choice(list(PROTOCOLS)),
     help="Batsim's. Default: the recording's own.",
 )
 @platform_options
-@click.option("--partial", is_flag=True, help="Accept a recording that ends before the simulation does.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@option("--partial", is_flag=True, help="Accept a recording that ends before the simulation does.")
+@option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def command(
     context: click.Context,

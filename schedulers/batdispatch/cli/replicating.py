@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import msgspec
 
+from batdispatch.cli.groups import REPLICATES, option
+from batdispatch.cli.telling import show
 from batdispatch.core.errors import InputError, SimulationError
 
 if TYPE_CHECKING:
@@ -24,42 +27,53 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: Options that do not change what comes out.
-_SILENT = ("processes", "fresh", "as_json", "explain", "record", "report")
+_SILENT = ("processes", "fresh", "as_json", "explain", "record", "report", "quiet")
 #: Name of the folder of the page.
 REPORT = "report"
 #: Tables of replicates: of a campaign, and of a comparison; as `runs.campaign.table` and `runs.replicates` call them.
 RESULTS, TABLE = "results.parquet", "replicates.csv"
+_option = functools.partial(option, section=REPLICATES)
 _OPTIONS = (
-    click.option("--replicates", metavar="N", type=click.IntRange(1, 1000), help="Compare on N replicates."),
-    click.option(
+    _option(
+        "--replicates",
+        metavar="N",
+        type=click.IntRange(1, 1000),
+        help="Compare on N replicates of the workload, and say how sure the differences are.",
+    ),
+    _option(
         "--replicate-by",
         type=click.Choice(["slices", "sessions", "seeds"]),
         default="slices",
         show_default=True,
-        help="slices: of the workload, evenly spread. sessions: its users' weeks drawn anew. seeds: of dispatchers, "
-        "on the whole workload.",
+        help="Make replicates in this way. slices: parts of the workload, evenly spread. sessions: its users' weeks, "
+        "drawn anew. seeds: the whole workload, with other seeds of the dispatchers.",
     ),
-    click.option("--slice-jobs", metavar="N", type=click.IntRange(1), help="Jobs of a slice. Default: at most 1000."),
-    click.option(
+    _option(
+        "--slice-jobs",
+        metavar="N",
+        type=click.IntRange(1),
+        help="Put N jobs into each slice. By default, at most 1,000.",
+    ),
+    _option(
         "--weeks",
         metavar="N",
         type=click.IntRange(1),
         default=2,
         show_default=True,
-        help="Weeks of a replicate (sessions).",
+        help="Draw N weeks for each replicate (sessions).",
     ),
-    click.option(
+    _option(
         "--baseline",
         metavar="NAME",
-        help="The dispatcher that others are compared with, as --dispatchers has it. Default: easy, else the first.",
+        help="Compare the other dispatchers with this one of --dispatchers. The default is easy, else the first.",
     ),
 )
 
 
 def replicate_options(command: F) -> F:
     """Add the options of replicates to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
+    for add in reversed(_OPTIONS):
+        command = add(command)
     return command
 
 
@@ -310,9 +324,9 @@ class Replicated:
         if as_json:
             click.echo(as_answers(self.sections, page))
         else:
-            click.echo(text_of(self.sections, self.facts))
+            show(text_of(self.sections, self.facts))
             for name, why in self.facts.refused:
-                click.echo(f"Not compared, {name}: {why}.")
+                show(f"Not compared, {name}: {why}.")
             click.echo(str(page))
         if self.failures:
             raise SimulationError(f"{len(self.failures)} runs failed")

@@ -7,28 +7,29 @@ from pathlib import Path
 import click
 import msgspec
 
-from batdispatch.cli.inputs import explain_option
+from batdispatch.cli.groups import Command, option
+from batdispatch.cli.outputs import explain_option, json_option
 from batdispatch.cli.replicating import has_replicates, report_replicates
 from batdispatch.core.errors import InputError
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
+@option(
     "-o",
     "--output",
     metavar="OUT",
     type=click.Path(path_type=Path),
     help="The page, or a folder for it. Default: report/index.html in DIR, or here when there are several.",
 )
-@click.option("--title", metavar="TEXT", help="Heading of the page.")
-@click.option(
+@option("--title", metavar="TEXT", help="Heading of the page.")
+@option(
     "--baseline",
     metavar="NAME",
     help="Of a campaign, the dispatcher that others are compared with. Default: easy, else the first.",
 )
 @explain_option
-@click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON instead of the path of the page.")
+@json_option("Print the metrics as JSON instead of the path of the page.")
 def command(
     folders: tuple[Path, ...],
     output: Path | None,

@@ -7,28 +7,30 @@ from typing import Any
 import click
 import msgspec
 
+from batdispatch.cli.groups import Command, option
+
 #: Unit -> seconds.
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
-@click.command()
-@click.option("--law", "text", metavar="LAW", required=True, help="Law of the run time, such as tnorm:0,20,8,2.")
-@click.option("--unit", type=click.Choice(list(UNITS)), default="h", show_default=True, help="Unit of the law's times.")
-@click.option("--to", "to", type=click.Choice(list(UNITS)), help="Unit of the answer. Default: that of the law.")
-@click.option("--zeta", type=float, default=0.0, show_default=True, help="Backfilling rate of the job, 0 to 1.")
-@click.option(
+@click.command(cls=Command)
+@option("--law", "text", metavar="LAW", required=True, help="Law of the run time, such as tnorm:0,20,8,2.")
+@option("--unit", type=click.Choice(list(UNITS)), default="h", show_default=True, help="Unit of the law's times.")
+@option("--to", "to", type=click.Choice(list(UNITS)), help="Unit of the answer. Default: that of the law.")
+@option("--zeta", type=float, default=0.0, show_default=True, help="Backfilling rate of the job, 0 to 1.")
+@option(
     "--sequence",
     metavar="NAME[...]",
     help="Request sequence, with its options in brackets (`batdispatch list requests`). Default: atoptimal, or "
     "toptimal where a price is given.",
 )
-@click.option("--alpha", type=float, help="Price of a unit of time reserved. Default: 1.")
-@click.option("--beta", type=float, help="Price of a unit of time used. Default: 0.")
-@click.option("--gamma", type=float, help="Price of an attempt, however long it is. Default: 0.")
-@click.option("--overhead", type=float, help="Time that each further attempt takes to start anew. Default: 0.")
-@click.option("--least", type=float, help="Shortest request. Default: 0.")
-@click.option("--history", metavar="T1,T2,...", help="Run times of previous jobs, in the law's unit.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@option("--alpha", type=float, help="Price of a unit of time reserved. Default: 1.")
+@option("--beta", type=float, help="Price of a unit of time used. Default: 0.")
+@option("--gamma", type=float, help="Price of an attempt, however long it is. Default: 0.")
+@option("--overhead", type=float, help="Time that each further attempt takes to start anew. Default: 0.")
+@option("--least", type=float, help="Shortest request. Default: 0.")
+@option("--history", metavar="T1,T2,...", help="Run times of previous jobs, in the law's unit.")
+@option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(
     text: str,
     unit: str,
@@ -49,9 +51,12 @@ def command(
     (alpha + beta) overhead more. All times are in the law's unit.
 
     \b
-    Laws: tnorm:LOWER,UPPER,MU,SIGMA  texp:LOWER,UPPER,MEAN  beta:ALPHA,BETA[,LOWER,UPPER]
-          pareto:LOWER,UPPER,ALPHA  tlognorm:LOWER,UPPER,MU,SIGMA  tgamma:LOWER,UPPER,SHAPE,SCALE
-          tweibull:LOWER,UPPER,SHAPE,SCALE  uniform:LOWER,UPPER  mixture:WEIGHT*LAW;WEIGHT*LAW  empirical:T1,T2,...
+    Laws:
+      tnorm:LOWER,UPPER,MU,SIGMA        tlognorm:LOWER,UPPER,MU,SIGMA
+      tgamma:LOWER,UPPER,SHAPE,SCALE    tweibull:LOWER,UPPER,SHAPE,SCALE
+      texp:LOWER,UPPER,MEAN             pareto:LOWER,UPPER,ALPHA
+      beta:ALPHA,BETA[,LOWER,UPPER]     uniform:LOWER,UPPER
+      mixture:WEIGHT*LAW;WEIGHT*LAW     empirical:T1,T2,...
 
     \b
     Examples:

@@ -16,9 +16,11 @@ from batdispatch.cli.dispatching import (
     named_with,
     parse_decision_time,
     parse_settings,
-    record_option,
 )
-from batdispatch.cli.inputs import checked_folder, clock_option, input_options, timeout_option, warn
+from batdispatch.cli.groups import BATSIM, RESULTS, Command, option
+from batdispatch.cli.inputs import clock_option, input_options, timeout_option
+from batdispatch.cli.outputs import checked_folder, json_option, record_option
+from batdispatch.cli.telling import quiet_option, show, warn
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock
@@ -26,29 +28,43 @@ if TYPE_CHECKING:
     from batdispatch.runs.simgrid import UseSimGrid
 
 
-@click.command()
+@click.command(cls=Command)
 @input_options()
+@dispatcher_options()
 @clock_option
-@click.option(
+@decision_clock_option
+@compiled_option
+@option(
     "--engine",
+    section=BATSIM,
     type=click.Choice(["embedded", "batsim4", "batsim5"]),
     default="embedded",
     show_default=True,
-    help="What simulates: this package, or a real Batsim, which is started and served.",
+    help="Simulate with this package's own engine, or start a real Batsim and serve it.",
 )
-@click.option("--batsim", metavar="PATH", help="Batsim's program. Default: batsim4 or batsim5, or batsim, on PATH.")
-@click.option(
+@option(
+    "--batsim",
+    section=BATSIM,
+    metavar="PATH",
+    help="Start this program as Batsim. The default is batsim4 or batsim5, or batsim, on PATH.",
+)
+@option(
     "--nix",
+    section=BATSIM,
     metavar="SHELL",
     help="Take Batsim from this shell of Nix: batsim4 or batsim5 of the flake in this folder or above, or FLAKE#SHELL.",
 )
-@timeout_option("Give up when a real Batsim says nothing for so long.")
-@dispatcher_options()
-@decision_clock_option
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of results. Default: runs/LABEL.")
+@timeout_option("Give up if a real Batsim says nothing for this many seconds.")
+@option(
+    "--out",
+    section=RESULTS,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write the results into this folder. The default is runs/LABEL, where LABEL names the dispatcher.",
+)
 @record_option
-@compiled_option
-@click.option("--json", "as_json", is_flag=True, help="Print result.json instead of a table.")
+@json_option("Print result.json instead of a table.")
+@quiet_option
 def command(
     platform: str,
     workload: str,
@@ -123,5 +139,5 @@ def command(
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2).decode())
         return
-    click.echo(metrics_table({spec.label: result["metrics"]}))
+    show(metrics_table({spec.label: result["metrics"]}))
     click.echo(str(folder))

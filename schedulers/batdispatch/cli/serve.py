@@ -9,6 +9,7 @@ import click
 
 from batdispatch.batsim import features_for, protocol
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
+from batdispatch.cli.groups import Command, option
 from batdispatch.cli.informing import informed, platform_options
 from batdispatch.cli.inputs import protocol_option, timeout_option
 from batdispatch.links import serve as link
@@ -16,9 +17,9 @@ from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
 
 
-@click.command()
+@click.command(cls=Command)
 @dispatcher_options()
-@click.option(
+@option(
     "--socket",
     "endpoint",
     metavar="ENDPOINT",
@@ -33,7 +34,7 @@ from batdispatch.links.signals import StopSignals
     default=link.TIMEOUT,
     endless=True,
 )
-@click.option(
+@option(
     "--max-message",
     metavar="MIB",
     type=click.IntRange(1, 2**20),
@@ -41,8 +42,8 @@ from batdispatch.links.signals import StopSignals
     show_default=True,
     help="Largest message accepted, in MiB.",
 )
-@click.option("--allow-remote", is_flag=True, help="Let other machines connect; the protocol has no authentication.")
-@click.option(
+@option("--allow-remote", is_flag=True, help="Let other machines connect; the protocol has no authentication.")
+@option(
     "--record",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),

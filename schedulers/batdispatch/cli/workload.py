@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from batdispatch.cli.groups import Group
+from batdispatch.cli.groups import INPUTS, RESULTS, Group, option
 from batdispatch.cli.logs import import_with, log_options, refuse_log_options, warn_of_overruns
+from batdispatch.cli.outputs import json_option
 from batdispatch.cli.progress import Following
+from batdispatch.cli.telling import is_quiet, quiet_option
 from batdispatch.cli.workload_fidelity import fidelity
 
 if TYPE_CHECKING:
@@ -42,13 +44,29 @@ command.add_command(fidelity)
 
 @command.command()
 @click.argument("path", metavar="W", type=click.Path())
-@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write a page with pictures.")
-@click.option(
-    "--platform", metavar="P.xml", type=click.Path(path_type=Path), help="The machine. Default: as the workload says."
+@option(
+    "--platform",
+    section=INPUTS,
+    metavar="P.xml",
+    type=click.Path(path_type=Path),
+    help="Take the size of the machine from this SimGrid platform. By default, the workload says it.",
 )
-@click.option("--master-host", metavar="NAME", help="The platform's host that carries Batsim and is no resource.")
+@option(
+    "--master-host",
+    section=INPUTS,
+    metavar="NAME",
+    help="Leave out this host of the platform, which carries Batsim and is no resource.",
+)
 @log_options
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@option(
+    "--html",
+    section=RESULTS,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a page with pictures into this file.",
+)
+@json_option("Print everything as JSON instead of tables.")
+@quiet_option
 def show(
     path: str,
     html: Path | None,
@@ -103,7 +121,7 @@ def show(
         write_whole(html, render(traits, title=workload.name, account=account).encode())
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(as_dict(traits)), indent=2).decode())
-    else:
+    elif not is_quiet():
         _print(traits, account)
     if html is not None:
         click.echo(str(html))

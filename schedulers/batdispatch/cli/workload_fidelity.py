@@ -9,8 +9,11 @@ import click
 import msgspec
 
 from batdispatch.cli.completing import complete_dispatchers
-from batdispatch.cli.inputs import checked_folder, out_option, processes_option
+from batdispatch.cli.dispatching import seed_option
+from batdispatch.cli.groups import DISPATCHER, INPUTS, Command, option
 from batdispatch.cli.logs import LogInputs, import_with, log_options
+from batdispatch.cli.outputs import checked_folder, json_option, out_option, processes_option
+from batdispatch.cli.telling import is_quiet, quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,22 +23,30 @@ if TYPE_CHECKING:
     from batdispatch.runs.from_log import Inputs
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("log", metavar="LOG", type=click.Path())
-@click.option(
+@option(
     "--dispatchers",
+    section=DISPATCHER,
     metavar="A,B,...",
     default="easy,conservative,filler,fcfs",
     show_default=True,
     shell_complete=complete_dispatchers,
-    help="What to simulate; the first is the policy that the site is said to have run.",
+    help="Simulate these. The first one is the policy that the site is said to have run.",
 )
-@click.option("--platform", metavar="P.xml", type=click.Path(), help="The machine. Default: one of the right size.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
+@option(
+    "--platform",
+    section=INPUTS,
+    metavar="P.xml",
+    type=click.Path(),
+    help="Read the machine from this SimGrid platform. By default, one of the right size is made.",
+)
+@seed_option
 @out_option("fidelity")
-@processes_option("Simulations at a time.")
+@processes_option("Run this many simulations at a time.")
 @log_options
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@json_option("Print the numbers as JSON.")
+@quiet_option
 def fidelity(
     log: str,
     dispatchers: str,
@@ -99,7 +110,8 @@ def fidelity(
     if as_json:
         _print_json(told)
     else:
-        _print(told)
+        if not is_quiet():
+            _print(told)
         click.echo(str(page))
 
 

@@ -1,0 +1,94 @@
+"""Command-line options that say what a command writes, and how it works through it, shared by the commands that do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from batdispatch.cli.groups import RESULTS, option
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def out_option(default: str, help: str = "Write the results into this folder.") -> Callable[[F], F]:
+    """Return ``--out`` with a default, read as a path."""
+    return option(
+        "--out",
+        section=RESULTS,
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        default=Path(default),
+        show_default=True,
+        help=help,
+    )
+
+
+def processes_option(what: str, most: int = 64) -> Callable[[F], F]:
+    """Return ``--jobs``, which a command takes as `processes`: so many at a time, as `what` says, up to `most`."""
+    return option(
+        "--jobs",
+        "processes",
+        section=RESULTS,
+        metavar="N",
+        type=click.IntRange(1, most),
+        default=min(os.cpu_count() or 1, 8),
+        help=f"{what} By default there is one for each processor, and at most 8.",
+    )
+
+
+def json_option(help: str) -> Callable[[F], F]:
+    """Return ``--json``, which a command takes as `as_json`."""
+    return option("--json", "as_json", section=RESULTS, is_flag=True, help=help)
+
+
+def fresh_option(what: str) -> Callable[[F], F]:
+    """Return ``--fresh``: whether runs that are there are made anew; `what` says when they are kept otherwise."""
+    return option(
+        "--fresh",
+        section=RESULTS,
+        is_flag=True,
+        help=f"Make every run anew. By default, a whole run of the same {what} is kept.",
+    )
+
+
+record_option = option(
+    "--record/--no-record",
+    section=RESULTS,
+    default=True,
+    show_default=True,
+    help="Write each run's decisions.jsonl, the messages between simulator and dispatcher. `explain-wait`, `replay` "
+    "and the report's reasons need it.",
+)
+
+explain_option = option(
+    "--explain/--no-explain",
+    section=RESULTS,
+    default=True,
+    show_default=True,
+    help="Say in the report why each dispatcher's dearest jobs waited. This reads the recorded decisions once more.",
+)
+
+report_option = option(
+    "--report/--no-report",
+    section=RESULTS,
+    default=True,
+    show_default=True,
+    help="Write the report, an HTML page. Without it, the table is all.",
+)
+
+
+def checked_folder(out: Path) -> Path:
+    """Return a folder for results, which the run creates once its input is read.
+
+    Raises:
+        InputError: there is a file of that name.
+    """
+    from batdispatch.core.errors import InputError
+
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file, expected a folder for the results", source="option --out")
+    return out
