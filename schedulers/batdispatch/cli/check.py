@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 
 if TYPE_CHECKING:
     from batdispatch.results.rerun import When
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @option(
     "--replay",
-    type=click.Choice(["auto", "always", "never"]),
+    type=Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
     help="Whether the dispatcher decides again. auto: where it is registered and the simulation took a minute at most.",

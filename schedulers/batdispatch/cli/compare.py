@@ -117,6 +117,7 @@ def command(
     from batdispatch.core import extras
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.workloads.importing import is_workload
+    from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.compare import compare
     from batdispatch.runs.from_log import inputs_in
@@ -205,6 +206,8 @@ def command(
         click.echo(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())
     else:
         show(metrics_table(results))
+        for line in in_words({label: rejections_of(result) for label, result in told.items()}):
+            show(line)
         click.echo(str(page if report else folder))
     if failures:
         raise SimulationError(f"{len(failures)} of {len(specs)} runs failed")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 import msgspec
 
-from batdispatch.cli.groups import INPUTS, RESULTS, Command, option
+from batdispatch.cli.groups import INPUTS, RESULTS, Choice, Command, option
 from batdispatch.cli.logs import import_with, log_options, refuse_log_options, warn_of_overruns
 from batdispatch.cli.outputs import json_option
 from batdispatch.cli.progress import Following
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--to",
     "target",
     section=RESULTS,
-    type=click.Choice(["batsim4", "batsim5"]),
+    type=Choice(["batsim4", "batsim5"]),
     help="Write the workload of this Batsim. LOG may then be a workload of the other one. The default is batsim4.",
 )
 @option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from batdispatch.cli.groups import Group, option
+from batdispatch.cli.groups import Choice, Group, option
 from batdispatch.cli.inputs import Seconds
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _POLICIES = ("fcfs", "easy", "easy-sjbf", "conservative", "conservative-uncompressed", "filling", "sjf-filling")
 
 _policy = option(
-    "--policy", type=click.Choice(_POLICIES), default="easy", show_default=True, help="Whose definition is meant."
+    "--policy", type=Choice(_POLICIES), default="easy", show_default=True, help="Whose definition is meant."
 )
 _columns = option(
     "--columns",
@@ -32,7 +32,7 @@ _format = option(
 )
 _size = option(
     "--size",
-    type=click.Choice(["requested", "allocated"]),
+    type=Choice(["requested", "allocated"]),
     default="requested",
     show_default=True,
     help="Which processor count of an SWF file is a job's size.",

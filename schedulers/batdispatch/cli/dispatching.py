@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from batdispatch.cli.completing import complete_dispatcher, complete_setting
-from batdispatch.cli.groups import DISPATCHER, SIMULATION, option
+from batdispatch.cli.groups import DISPATCHER, SIMULATION, Choice, option
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named
 
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 decision_clock_option = option(
     "--decision-clock",
     section=SIMULATION,
-    type=click.Choice(["wall", "cpu"]),
+    type=Choice(["wall", "cpu"]),
     default="wall",
     show_default=True,
     help="Measure the time of each decision with this clock: the wall's, or the process's CPU time, which is right on "
@@ -86,7 +86,7 @@ def dispatcher_options(*, required: bool = True) -> Callable[[F], F]:
 compiled_option = option(
     "--compiled",
     section=SIMULATION,
-    type=click.Choice(["auto", "always", "never"]),
+    type=Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
     help="Simulate fcfs, filler, easy and conservative in a compiled kernel, which writes the same files much sooner, "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads.esp import ZRule
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 )
 @option(
     "--z-rule",
-    type=click.Choice(["ordinary", "alone"]),
+    type=Choice(["ordinary", "alone"]),
     default="ordinary",
     show_default=True,
     help="Jobs that want the whole machine: like any other, or no later job starts before such a job has ended.",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import click
 
 from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 
 
 @click.command(cls=Command)
@@ -18,14 +18,14 @@ from batdispatch.cli.groups import Command, option
 @option("--load", type=float, help="Offered load to reach, such as 0.8. Default: the model's own arrivals.")
 @option(
     "--classes",
-    type=click.Choice(["all", "separate"]),
+    type=Choice(["all", "separate"]),
     default="all",
     show_default=True,
     help="One kind of jobs, or batch and interactive ones side by side.",
 )
 @option(
     "--walltimes",
-    type=click.Choice(["none", "exact", "factor", "modal"]),
+    type=Choice(["none", "exact", "factor", "modal"]),
     default="modal",
     show_default=True,
     help="What users ask for: nothing, the run time, up to FACTOR times it, or that rounded up to 20 usual values.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.progress import Following
 from batdispatch.cli.telling import show
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @option("--law", metavar="LAW", help="Law of the large jobs, in hours. Default: the paper's.")
 @option(
     "--widths",
-    type=click.Choice(["beta", "all", "half", "normal", "powers"]),
+    type=Choice(["beta", "all", "half", "normal", "powers"]),
     default="beta",
     show_default=True,
     help="How the numbers of hosts that jobs want are drawn.",
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @option("--small-units", type=int, default=1, show_default=True, help="Units of each small job (scenarios 2 and 4).")
 @option(
     "--arrivals",
-    type=click.Choice(["uniform", "start"]),
+    type=Choice(["uniform", "start"]),
     default="uniform",
     show_default=True,
     help="When scenario 4's applications arrive: all over its two weeks, or all at their start.",
@@ -65,9 +65,7 @@ if TYPE_CHECKING:
 )
 @option(
     "--fit",
-    type=click.Choice(
-        ["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]
-    ),
+    type=Choice(["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]),
     default="best",
     show_default=True,
     help="Family of the laws (only with --from). best: for each application the family that foretells its later runs "

@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from batdispatch.cli.generate import finish, unseeded_options
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 
 
 @click.command(cls=Command)
 @unseeded_options
 @option(
     "--kernel",
-    type=click.Choice(["cholesky", "lu", "qr"]),
+    type=Choice(["cholesky", "lu", "qr"]),
     required=True,
     help="Factorisation: Cholesky, LU without pivoting, or QR.",
 )

@@ -8,6 +8,7 @@ which are imported only when they are used here.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 from collections.abc import Mapping, Sequence
@@ -58,6 +59,16 @@ class Option(click.Option):
         if "range" in extra and isinstance(self.type, click.IntRange | click.FloatRange):
             extra["range"] = _range_in_words(self.type)
         return extra
+
+
+class Choice(click.Choice[str]):
+    """A choice whose error proposes the closest value."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is wrong with a value, and which one may have been meant."""
+        close = difflib.get_close_matches(str(value).lower(), self.choices, n=1)
+        hint = f" {did_you_mean(str(value), self.choices).capitalize()}" if close else ""
+        return f"{super().get_invalid_choice_message(value, ctx)}{hint}"
 
 
 def _range_in_words(kind: click.IntRange | click.FloatRange) -> str:

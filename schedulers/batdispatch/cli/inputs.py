@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from batdispatch.batsim import PROTOCOLS
-from batdispatch.cli.groups import BATSIM, INPUTS, SIMULATION, option
+from batdispatch.cli.groups import BATSIM, INPUTS, SIMULATION, Choice, option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,7 +60,7 @@ _SIMULATION = (
     option(
         "--simgrid",
         section=SIMULATION,
-        type=click.Choice(["auto", "always"]),
+        type=Choice(["auto", "always"]),
         default="auto",
         show_default=True,
         help="Choose when SimGrid computes run times from speeds and links. auto: where a job's profile needs it. "
@@ -72,7 +72,7 @@ _SIMULATION = (
 clock_option = option(
     "--clock",
     section=SIMULATION,
-    type=click.Choice(["together", "apart", "batsim"]),
+    type=Choice(["together", "apart", "batsim"]),
     default="together",
     show_default=True,
     help="Choose when the dispatcher hears of what happens. together: at once, with all events of one moment in one "
@@ -109,7 +109,7 @@ protocol_option = option(
     "--protocol",
     "version",
     section=BATSIM,
-    type=click.Choice(list(PROTOCOLS)),
+    type=Choice(list(PROTOCOLS)),
     default="4",
     show_default=True,
     help="Speak this version of Batsim's protocol.",

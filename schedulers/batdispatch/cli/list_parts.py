@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 import msgspec
 
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.kinds import KINDS, summaries
 
 
 @click.command(cls=Command)
-@click.argument("kind", type=click.Choice(list(KINDS)), required=False)
+@click.argument("kind", type=Choice(list(KINDS)), required=False)
 @option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def command(kind: str | None, as_json: bool) -> None:
     """List dispatchers and what they are assembled from, with a line about each.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from batdispatch.cli.groups import LOGS, option
+from batdispatch.cli.groups import LOGS, Choice, option
 from batdispatch.cli.telling import note, show, warn
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _OPTIONS = (
     _log_option(
         "--format",
         "kind",
-        type=click.Choice(FORMATS),
+        type=Choice(FORMATS),
         help="Read the log in this format. By default, its name or its content tells.",
     ),
     _log_option(
@@ -62,7 +62,7 @@ _OPTIONS = (
     ),
     _log_option(
         "--units",
-        type=click.Choice(["hosts", "cores"]),
+        type=Choice(["hosts", "cores"]),
         help="Count jobs in whole hosts, or in cores (and what else the log says) on hosts that jobs share. The "
         "default is hosts for SWF and for tables without cores, and cores for the others.",
     ),
@@ -76,14 +76,14 @@ _OPTIONS = (
     ),
     _log_option(
         "--size",
-        type=click.Choice(["requested", "allocated"]),
+        type=Choice(["requested", "allocated"]),
         default="requested",
         show_default=True,
         help="Take this processor count as a job's size. Where it is unknown, the other one is taken.",
     ),
     _log_option(
         "--overrun",
-        type=click.Choice(["kill", "extend"]),
+        type=Choice(["kill", "extend"]),
         default="kill",
         show_default=True,
         help="Choose what becomes of jobs that ran longer than their walltime: they are killed at it, or their "
@@ -91,20 +91,20 @@ _OPTIONS = (
     ),
     _log_option(
         "--zero-runtime",
-        type=click.Choice(["keep", "drop"]),
+        type=Choice(["keep", "drop"]),
         default="keep",
         show_default=True,
         help="Keep jobs that ran for 0 s, which then take 1 s, or drop them.",
     ),
     _log_option(
         "--memory",
-        type=click.Choice(["none", "requested", "used"]),
+        type=Choice(["none", "requested", "used"]),
         help="Let jobs demand the log's memory, in MiB (in SWF that of each core, which needs --units cores). The "
         "default is none for SWF, and requested for the others.",
     ),
     _log_option(
         "--submission",
-        type=click.Choice(["submit", "eligible"]),
+        type=Choice(["submit", "eligible"]),
         default="submit",
         show_default=True,
         help="Let a job come when it was submitted, or when it became eligible: once no --begin, hold or dependency "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from batdispatch.cli.groups import Group, option
+from batdispatch.cli.groups import Choice, Group, option
 
 if TYPE_CHECKING:
     from batdispatch.inputs.platforms.generate import Links, Widths
@@ -173,7 +173,7 @@ def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat
 @option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the torus.")
 @option(
     "--router-links",
-    type=click.Choice(["shared", "split"]),
+    type=Choice(["shared", "split"]),
     help="Whether the nodes of a router share its links, or each has links of its own to the neighbours, as SimGrid's "
     "torus has it. Default: shared, unless the torus has so many routers that SimGrid takes long to start.",
 )
@@ -306,7 +306,7 @@ def parse_roles(roles: Sequence[str]) -> dict[str, str]:
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
 @option("--master-host", metavar="NAME", help="Host that carries Batsim. Default: master_host, if there is one.")
 @option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="As Batsim's -r: storage, compute_node.")
-@option("--batsim", type=click.Choice(["4", "5"]), default="4", show_default=True, help="Whose numbering of hosts.")
+@option("--batsim", type=Choice(["4", "5"]), default="4", show_default=True, help="Whose numbering of hosts.")
 @option("--json", "as_json", is_flag=True, help="For programs.")
 @option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
 def show(

@@ -9,7 +9,7 @@ from string import Template
 
 import click
 
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 
 KINDS = {
     "dispatcher": "A dispatcher for batdispatch.",
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 @click.command(cls=Command)
 @click.argument("name")
-@option("--kind", type=click.Choice(list(KINDS)), default="dispatcher", show_default=True, help="What it is.")
+@option("--kind", type=Choice(list(KINDS)), default="dispatcher", show_default=True, help="What it is.")
 @option(
     "-o",
     "--output",

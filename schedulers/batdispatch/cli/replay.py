@@ -9,7 +9,7 @@ import msgspec
 
 from batdispatch.batsim import PROTOCOLS, protocol
 from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.informing import informed, platform_options
 from batdispatch.core.errors import InputError
 from batdispatch.core.messages import Peer
@@ -26,7 +26,7 @@ from batdispatch.links.replay import replay as run_replay
 @option(
     "--protocol",
     "version",
-    type=click.Choice(list(PROTOCOLS)),
+    type=Choice(list(PROTOCOLS)),
     help="Batsim's. Default: the recording's own.",
 )
 @platform_options

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import msgspec
 
-from batdispatch.cli.groups import REPLICATES, option
+from batdispatch.cli.groups import REPLICATES, Choice, option
 from batdispatch.cli.telling import show
 from batdispatch.core.errors import InputError, SimulationError
 
@@ -42,7 +42,7 @@ _OPTIONS = (
     ),
     _option(
         "--replicate-by",
-        type=click.Choice(["slices", "sessions", "seeds"]),
+        type=Choice(["slices", "sessions", "seeds"]),
         default="slices",
         show_default=True,
         help="Make replicates in this way. slices: parts of the workload, evenly spread. sessions: its users' weeks, "
@@ -87,8 +87,9 @@ def replicates_of(
     """
     from click.core import ParameterSource
 
-    from batdispatch.runs.families import FAMILIES
+    from batdispatch.runs.families import FAMILIES, check_names
 
+    check_names(dispatchers)
     if count is not None:
         # It imports pandas, which a plain installation has not.
         from batdispatch.runs.replicates import Replicates

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Choice, Command, option
 
 #: Unit -> seconds.
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
@@ -15,8 +15,8 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 
 @click.command(cls=Command)
 @option("--law", "text", metavar="LAW", required=True, help="Law of the run time, such as tnorm:0,20,8,2.")
-@option("--unit", type=click.Choice(list(UNITS)), default="h", show_default=True, help="Unit of the law's times.")
-@option("--to", "to", type=click.Choice(list(UNITS)), help="Unit of the answer. Default: that of the law.")
+@option("--unit", type=Choice(list(UNITS)), default="h", show_default=True, help="Unit of the law's times.")
+@option("--to", "to", type=Choice(list(UNITS)), help="Unit of the answer. Default: that of the law.")
 @option("--zeta", type=float, default=0.0, show_default=True, help="Backfilling rate of the job, 0 to 1.")
 @option(
     "--sequence",

@@ -17,7 +17,7 @@ from batdispatch.cli.dispatching import (
     parse_decision_time,
     parse_settings,
 )
-from batdispatch.cli.groups import BATSIM, RESULTS, Command, option
+from batdispatch.cli.groups import BATSIM, RESULTS, Choice, Command, option
 from batdispatch.cli.inputs import clock_option, input_options, timeout_option
 from batdispatch.cli.outputs import checked_folder, json_option, record_option
 from batdispatch.cli.telling import quiet_option, show, warn
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @option(
     "--engine",
     section=BATSIM,
-    type=click.Choice(["embedded", "batsim4", "batsim5"]),
+    type=Choice(["embedded", "batsim4", "batsim5"]),
     default="embedded",
     show_default=True,
     help="Simulate with this package's own engine, or start a real Batsim and serve it.",
@@ -102,6 +102,7 @@ def command(
     from batdispatch.cli.progress import Following
     from batdispatch.core.errors import InputError
     from batdispatch.links.nix import shell_of
+    from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.run import RunSpec, build, execute
 
@@ -140,4 +141,6 @@ def command(
         click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2).decode())
         return
     show(metrics_table({spec.label: result["metrics"]}))
+    for line in in_words({spec.label: rejections_of(result)}):
+        show(line)
     click.echo(str(folder))

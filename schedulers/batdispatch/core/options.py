@@ -84,8 +84,9 @@ O = TypeVar("O", bound=Options)  # noqa: E741
 def did_you_mean(name: str, known: typing.Iterable[str]) -> str:
     """Return a sentence with the closest known name, or with all of them."""
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known)) or 'none'}"
+    same = {word.lower(): word for word in reversed(known)}
+    close = difflib.get_close_matches(name.lower(), same, n=1)
+    return f"did you mean {same[close[0]]!r}?" if close else f"known: {', '.join(sorted(known)) or 'none'}"
 
 
 def parse_options(cls: type[O], given: Mapping[str, Any], owner: str) -> O:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import gzip
 import hashlib
 import io
@@ -34,6 +35,17 @@ STEP = 1 << 20
 Progress = Callable[[int, int], None]
 
 _BROKEN = (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError)
+
+
+def _closest(path: str | Path) -> str:
+    """Return a proposal: the file in the same folder with the closest name; empty if there is none."""
+    path = Path(path)
+    with contextlib.suppress(OSError):
+        close = difflib.get_close_matches(
+            path.name, sorted(each.name for each in path.parent.iterdir()), n=1, cutoff=0.8
+        )
+        return f"; did you mean {str(path.with_name(close[0]))!r}?" if close else ""
+    return ""
 
 
 class _Hashed(io.RawIOBase):
@@ -97,7 +109,8 @@ class Source:
         try:
             self._raw = io.FileIO(self.name)
         except OSError as problem:
-            raise InputError(f"cannot be read: {problem.strerror}", source=self.name) from None
+            hint = _closest(path) if isinstance(problem, FileNotFoundError) else ""
+            raise InputError(f"cannot be read: {problem.strerror}{hint}", source=self.name) from None
         except ValueError:
             raise InputError("cannot be read: the name holds a null character", source=repr(self.name)) from None
         status = os.fstat(self._raw.fileno())

@@ -10,8 +10,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from batdispatch.core import registry
+from batdispatch.core.dispatcher import GROUP
+from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.core.options import did_you_mean, parse_named, split_list
 
 #: What stands for all of them on the command line.
 FAMILIES = "families"
@@ -81,3 +85,16 @@ def _malleable(jobs: Sequence[Job]) -> Member:
     if not any(job.request.sizes is not None for job in jobs):
         return Member(family, "easy+resizing", "", "no job can be resized (sizes); generate malleable makes such jobs")
     return Member(family, "easy+resizing", "resizing[dispatcher=easy]", "easy under the layer resizing")
+
+
+def check_names(dispatchers: str) -> None:
+    """Refuse an unknown name that stands alone in a list of dispatchers, where `FAMILIES` may have been meant.
+
+    Raises:
+        InputError: nothing is called so; the message proposes the closest name.
+    """
+    entries = split_list(dispatchers)
+    name, _ = parse_named(entries[0], "option --dispatchers")
+    known = [*registry.names(GROUP), FAMILIES]
+    if len(entries) == 1 and not (name in known or ":" in name or name.endswith(".py")):
+        raise InputError(f"no dispatcher is called {name!r}: {did_you_mean(name, known)}")

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from batdispatch import __version__
 from batdispatch.inputs.files import write_whole
+from batdispatch.results import rejections
 from batdispatch.results.explore.section import explorer
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.report import comparison, losses, style
@@ -27,7 +28,7 @@ from batdispatch.results.sites import Sites
 from batdispatch.results.usage import job_facts, licences_of, read_units, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
-MAX_REASONS, MAX_NAMED = 8, 5
+MAX_REASONS = 8
 _DECISION_COLUMNS = (
     ("total", "seconds_total"),
     ("mean", "seconds_mean"),
@@ -201,21 +202,14 @@ def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
         count = int((~run.logical.ran).sum())
         if not count:
             continue
-        by_reason: dict[str, list[str]] = {}
-        for rejection in run.result.rejected:
-            by_reason.setdefault(rejection.reason, []).append(rejection.job)
-        ordered = sorted(by_reason.items(), key=lambda item: -len(item[1]))
+        ordered = rejections.grouped(run.result.rejected)
         entries.append(
             {
                 "label": run.label,
                 "count": count,
                 "more": sum(len(jobs) for _, jobs in ordered[MAX_REASONS:]),
                 "reasons": [
-                    {
-                        "text": reason or "without a reason",
-                        "count": len(jobs),
-                        "jobs": ", ".join(jobs[:MAX_NAMED]) + (", ..." if len(jobs) > MAX_NAMED else ""),
-                    }
+                    {"text": reason, "count": len(jobs), "jobs": rejections.named(jobs)}
                     for reason, jobs in ordered[:MAX_REASONS]
                 ],
             }
