@@ -23,7 +23,7 @@ from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.metrics.sample import sample_of
-from batdispatch.runs.grid import publish
+from batdispatch.results.pages import publish
 
 DAY = 86_400.0
 DAYS = [(0, 90), (90, 180), (180, 270), (270, 335)]

@@ -40,8 +40,9 @@ from batdispatch.inputs.workloads.sessions import sessions
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.solving import Found, Limits, run
-from batdispatch.runs.grid import Cell, fill, run_grid
+from batdispatch.results.pages import fill
 from batdispatch.runs.instances import save_instances
+from batdispatch.runs.run import RunSpec, execute, is_made
 
 #: Most jobs of the instances of each class.
 CLASSES = (4, 9, 19, 49, 100)
@@ -94,17 +95,22 @@ def instances(out: Path, machines: Sequence[str]) -> dict[str, list[Path]]:
         path = folder / "machine.xml"
         path.write_bytes(content)
         platform = read_platform(path)
-        workloads = []
+        found[name] = []
         for seed in range(seeds):
-            workloads.append(folder / f"{name.lower()}-{seed}.json")
-            made = sessions(np.random.default_rng(seed), platform.machine, jobs=jobs, load=0.9)
-            write_workload(made, workloads[-1])
-        rows = run_grid(
-            path, platform.machine, workloads, [Cell(dispatcher="easy", options={"prediction": "oracle"})], out / "runs"
-        )
-        found[name] = [folder / f"instances-{number}.jsonl" for number in range(seeds)]
-        for folder_of_run, file in zip(rows[0].folders, found[name], strict=True):
-            save_instances(folder_of_run, file, most=10**9)
+            workload = folder / f"{name.lower()}-{seed}.json"
+            write_workload(sessions(np.random.default_rng(seed), platform.machine, jobs=jobs, load=0.9), workload)
+            spec = RunSpec(
+                platform=str(path),
+                workload=str(workload),
+                dispatcher="easy",
+                options={"prediction": "oracle"},
+                decision_clock="cpu",
+            )
+            run_folder = out / "runs" / workload.stem
+            if not is_made(spec, run_folder):
+                execute(spec, run_folder)
+            found[name].append(folder / f"instances-{seed}.jsonl")
+            save_instances(run_folder, found[name][-1], most=10**9)
     return found
 
 

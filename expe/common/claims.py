@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -22,6 +23,7 @@ Value = str | int | float | bool
 _GIVEN = ("platform", "workload", "seed", "setting.")
 _EXPECTED = re.compile(r"(within|at most|at least|above|below) (-?[0-9.]+)( %)?")
 _DIGITS = 2
+_TAKEN = {"largest": max, "smallest": min, "geometric mean": geometric_mean}
 VERDICTS = ("holds", "does not hold", "undecided")
 
 
@@ -35,7 +37,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             seed. What does not stand here is as in `of`. Empty: nothing is divided.
         each: a column that has a figure for each of its values; empty: there is one figure.
         among: the values of `each` that count; empty: all.
-        take: of all rows.
+        take: of all rows; of ratios the geometric mean says more than the mean.
         unit: what a value is divided by, such as 3600 for hours.
         change: show how much a ratio differs from 1, in per cent.
     """
@@ -45,7 +47,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     over: dict[str, Value] = {}
     each: str = ""
     among: list[Value] = []
-    take: Literal["mean", "largest", "smallest"] = "mean"
+    take: Literal["mean", "geometric mean", "largest", "smallest"] = "mean"
     unit: float = 1.0
     change: bool = False
 
@@ -166,7 +168,7 @@ def judged(claim: Claim, rows: pd.DataFrame) -> Verdict | None:
     shown, verdicts, means = [], Counter[str](), []
     for each, values in found.items():
         if figure.take != "mean":
-            values = [max(values) if figure.take == "largest" else min(values)]
+            values = [_TAKEN[figure.take](values)]
         if figure.change:
             values = [100 * (value - 1) for value in values]
         text = interval(values, claim.digits, "+" if figure.change else "") + (" %" if figure.change else "")

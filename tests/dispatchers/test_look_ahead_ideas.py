@@ -1,4 +1,4 @@
-"""What was tried for look-ahead and lives in expe/heldout: that it is what its row in the table says."""
+"""What was tried for look-ahead and lives in expe/look_ahead: that it is what its row in the table says."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from batdispatch.core.machine import Machine
 from simulating import Task, simulate
 
 HOSTS = 4
-HELDOUT = Path(__file__).parents[2] / "expe" / "heldout"
-AMONG = f"{HELDOUT / 'variants.py'}:AmongOrders"
-FIXED = f"{HELDOUT / 'variants.py'}:FixedRoom"
-BESIDE = f"{HELDOUT / 'beside.py'}:BesideEasy"
+TRIED = Path(__file__).parents[2] / "expe" / "look_ahead"
+AMONG = f"{TRIED / 'variants.py'}:AmongOrders"
+FIXED = f"{TRIED / 'variants.py'}:FixedRoom"
+BESIDE = f"{TRIED / 'beside.py'}:BesideEasy"
 
 
 @st.composite

@@ -20,8 +20,9 @@ from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.report import pictures
 from batdispatch.results.report.comparison import metric_rows
-from batdispatch.results.runs import Run, read_run, read_runs
-from batdispatch.runs.grid import Cell, run_grid
+from batdispatch.results.runs import Run, read_runs
+from batdispatch.runs.run import RunSpec, execute
+from expe.heldout.tables import served
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = ROOT / "platforms" / "flat8.xml"
@@ -45,9 +46,14 @@ def workload(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def runs(workload: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     out = tmp_path_factory.mktemp("runs")
-    cells = [Cell(dispatcher="stochastic-easy", options={"requests": text}) for text in ("hpc", "factor")]
-    rows = run_grid(PLATFORM, Machine.flat(8), [workload], cells, out)
-    return read_runs([folder for row in rows for folder in row.folders])
+    folders = []
+    for text in ("hpc", "factor"):
+        spec = RunSpec(
+            platform=str(PLATFORM), workload=str(workload), dispatcher="stochastic-easy", options={"requests": text}
+        )
+        folders.append(out / spec.label)
+        execute(spec, folders[-1])
+    return read_runs(folders)
 
 
 def by_hand(run: Run) -> dict[str, float]:
@@ -142,15 +148,9 @@ def test_the_curves_are_of_jobs(runs: list[Run], monkeypatch: pytest.MonkeyPatch
         assert ((end - begin) * counted).sum() == pytest.approx(3 * by_hand(run)["mean_waiting_time"], abs=0.01)
 
 
-def test_the_tables_of_expe_are_by_job(workload: Path, tmp_path: Path) -> None:
-    cells = [Cell(dispatcher="stochastic-easy", options={"requests": text}) for text in ("hpc", "factor")]
-    rows = run_grid(PLATFORM, Machine.flat(8), [workload], cells, tmp_path)
-    for row in rows:
-        truth = by_hand(read_run(row.folders[0]))
-        assert len(row.waits) == len(row.slowdowns) == 3
-        assert np.mean(row.waits) == pytest.approx(truth["mean_waiting_time"])
-    once, often = rows
-    assert np.mean(often.waits) > np.mean(once.waits)
+def test_the_tables_of_expe_are_by_job(runs: list[Run]) -> None:
+    for run in runs:
+        assert served(run.folder).wait == pytest.approx(by_hand(run)["mean_waiting_time"])
 
 
 def benchmark(name: str) -> ModuleType:

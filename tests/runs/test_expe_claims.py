@@ -83,6 +83,9 @@ def test_a_claim_about_several_values_is_judged_at_each() -> None:
     largest = judged(claim("at most 3.3", each="workload", take="largest", unit=0.5), found)
     assert largest == ("w: 2.20<br>x: 6.60", "", "holds in 1 of 2, does not hold in 1 of 2")
     assert judged(claim("at most 1", take="smallest"), found) == ("1.00", "", "holds")
+    halved = claim("at most 0.9", over={"dispatcher": "B"}, take="geometric mean")
+    # Half on one workload and twice on the other are as much as nothing.
+    assert judged(halved, rows(A=[1.0, 8.0], B=[2.0, 4.0])) == ("1.00", "", "does not hold")
 
 
 def test_numbers_are_told_in_their_order() -> None:

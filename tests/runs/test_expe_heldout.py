@@ -1,73 +1,103 @@
-"""A run of expe/heldout that takes too long is stopped, and what is said of it is kept."""
+"""The comparison on held-out slices: the slices are those of the draw, and its tables are right by hand."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+import yaml
 
-from batdispatch.core.errors import SimulationError
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.results.runs import read_run
+from expe.common.running import sections_of
+from expe.heldout import show
+from expe.heldout.draw import JOBS, WHOLE, drawn
+from expe.heldout.tables import FEWEST, Served, log_ratios, logs_table, shown
+from experiments import EXPE, small
 
-ROOT = Path(__file__).parents[2]
+
+def test_the_campaign_runs_the_slices_that_are_drawn_and_what_takes_long_the_first_two() -> None:
+    workloads = yaml.safe_load((EXPE / "heldout" / "campaign.yaml").read_text())["workloads"]
+    found = {name: one["slices"] for name, one in workloads.items() if "slices" in one}
+    assert all(one["jobs"] == JOBS for one in found.values())
+    for log, numbers in drawn().items():
+        assert found[log]["numbers"] == numbers
+        assert found[f"{log}, two slices"]["numbers"] == numbers[:2]
+        # None of the first fifth, which is for tuning.
+        assert min(numbers) >= max(WHOLE[log] // 5, 1)
+        assert max(numbers) < WHOLE[log]
+    for name in ("generated", *drawn()):
+        whole, two = dict(workloads[name]), dict(workloads[f"{name}, two slices"])
+        for one in (whole, two):
+            one.pop("slices", None)
+            one.pop("seeds", None)
+        assert two == whole
 
 
 @pytest.fixture(scope="module")
-def within() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("within", ROOT / "expe" / "heldout" / "within.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def rows(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    return small("heldout", tmp_path_factory.mktemp("heldout"), ("jobs: 300", "jobs: 40"))
 
 
-def for_ever(spec: RunSpec, folder: Path, progress: Callable[[int, int], None]) -> None:
-    folder.mkdir()
-    (folder / "decisions.jsonl.partial").write_text(
-        '{"dir": "batsim->sched", "raw": "{\\"now\\":1.0,\\"events\\":[]}"}\n'
-        '{"dir": "sched->batsim", "raw": "{\\"now\\":25.5,\\"events\\":[]}"}\n'
-    )
-    progress(3, 10)
-    try:
-        while True:
-            pass
-    except BaseException as problem:
-        # As a solver that was interrupted ends a run.
-        raise SimulationError("the dispatcher failed") from problem
+def test_each_run_is_measured_by_its_jobs(rows: pd.DataFrame) -> None:
+    assert set(rows["piece"]) == {f"generated-{seed}" for seed in range(4)}
+    for row in rows[rows["part"] == "requested"].to_dict("records"):
+        frame = read_run(row["run"]).frame
+        waits = (frame["starting_time"] - frame["submission_time"]).to_numpy()
+        served: Served = row["served"]
+        assert (served.wait, served.longest) == pytest.approx((waits.mean(), waits.max()))
+        assert served.high == pytest.approx(np.quantile(waits, 0.99))
+        assert row["late"] == pytest.approx(waits.max() + 10.0)
 
 
-def fail(*_: Any, **__: Any) -> None:
-    raise SimulationError("of itself")
+def test_tables_have_a_line_for_each_dispatcher(rows: pd.DataFrame, tmp_path: Path) -> None:
+    made = sections_of(show, rows)
+    assert made.keys() == {"slices", "requested", "oracle", "decisions"}
+    # The names of rows with real run times do not say so again.
+    assert "| easy, shortest first | 4 |" in made["oracle"]
+    assert "oracle" not in made["oracle"]
+    # Searches run on fewer slices, and are the last rows.
+    names = [line.split("|")[1].strip() for line in made["decisions"].splitlines()[2:]]
+    assert names[-4:] == ["best-list", "hcp19", "pcp19", "pcp20"]
+    assert "| pcp20 | 2 |" in made["requested"]
+    assert made["slices"].splitlines()[0].split("|")[2:-1] == [" generated-0 ", " generated-1 "]
+    parts, draw = show.PICTURES["ratios.svg"]
+    draw(tmp_path / "ratios.svg", rows[rows["part"] == parts])
+    assert (tmp_path / "ratios.svg").stat().st_size > 5000
 
 
-def refuse(*_: Any, **__: Any) -> None:
-    raise AssertionError("it ran again")
+def served(slowdown: float, longest: float) -> Served:
+    return Served(slowdown, 0.0, 0.0, longest, 0.0, 0.0, 0.0)
 
 
-def test_a_run_is_stopped_and_not_tried_again_with_no_more_time(
-    within: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    platform, workload = (str(ROOT / name) for name in ("platforms/flat64.xml", "workloads/demo64.json"))
-    spec, folder = RunSpec(platform=platform, workload=workload, dispatcher="easy"), tmp_path / "easy"
-    monkeypatch.setattr(within, "execute", for_ever)
-    came = within.execute_within(spec, folder, 0.001)
-    assert (came.ended, came.jobs, came.now) == (3, 10, 25.5)
-    assert came.minutes > 0
-    assert str(came).endswith("at 26 s of simulated time, when 3 of 10 jobs had ended")
-    monkeypatch.setattr(within, "execute", refuse)
-    assert within.execute_within(spec, folder, came.minutes) == came
-    with pytest.raises(AssertionError, match="it ran again"):
-        within.execute_within(spec, folder, 2 * came.minutes)
-    monkeypatch.setattr(within, "execute", fail)
-    with pytest.raises(SimulationError):
-        within.execute_within(spec, folder, 60.0)
-    monkeypatch.setattr(within, "execute", execute)
-    assert within.execute_within(spec, folder, 60.0) is None
-    monkeypatch.setattr(within, "execute", refuse)
-    assert within.execute_within(spec, folder, 60.0) is None
-    assert [path.name for path in tmp_path.iterdir()] == ["easy"]
+BASE = {("a", "1"): served(2.0, 0.0), ("a", "2"): served(8.0, 90.0), ("b", "3"): served(1.0, 0.0)}
+
+
+def test_ratios_are_of_the_slices_on_which_both_ran() -> None:
+    ours = {("a", "2"): served(2.0, 40.0), ("b", "3"): served(4.0, 0.0), ("c", "4"): served(9.0, 9.0)}
+    assert np.exp(log_ratios(ours, BASE, "slowdown")) == pytest.approx([0.25, 4.0])
+    # 10 s are added to both waits, so that nobody's waiting counts as 1.
+    assert np.exp(log_ratios(ours, BASE, "longest")) == pytest.approx([0.5, 1.0])
+    assert np.exp(log_ratios(ours, BASE, "slowdown", "a")) == pytest.approx([0.25])
+
+
+def test_means_are_geometric_and_few_slices_have_no_interval() -> None:
+    values = np.log([0.5, 2.0, 1.0])
+    assert shown(values) == "1.00"
+    assert shown(np.log([0.5, 2.0, 1.0, 1.0])).startswith("1.00 (0.")
+    assert shown(np.zeros(FEWEST)) == "1.00 (1.00-1.00)"
+    assert shown(np.zeros(0)) == ""
+    text = logs_table({"x": {("a", "1"): served(1.0, 0.0)}, "base": BASE}, "slowdown", "base")
+    assert text.splitlines()[0] == "| slowdown over base | a | b |"
+    assert text.splitlines()[2] == "| x | 0.50 |  |"
+
+
+def test_the_best_published_one_ran_on_all_slices_and_is_not_ours() -> None:
+    found = {
+        show.FILLER: BASE,
+        show.EASY: {key: served(one.slowdown * 0.9, 0.0) for key, one in BASE.items()},
+        show.OURS: {key: served(one.slowdown * 0.5, 0.0) for key, one in BASE.items()},
+        "hcp19": {key: served(0.1, 0.0) for key in list(BASE)[:2]},
+    }
+    assert show.best_published(found) == show.EASY

@@ -1,6 +1,6 @@
 """An ordering that was tried for look-ahead and is not shipped: late is who would wait longer than under easy.
 
-ideas.py measures it, by its file: ``expe/heldout/beside.py:BesideEasy``.
+The campaign beside this file measures it, by its file: ``expe/look_ahead/beside.py:BesideEasy``.
 """
 
 from __future__ import annotations

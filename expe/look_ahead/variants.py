@@ -1,6 +1,6 @@
-"""Dispatchers that were tried for look-ahead and are not shipped; ideas.py measures them.
+"""Dispatchers that were tried for look-ahead and are not shipped; the campaign beside this file measures them.
 
-Each is named in an option by its file: ``expe/heldout/variants.py:AmongOrders``.
+Each is named in an option by its file: ``expe/look_ahead/variants.py:AmongOrders``.
 """
 
 from __future__ import annotations
