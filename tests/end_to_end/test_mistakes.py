@@ -76,10 +76,6 @@ WRONG = [
     (["platform", "generate", "tours"], "No such command 'tours': did you mean 'torus'?"),
     (["run"], "Missing option '--platform'"),
     ([*RUN, "esy"], "did you mean 'easy'?"),
-    (
-        ["run", "--platform", "p.xml", "--workload", "tasks.json", "--dispatcher", "heft"],
-        "tasks.json, job w0!a, field 'runtimes.cpu': found '-1', expected seconds above 0",
-    ),
     ([*RUN, ""], "option --dispatcher: found '', expected NAME"),
     ([*RUN, "own.py"], "names no class, expected own.py:Class"),
     ([*RUN, "own.py:"], "expected module:Class or path/to/file.py:Class"),
@@ -215,6 +211,15 @@ def test_dispatcher_that_fails_is_named_with_its_line(
     assert len(said.splitlines()) == 1
     # The recording of a failed run stays, under a name that says so.
     assert {path.name for path in Path("out").glob("*")} <= {"decisions.jsonl.partial"}
+
+
+def test_job_that_a_dispatcher_cannot_read_is_named_with_its_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks = ["run", "--platform", "p.xml", "--workload", "tasks.json", "--dispatcher", "heft"]
+    assert status_of(tasks, monkeypatch) == 2
+    expected = "tasks.json, job w0!a, field 'runtimes.cpu': found '-1', expected seconds above 0"
+    assert expected in capsys.readouterr().err
 
 
 def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
