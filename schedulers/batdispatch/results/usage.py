@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,21 @@ class Slots:
     row: NDArray[np.integer[Any]]
     units: NDArray[np.int64]
     amount: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What is known of a run on a machine whose nodes are shared by jobs, or that has licences.
+
+    Attributes:
+        machine: of the run.
+        slots: what each row's job holds on each host.
+        licences: what each row's job holds of each licence, int64 [row] by name.
+    """
+
+    machine: Machine
+    slots: Slots
+    licences: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 def slots_of(

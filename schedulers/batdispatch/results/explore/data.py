@@ -1,17 +1,13 @@
 """The jobs of some runs as a table of columns that a page holds in a few bytes each: what the explorer shows.
 
 All runs share the table of jobs; each has a table of segments: where and when a job, or a part of one, ran. Columns are
-whole numbers in streams (see `streams`), one after the other, compressed by gzip and written in base64. The header says
-which streams each table has, and what times count in. ``assets/decode.js`` reads them by name.
+whole numbers (see `streams`); the header says what they count in. ``assets/decode.js`` reads them by name.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,19 +15,20 @@ from numpy.typing import NDArray
 
 from batdispatch.core.hostsets import Intervals
 from batdispatch.results.columns import Floats
-from batdispatch.results.explore.streams import Whole, folded, packed, steps
-from batdispatch.results.runs import Run
+from batdispatch.results.explore.streams import Whole, folded, steps, written
+from batdispatch.results.runs import Run, has_network
 from batdispatch.results.sites import Sites
 
-#: Most rows of a chart: of larger machines, several hosts share a row, which is less than a pixel anyway.
+#: Most rows of a chart: of larger machines, several hosts share a row, which is less than a pixel anyway. Where a map
+#: shows each host, none do.
 MAX_ROWS = 2048
 #: Most segments of a page; a browser draws them all within a frame or two.
 MAX_SEGMENTS = 2_000_000
-#: A number as JavaScript writes it.
-_PLAIN = re.compile(r"0|[1-9][0-9]{0,14}", re.ASCII)
 
 
-def explored(runs: Sequence[Run], users: Mapping[str, str]) -> dict[str, Any] | None:
+def explored(
+    runs: Sequence[Run], users: Mapping[str, str], add: Callable[[Table], Mapping[str, Any]] | None = None
+) -> dict[str, Any] | None:
     """Return what the page's script reads, of types that JSON has; None: no run has a job, or all have too many.
 
     Runs that would make more than `MAX_SEGMENTS` together with those before them are left out.
@@ -39,6 +36,7 @@ def explored(runs: Sequence[Run], users: Mapping[str, str]) -> dict[str, Any] | 
     Args:
         runs: in the order of the page.
         users: id of a job, with or without its workload -> its user, of jobs whose user is known.
+        add: says what else the script reads.
     """
     chosen: list[Run] = []
     left = MAX_SEGMENTS
@@ -48,11 +46,10 @@ def explored(runs: Sequence[Run], users: Mapping[str, str]) -> dict[str, Any] | 
             left -= len(run.columns)
     if not any(len(run.columns) for run in chosen):
         return None
-    table = _Table(chosen, users)
-    streams = [list(table.jobs()), *(list(table.run(index)) for index in range(len(chosen)))]
-    content = b"".join(packed(values) for columns in streams for _, values in columns)
+    table = Table(chosen, users)
     return {
-        "streams": [[[name, len(values)] for name, values in columns] for columns in streams],
+        **written([table.jobs(), *map(table.run, range(len(chosen)))]),
+        **(add(table) if add is not None else {}),
         "second": table.second,
         "begin": table.begin,
         "end": table.end,
@@ -65,15 +62,23 @@ def explored(runs: Sequence[Run], users: Mapping[str, str]) -> dict[str, Any] | 
         "users": table.users,
         "runs": [run.label for run in chosen],
         "left_out": [run.label for run in runs if run not in chosen],
-        "bytes": base64.b64encode(gzip.compress(content, 6, mtime=0)).decode(),
     }
 
 
-class _Table:
+class Table:
+    """The jobs of some runs in order of submission, and what each run made of them.
+
+    Attributes:
+        runs: that are in the table.
+        begin: first moment, seconds.
+        end: last moment, seconds.
+        places: of each run, the place in the table of each of its logical jobs, int64 [logical job].
+    """
+
     def __init__(self, runs: Sequence[Run], users: Mapping[str, str]) -> None:
-        self._runs = runs
+        self.runs = runs
         self.hosts = max(1, *(_hosts(run) for run in runs))
-        self.scale = -(-self.hosts // MAX_ROWS)
+        self.scale = 1 if any(map(has_network, runs)) else -(-self.hosts // MAX_ROWS)
         times = [time for run in runs for time in _times(run)]
         begin = min((float(time.min()) for time in times if len(time)), default=0.0)
         whole = all(np.equal(np.mod(time, 1.0), 0.0).all() for time in times)
@@ -86,7 +91,7 @@ class _Table:
         walltimes: list[Floats] = []
         units: list[NDArray[np.int64]] = []
         names: list[str] = []
-        self._places: list[Whole] = []
+        self.places: list[Whole] = []
         workloads = {name for run in runs for name in set(run.columns.workload_name.tolist())}
         #: What all full ids begin with, and names leave out; empty where there are several workloads.
         self.prefix = f"{workloads.pop()}!" if len(workloads) == 1 else ""
@@ -101,21 +106,21 @@ class _Table:
             submissions.append(jobs.submission_time[rows])
             walltimes.append(jobs.requested_time[rows])
             units.append(jobs.requested_number_of_resources[rows])
-            self._places.append(np.array([ids[name] for name in full], dtype=np.int64))
+            self.places.append(np.array([ids[name] for name in full], dtype=np.int64))
         submission = np.concatenate(submissions)
         order = np.argsort(submission, kind="stable")
         position = np.empty(len(order), dtype=np.int64)
         position[order] = np.arange(len(order))
-        self._places = [position[places] for places in self._places]
-        self._submission = self._time(submission[order])
+        self.places = [position[places] for places in self.places]
+        self._submission = self.time(submission[order])
         walltime = np.concatenate(walltimes)[order]
         self._walltime = np.where(np.isfinite(walltime), np.ceil(np.where(np.isfinite(walltime), walltime, 0)) + 1, 0)
         self._units = np.concatenate(units)[order]
         #: How long each job runs under the first run that it ran in.
         self._usual = np.zeros(len(order), dtype=np.int64)
-        for run, places in zip(reversed(runs), reversed(self._places), strict=True):
+        for run, places in zip(reversed(runs), reversed(self.places), strict=True):
             ran = np.flatnonzero(run.columns.ran)
-            took = self._time(run.columns.finish_time[ran]) - self._time(run.columns.starting_time[ran])
+            took = self.time(run.columns.finish_time[ran]) - self.time(run.columns.starting_time[ran])
             self._usual[places[run.lineage.job[ran]]] = took
         sorted_ids = list(ids)
         known = [_user(users, sorted_ids[index]) for index in order.tolist()]
@@ -143,14 +148,10 @@ class _Table:
         Where all is as usual (nobody waits, a job runs as long as in the other runs, on as many hosts as it asked for)
         the numbers are 0, which take next to nothing once they are compressed.
         """
-        run = self._runs[index]
-        columns, lineage = run.columns, run.lineage
-        rows = np.flatnonzero(columns.ran)
-        job = self._places[index][lineage.job[rows]]
-        order = np.lexsort((columns.starting_time[rows], job))
-        rows, job = rows[order], job[order]
-        segments = columns.take(rows)
-        start, finish = self._time(segments.starting_time), self._time(segments.finish_time)
+        run = self.runs[index]
+        rows, job = self.segments(index)
+        segments = run.columns.take(rows)
+        start, finish = self.time(segments.starting_time), self.time(segments.finish_time)
         first, last, count = _in_rows(segments.hosts, self.scale)
         yield "job", steps(job)
         yield "start", folded(start - self._submission[job])
@@ -160,10 +161,24 @@ class _Table:
         yield "first", folded(steps(first))
         yield "more", last - first
         state = np.zeros(len(self._units), dtype=np.int64)  # 0: the run has no such job.
-        state[self._places[index]] = run.logical.final_state.astype(np.int64) + 1
+        state[self.places[index]] = run.logical.final_state.astype(np.int64) + 1
         yield "state", state
 
-    def _time(self, seconds: Floats) -> Whole:
+    @property
+    def count(self) -> int:
+        """Number of jobs."""
+        return len(self._units)
+
+    def segments(self, index: int) -> tuple[Whole, Whole]:
+        """Return a run's segments in order of jobs and starts: their rows in its jobs file, and their jobs' places."""
+        run = self.runs[index]
+        rows = np.flatnonzero(run.columns.ran)
+        job = self.places[index][run.lineage.job[rows]]
+        order = np.lexsort((run.columns.starting_time[rows], job))
+        return rows[order], job[order]
+
+    def time(self, seconds: Floats) -> Whole:
+        """Return moments in whole units of the page's time, counted from its begin."""
         return np.rint((seconds - self.begin) * self.second).astype(np.int64)
 
 

@@ -13,9 +13,11 @@ from markupsafe import Markup
 from batdispatch.core.job import FINAL_STATES
 from batdispatch.results.explore.bundle import bundled
 from batdispatch.results.explore.data import MAX_SEGMENTS, explored, users_of_runs
+from batdispatch.results.explore.families import families
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import Sites
+from batdispatch.results.usage import Shared
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,18 @@ class Explorer:
     scripts: Markup
 
 
-def explorer(runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites) -> Explorer | None:
+def explorer(
+    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites, shared: Mapping[str, Shared]
+) -> Explorer | None:
     """Return the explorer of some runs; None: they have no jobs, or too many.
 
     Args:
         runs: in the order of the page.
         reasons: label of a run -> full id of a job -> why it waited, in a sentence.
         sites: where their machines and workloads are.
+        shared: by label, of runs on shared nodes or with licences.
     """
-    data = explored(runs, users_of_runs(runs, sites))
+    data = explored(runs, users_of_runs(runs, sites), lambda table: families(table, sites, shared))
     if data is None:
         return None
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

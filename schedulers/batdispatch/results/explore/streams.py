@@ -2,10 +2,16 @@
 
 A number takes a byte for each seven of its bits, the lowest first; the highest bit of a byte says that another one
 follows (LEB128, as in DWARF and WebAssembly). A column with negative numbers is folded first (zigzag: 0, -1, 1, -2
-become 0, 1, 2, 3).
+become 0, 1, 2, 3). Columns follow each other, compressed by gzip and written in base64. A header says of each table
+which columns it has, and how long each is.
 """
 
 from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,3 +56,13 @@ def folded(values: Whole) -> Whole:
 def steps(values: Whole) -> Whole:
     """Return the first number and the differences of the others to the one before."""
     return np.diff(values, prepend=0).astype(np.int64)
+
+
+def written(tables: Iterable[Iterable[tuple[str, Whole]]]) -> dict[str, Any]:
+    """Return tables of named columns of numbers from 0 to `LARGEST` as a page holds them, of types that JSON has."""
+    told = [list(columns) for columns in tables]
+    content = b"".join(packed(values) for columns in told for _, values in columns)
+    return {
+        "streams": [[[name, len(values)] for name, values in columns] for columns in told],
+        "bytes": base64.b64encode(gzip.compress(content, 6, mtime=0)).decode(),
+    }

@@ -22,10 +22,10 @@ from batdispatch.results.report import comparison, losses, style
 from batdispatch.results.report.attempts_table import attempt_rows
 from batdispatch.results.report.curves import in_panels
 from batdispatch.results.report.maps import atlases
-from batdispatch.results.report.pictures import MAX_CHARTS, Shared, charts, compared_curves, extent
+from batdispatch.results.report.pictures import MAX_CHARTS, charts, compared_curves, extent
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.sites import Sites
-from batdispatch.results.usage import job_facts, licences_of, read_units, slots_of
+from batdispatch.results.usage import Shared, job_facts, licences_of, read_units, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS = 8
@@ -79,7 +79,7 @@ def render(
     """Return the page that compares some runs; the arguments are those of `write_report`."""
     best, losers = losses.begin_losers(runs, workers=workers) if explain else ("", [])
     sites = Sites()
-    shared, chart_note = _shared(runs, sites)
+    shared, chart_note = shared_runs(runs, sites)
     if len(runs) > MAX_CHARTS:
         chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
     maps, map_note = atlases(runs, sites, *extent([run.sample for run in runs]))
@@ -114,7 +114,7 @@ def render(
         map_note=map_note,
         best=best,
         losers=lost,
-        explorer=explorer(runs, reasons, sites),
+        explorer=explorer(runs, reasons, sites, shared),
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),
@@ -170,7 +170,7 @@ def _key(index: int) -> dict[str, str]:
     return {"color": str(chosen["color"]), "dash": _DASHES[str(chosen["linestyle"])]}
 
 
-def _shared(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, Shared], str]:
+def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, Shared], str]:
     """Load what is needed to draw shared nodes and licences; also say why some runs cannot be drawn."""
     found: dict[str, Shared] = {}
     missing = []

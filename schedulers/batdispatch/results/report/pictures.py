@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from batdispatch.core.machine import Machine
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.numbers import duration_unit, number
 from batdispatch.results.report import style
@@ -18,7 +17,7 @@ from batdispatch.results.report.curves import distribution_figure, in_panels, lo
 from batdispatch.results.report.gantt import gantt
 from batdispatch.results.report.occupancy import occupancy
 from batdispatch.results.runs import Run
-from batdispatch.results.usage import Slots, held_by_row
+from batdispatch.results.usage import Shared, held_by_row
 
 Floats = NDArray[np.float64]
 
@@ -39,21 +38,6 @@ class Picture:
     title: str
     caption: str
     svg: str
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What is needed to draw runs on a machine whose nodes are shared by jobs, or that has licences.
-
-    Attributes:
-        machine: of the runs.
-        slots: what each row's job holds on each host.
-        licences: what each row's job holds of each licence, int64 [row] by name.
-    """
-
-    machine: Machine
-    slots: Slots
-    licences: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 def curve_figures(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[tuple[str, str, Callable[[], Figure]]]:
