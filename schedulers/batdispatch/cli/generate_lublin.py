@@ -34,6 +34,7 @@ from batdispatch.cli.groups import Choice, Command, option
 @option(
     "--at-once", is_flag=True, help="Submit all jobs at time 0. Run times and sizes are those of the model's arrivals."
 )
+@option("--users", type=int, metavar="N", help="Draw each job's user from N users, a few of whom have most jobs.")
 @option("--pinned", is_flag=True, help="Pin each job to one of the I/O nodes of --platform, drawn at random.")
 @option(
     "--platform",
@@ -52,6 +53,7 @@ def command(
     walltimes: Literal["none", "exact", "factor", "modal"],
     factor: float,
     at_once: bool,
+    users: int | None,
     pinned: bool,
     platform: Path | None,
 ) -> None:
@@ -71,6 +73,7 @@ def command(
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads.lublin import lublin
     from batdispatch.inputs.workloads.pinning import pinned_to
+    from batdispatch.inputs.workloads.users import with_users
 
     options: dict[str, Any] = {
         "jobs": jobs,
@@ -94,6 +97,9 @@ def command(
         jobs_there = [msgspec.structs.replace(job, submission=0.0) for job in workload.jobs]
         workload = msgspec.structs.replace(workload, jobs=jobs_there)
         options["at_once"] = True
+    if users is not None:
+        workload = with_users(rng, workload, users)
+        options["users"] = users
     if pinned:
         if platform is None:
             raise click.UsageError("--pinned needs --platform: the I/O nodes are those of a machine")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads.estimates import ROUND_MINUTES, estimates
 from batdispatch.inputs.workloads.lublin import (
     ALL,
@@ -21,6 +22,7 @@ from batdispatch.inputs.workloads.lublin import (
     lublin,
     slot_weights,
 )
+from batdispatch.inputs.workloads.users import with_users
 
 MANY = 60_000
 
@@ -118,6 +120,22 @@ def test_separate_classes_name_their_queue() -> None:
     assert 0.1 < queues.count("batch") / 2000 < 0.9
     largest = max(job.units for job, queue in zip(workload.jobs, queues, strict=True) if queue == "interactive")
     assert largest <= round(2**5.5)
+
+
+def test_users_change_nothing_else_and_a_few_have_most_jobs() -> None:
+    workload = lublin(rng(), jobs=2000, hosts=128)
+    owned = with_users(rng(), workload, 10)
+    counts = [sum(job.user == f"u{rank}" for job in owned.jobs) for rank in range(1, 11)]
+    assert sum(counts) == 2000
+    # 1 / (1 + 1/2 + ... + 1/10) of the jobs belong to the first, and half as many to the second.
+    assert counts[0] == pytest.approx(683, rel=0.1)
+    assert counts[1] == pytest.approx(341, rel=0.15)
+    assert [job.extra["user"] for job in owned.jobs] == [job.user for job in owned.jobs]
+    for before, after in zip(workload.jobs, owned.jobs, strict=True):
+        assert before.extra == {name: value for name, value in after.extra.items() if name != "user"}
+        assert (before.id, before.submission, before.request) == (after.id, after.submission, after.request)
+    with pytest.raises(InputError, match="expected 1 to 10,000 users"):
+        with_users(rng(), workload, 0)
 
 
 @settings(deadline=None, max_examples=30)
