@@ -1,0 +1,48 @@
+"""Pages of reports as people get them, for tests in a browser: of few runs and of many, and of replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from batdispatch.cli.main import cli
+from batdispatch.results.report.page import write_report
+from batdispatch.runs.run import RunSpec, execute
+
+EXAMPLES = Path(__file__).parents[2] / "schedulers" / "batdispatch" / "examples"
+PLATFORM, WORKLOAD = str(EXAMPLES / "flat64.xml"), str(EXAMPLES / "demo64.json")
+ORDERINGS = ("fcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area", "wfp3")
+#: 24 dispatchers.
+MANY = [f"{name}[ordering={ordering}]" for name, ordering in product(("easy", "filler", "conservative"), ORDERINGS)]
+
+
+def demonstration(folder: Path) -> Path:
+    """Write the page of the demonstration's three runs, recorded, and return its path."""
+    return _invoked(["demo", "--out", str(folder)], folder)
+
+
+def replicates(folder: Path) -> Path:
+    """Write the page that compares three dispatchers on six slices of a workload, and return its path."""
+    where = ["--platform", PLATFORM, "--workload", WORKLOAD, "--dispatchers", "fcfs,easy,conservative"]
+    return _invoked(["compare", *where, "--replicates", "6", "--slice-jobs", "40", "--out", str(folder)], folder)
+
+
+def of_runs(*dispatchers: str) -> Callable[[Path], Path]:
+    """Return what writes the page of some recorded runs into a folder and returns its path."""
+
+    def write(folder: Path) -> Path:
+        folders = [folder / dispatcher for dispatcher in dispatchers]
+        for dispatcher, each in zip(dispatchers, folders, strict=True):
+            execute(RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher=dispatcher), each)
+        return write_report(folders, folder / "page.html")
+
+    return write
+
+
+def _invoked(arguments: list[str], folder: Path) -> Path:
+    done = CliRunner().invoke(cli, arguments, standalone_mode=False)
+    assert done.exception is None, done.exception
+    return folder / "report" / "index.html"
