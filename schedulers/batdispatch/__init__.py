@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from batdispatch.core import events, hostset
     from batdispatch.core.allocation import Allocation, Place
     from batdispatch.core.dispatcher import Dispatcher
+    from batdispatch.core.errors import InputError
     from batdispatch.core.filling import fill
     from batdispatch.core.job import Job, JobState, Stay
     from batdispatch.core.ledger import Ledger
@@ -25,26 +26,32 @@ if TYPE_CHECKING:
     from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
     from batdispatch.parts.ordering import Ordering
     from batdispatch.parts.placement import HostPlacement, Placement
+    from batdispatch.parts.policy import Action, Policy, Situation
     from batdispatch.parts.prediction import Prediction
-    from batdispatch.parts.requests import RequestSequence
+    from batdispatch.parts.requests import RequestSequence, SequenceOptions
+    from batdispatch.parts.requests.laws import Law
     from batdispatch.results.notebook import load
 
 __version__ = "0.1.0"
 
 #: Name -> the module that holds it; a module stands for itself.
 _HOMES = {
+    "Action": "parts.policy",
     "Allocation": "core.allocation",
     "Dispatcher": "core.dispatcher",
     "Host": "core.machine",
     "HostPlacement": "parts.placement",
+    "InputError": "core.errors",
     "Job": "core.job",
     "JobState": "core.job",
+    "Law": "parts.requests.laws",
     "Ledger": "core.ledger",
     "Machine": "core.machine",
     "Options": "core.options",
     "Ordering": "parts.ordering",
     "Place": "core.allocation",
     "Placement": "parts.placement",
+    "Policy": "parts.policy",
     "Prediction": "parts.prediction",
     "QueueDispatcher": "dispatchers.backfilling.queue",
     "QueueOptions": "dispatchers.backfilling.queue",
@@ -53,6 +60,8 @@ _HOMES = {
     "Reservation": "core.reservations",
     "Reservations": "core.reservations",
     "Scene": "core.scene",
+    "SequenceOptions": "parts.requests",
+    "Situation": "parts.policy",
     "Space": "core.space",
     "Stay": "core.job",
     "Timeline": "core.timeline",
@@ -63,18 +72,22 @@ _HOMES = {
 }
 
 __all__ = [
+    "Action",
     "Allocation",
     "Dispatcher",
     "Host",
     "HostPlacement",
+    "InputError",
     "Job",
     "JobState",
+    "Law",
     "Ledger",
     "Machine",
     "Options",
     "Ordering",
     "Place",
     "Placement",
+    "Policy",
     "Prediction",
     "QueueDispatcher",
     "QueueOptions",
@@ -83,6 +96,8 @@ __all__ = [
     "Reservation",
     "Reservations",
     "Scene",
+    "SequenceOptions",
+    "Situation",
     "Space",
     "Stay",
     "Timeline",

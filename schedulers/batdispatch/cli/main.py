@@ -47,7 +47,7 @@ _HEADINGS = {
         ("list", "list_parts", "List dispatchers and the parts they are made of."),
         ("explain", "explain", "Explain a dispatcher or a part of one."),
         ("requests", "requests", "Print how long a stochastic job should ask for."),
-        ("plugin", "plugin", "Write a package for a dispatcher or part of your own."),
+        ("new", "new", "Write a package for a dispatcher or part of your own."),
     ),
 }
 
@@ -58,6 +58,7 @@ class Commands(LazyGroup):
     table = {
         name: (f"batdispatch.cli.{module}", summary) for rows in _HEADINGS.values() for name, module, summary in rows
     }
+    former = {"plugin": "batdispatch.cli.plugin"}
     headings = {heading: [name for name, _, _ in rows] for heading, rows in _HEADINGS.items()}
 
 

@@ -1,0 +1,141 @@
+"""``batdispatch new``: a package to start from, for a dispatcher or a part of one's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from batdispatch.cli.groups import Command, Group, option
+
+
+class Kind(NamedTuple):
+    """What can be written.
+
+    Attributes:
+        group: the end of its entry-point group.
+        option: the option of a dispatcher that takes it, or ``dispatcher``; its skeletons are called so.
+        about: what the package is, in a sentence.
+        example: a name.
+    """
+
+    group: str
+    option: str
+    about: str
+    example: str
+
+
+#: Subcommand -> what it writes.
+KINDS = {
+    "dispatcher": Kind("dispatchers", "dispatcher", "A dispatcher for batdispatch.", "patient-first"),
+    "ordering": Kind("orderings", "ordering", "An ordering for batdispatch's dispatchers.", "small-soon"),
+    "placement": Kind("placements", "placement", "A placement for batdispatch's dispatchers.", "far-apart"),
+    "prediction": Kind("predictions", "prediction", "A prediction for batdispatch's dispatchers.", "median"),
+    "request-sequence": Kind(
+        "requests", "requests", "A request sequence for batdispatch's stochastic jobs.", "mean-first"
+    ),
+}
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+@click.group(cls=Group)
+def command() -> None:
+    """Write a package for a dispatcher or a part of one's own: code that runs, its entry point, its tests.
+
+    The package passes its tests, ruff and mypy as it is written. Change it from there.
+
+    \b
+    Examples:
+      batdispatch new dispatcher patient-first
+      batdispatch new placement far-apart -o far-apart-placement
+    """
+
+
+def _subcommand(kind: str) -> Callable[[str, Path | None], None]:
+    def write(name: str, output: Path | None) -> None:
+        write_package(kind, name, output)
+
+    what = kind.replace("-", " ")
+    write.__doc__ = f"""Write a package that adds {"an" if kind[0] in "aeiou" else "a"} {what}.
+
+    NAME is what `batdispatch list {KINDS[kind].group}` will show, in lower case with hyphens.
+
+    \b
+    Example:
+      batdispatch new {kind} {KINDS[kind].example}
+    """
+    return write
+
+
+output_option = option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write the package into this folder, which must not exist yet. The default is the name.",
+)
+
+for _kind in KINDS:
+    command.add_command(
+        click.command(_kind, cls=Command)(click.argument("name")(output_option(_subcommand(_kind)))),
+    )
+
+
+def write_package(kind: str, name: str, output: Path | None) -> None:
+    """Write a package, and print how to try it and its folder.
+
+    Args:
+        kind: a key of `KINDS`.
+        name: of the dispatcher or part.
+        output: the folder; None: called like it.
+
+    Raises:
+        InputError: the name is no name, or taken, or the folder is there.
+    """
+    from importlib import resources
+    from string import Template
+
+    import batdispatch
+    from batdispatch.core import registry
+    from batdispatch.core.errors import InputError
+    from batdispatch.inputs.files import write_whole
+
+    what = KINDS[kind]
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} is no name in lower case with hyphens, such as {what.example}", source="NAME")
+    if name in registry.names(f"batdispatch.{what.group}"):
+        raise InputError(f"{name!r} is taken: `batdispatch explain {name}` says by what", source="NAME")
+    folder = output or Path(name)
+    if folder.exists():
+        raise InputError(f"{folder} is there already, expected a new folder", source="option --output")
+    words = name.split("-")
+    class_name = "".join(word.capitalize() for word in words)
+    if class_name in batdispatch.__all__:
+        # The code imports a class of that name.
+        class_name += "".join(word.capitalize() for word in kind.split("-"))
+    module = f"{'_'.join(words)}_{what.option}"
+    values = {
+        "about": what.about,
+        "class_name": class_name,
+        "group": what.group,
+        "module": module,
+        "name": name,
+        "option": what.option,
+        "project": f"batdispatch-{name}",
+    }
+    for source, target in (
+        ("pyproject.toml", "pyproject.toml"),
+        ("README.md", "README.md"),
+        (f"{what.option}.py", f"{module}/__init__.py"),
+        ("py.typed", f"{module}/py.typed"),
+        (f"test_{what.option}.py", f"tests/test_{module}.py"),
+    ):
+        text = (resources.files("batdispatch.cli") / "skeleton" / f"{source}.txt").read_text(encoding="utf-8")
+        path = folder / target
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, Template(text).substitute(values).encode())
+    click.echo(f"pip install --editable '{folder}[test]' && pytest {folder}")
+    click.echo(str(folder))

@@ -1,0 +1,37 @@
+"""How a name goes away: it works on for a while, and says what to use instead and until when.
+
+The manual's page "What may be relied on" states the rules. Each deprecated name is written down once, as a
+`Deprecated`, and whoever still uses it hears the same sentence, whether as a ``DeprecationWarning`` or on a terminal.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+
+class Deprecated(NamedTuple):
+    """A name that goes away.
+
+    Attributes:
+        name: as people write it.
+        instead: what to write in its place.
+        since: the release that deprecates it.
+        until: the first release that may be without it.
+    """
+
+    name: str
+    instead: str
+    since: str
+    until: str
+
+    def __str__(self) -> str:
+        return f"{self.name} is deprecated since {self.since} and may be gone in {self.until}: use {self.instead}"
+
+    def warn(self, *, stacklevel: int = 2) -> None:
+        """Issue a ``DeprecationWarning`` for the code that used the name.
+
+        Args:
+            stacklevel: 2 for the caller of the function that calls this, and one more for each call between.
+        """
+        warnings.warn(str(self), DeprecationWarning, stacklevel=stacklevel + 1)

@@ -1,0 +1,116 @@
+"""The package that `new` writes passes its tests, ruff and mypy, and is found by its name once it is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from batdispatch.cli.main import cli
+from batdispatch.cli.new import KINDS
+
+MAIN = "from batdispatch.cli.main import main; main()"
+
+
+def python(*words: str, folder: Path, site: Path) -> str:
+    """Run Python in a folder with what is installed in another one, and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(site)},
+        cwd=folder,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def written(folder: Path, kind: str, name: str) -> Path:
+    done = CliRunner().invoke(cli, ["new", kind, name, "-o", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[-1] == str(folder)
+    return folder
+
+
+# Installing a package and its twenty tests take some seconds each.
+@pytest.mark.parametrize(
+    "kind", [kind if kind == "dispatcher" else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+)
+def test_its_own_tests_pass_where_it_is_installed(kind: str, tmp_path: Path) -> None:
+    folder, site = written(tmp_path / "mine", kind, "quite-my-own"), tmp_path / "site"
+    install = ["pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--target", str(site), str(folder)]
+    subprocess.run([sys.executable, "-m", *install], check=True, capture_output=True)
+    told = python("-m", "pytest", "-x", "-p", "no:cacheprovider", str(folder), folder=folder, site=site)
+    assert "passed" in told
+    group = KINDS[kind].group
+    assert "quite-my-own" in python("-c", MAIN, "list", group, folder=tmp_path, site=site)
+    assert "Options (" in python("-c", MAIN, "explain", "quite-my-own", folder=tmp_path, site=site)
+    assert list(site.glob("*/py.typed"))
+
+
+@pytest.mark.parametrize("name", ["far-apart", "x"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_formatted_and_has_no_fault_that_ruff_finds(kind: str, name: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "mine", kind, name)
+    for words in (["check"], ["format", "--check", "--diff"]):
+        python("-m", "ruff", *words, "--no-cache", ".", folder=folder, site=folder)
+
+
+def test_its_types_are_right(tmp_path: Path) -> None:
+    # All in one go: reading the package's own types takes most of the time.
+    folders = [written(tmp_path / kind, kind, "quite-my-own") for kind in KINDS]
+    modules = [str(path.parent) for folder in folders for path in folder.glob("*/__init__.py")]
+    settings = tmp_path / "mypy.ini"
+    settings.write_text("[mypy]\nstrict = True\n")
+    words = ["-m", "mypy", "--config-file", str(settings), "--cache-dir", str(tmp_path / "cache"), *modules]
+    assert f"no issues found in {len(KINDS)} source files" in python(*words, folder=tmp_path, site=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("dispatcher", "dispatcher"), ("ordering", "job"), ("request-sequence", "law")]
+)
+def test_a_class_is_not_called_like_what_it_imports(kind: str, name: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "mine", kind, name)
+    (module,) = (path.parent.name for path in folder.glob("*/__init__.py"))
+    python("-c", f"import {module}", folder=folder, site=folder)
+
+
+def test_the_former_name_works_on_and_says_what_to_use(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["plugin", "mine", "--kind", "placement", "-o", str(tmp_path / "former")])
+    assert done.exit_code == 0
+    assert done.stderr == (
+        "batdispatch: warning: `batdispatch plugin` is deprecated since 0.1.0 and may be gone in 0.3.0: "
+        "use `batdispatch new placement mine`\n"
+    )
+    now = written(tmp_path / "now", "placement", "mine")
+    for path in sorted(now.rglob("*.*")):
+        assert path.read_bytes() == (tmp_path / "former" / path.relative_to(now)).read_bytes()
+    assert "plugin" not in CliRunner().invoke(cli, ["--help"]).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["dispatcher", "easy"], "'easy' is taken"),
+        (["dispatcher", "Mine"], "is no name in lower case with hyphens"),
+        (["dispatcher", "../x"], "is no name in lower case with hyphens"),
+        (["ordering", "mine", "-o", "there"], "there is there already"),
+        (["metric", "mine"], "No such command 'metric'"),
+        (["dispatchr", "mine"], "did you mean 'dispatcher'?"),
+        (["dispatcher"], "Missing argument 'NAME'"),
+    ],
+)
+def test_a_wrong_argument_writes_nothing(
+    arguments: list[str], part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there").mkdir()
+    done = CliRunner().invoke(cli, ["new", *arguments])
+    assert done.exit_code != 0
+    assert part in done.output + str(done.exception)
+    assert [str(path) for path in Path().rglob("*")] == ["there"]
