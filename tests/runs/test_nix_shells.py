@@ -18,6 +18,7 @@ from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.links.nix import shell_of
+from batdispatch.runs.campaign import plan as planning
 from batdispatch.runs.campaign.file import read_campaign
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
@@ -134,6 +135,35 @@ def test_a_campaign_names_its_shells(nix: Path, project: Path, tmp_path: Path) -
     assert [cell.stated["nix"] for cell in read.cells] == ["batsim4", "batsim5"]
     # Until it is run, no shell is entered.
     assert not nix.exists()
+
+
+def test_what_pins_a_shell_counts_among_what_a_run_is_made_from(nix: Path, project: Path, tmp_path: Path) -> None:
+    flake = tmp_path / "project"
+
+    def keys(settings: str) -> list[str]:
+        planning._pinned.cache_clear()
+        read = read_campaign(campaign(project, settings), CommandMakers())
+        return list(planning.Plan(read, tmp_path / "out").tasks)
+
+    def all_differ(before: list[str]) -> list[str]:
+        after = [*keys("nix: batsim4"), *keys("nix: github:x/flake#batsim4"), *keys("timeout: 7")]
+        # What has no shell is the same, and so is what is at an address, of which nothing is known here.
+        assert (after[0] == before[0], after[1:] == before[1:]) == (False, True)
+        return after
+
+    found = ["", *keys("nix: github:x/flake#batsim4"), *keys("timeout: 7")]
+    found = all_differ(found)
+    (flake / "flake.lock").write_text("{}")
+    found = all_differ(found)
+    (flake / "flake.lock").write_text('{"nodes": {}}')
+    found = all_differ(found)
+    (flake / "nix").mkdir()
+    (flake / "nix" / "batsim.nix").write_text("{ }: { }")
+    found = all_differ(found)
+    (flake / "flake.nix").write_text("{ outputs = _: { x = 1; }; }\n")
+    found = all_differ(found)
+    (flake / "README.md").write_text("no part of it")
+    assert keys("nix: batsim4") == found[:1]
 
 
 @pytest.mark.parametrize(

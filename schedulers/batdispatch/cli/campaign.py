@@ -13,7 +13,7 @@ from batdispatch.cli.groups import INPUTS, SIMULATION, Command, option
 from batdispatch.cli.outputs import checked_folder, fresh_option, json_option, out_option, processes_option
 from batdispatch.cli.progress import Following, duration
 from batdispatch.cli.telling import note, quiet_option
-from batdispatch.core.errors import SimulationError
+from batdispatch.core.errors import InputError, SimulationError
 
 if TYPE_CHECKING:
     from batdispatch.runs.campaign.campaign import Done
@@ -69,6 +69,13 @@ _LINES = 5
     is_flag=True,
     help="Check everything, say what would be run and how long it would take, and run nothing.",
 )
+@option(
+    "--clean",
+    section=SIMULATION,
+    is_flag=True,
+    help="Run nothing, and remove the runs in DIR that no campaign there needs any more, such as those of older code. "
+    "With --dry-run, list them.",
+)
 @out_option("campaigns", "Write into this folder of campaigns, which share their runs.")
 @fresh_option("inputs and code")
 @processes_option("Run this many tasks at a time: processes here, or jobs on a cluster.", 10_000)
@@ -86,6 +93,7 @@ def command(
     batch: int | None,
     dry_run: bool,
     fresh: bool,
+    clean: bool,
     as_json: bool,
 ) -> None:
     """Run a campaign: platforms, workloads, dispatchers, options and seeds from a file, here or on a cluster.
@@ -100,6 +108,7 @@ def command(
       batdispatch campaign campaign.yaml --jobs 8
       batdispatch campaign campaign.yaml --quick --logs logs
       batdispatch campaign campaign.yaml --executor slurm --jobs 100 -- --default-resources runtime=120
+      batdispatch campaign campaign.yaml --clean --dry-run
     """
     from batdispatch.core import extras
 
@@ -117,6 +126,11 @@ def command(
     def plan() -> Plan:
         return Plan(campaign, root, fresh=fresh)
 
+    if clean:
+        if only is not None:
+            raise InputError("what a whole campaign needs is kept: not with --clean", source="option --parts")
+        _clean(plan(), dry_run, as_json)
+        return
     if dry_run:
         _foretell(plan(), processes, as_json)
         return
@@ -158,6 +172,38 @@ def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
         click.echo(f"{len(known):,} of the runs: about {duration(total)} of CPU time, as earlier ones took{wall}")
     if unknown:
         click.echo(f"{unknown:,} of the runs: nothing like them was run, so how long they take is unknown")
+
+
+def _clean(plan: Plan, dry_run: bool, as_json: bool) -> None:
+    """Remove what no campaign needs, or say what that is."""
+    from batdispatch.runs.campaign.cleaning import clean
+
+    found = clean(plan, remove=not dry_run)
+    sizes = {kind: sum(one.size for one in found if one.is_run is kind) for kind in (True, False)}
+    counts = Counter(one.is_run for one in found)
+    if as_json:
+        answer = {
+            "removed": not dry_run,
+            "runs": counts[True],
+            "inputs": counts[False],
+            "bytes": sum(sizes.values()),
+            "paths": [str(one.path) for one in found],
+        }
+        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+        return
+    rows: dict[str, list[int]] = {}
+    for one in found:
+        rows.setdefault(", ".join(filter(None, (one.label, one.why))), []).append(one.size)
+    for name, row in sorted(rows.items(), key=lambda row: -sum(row[1])):
+        click.echo(f"  {len(row):>7,}  {_mebibytes(sum(row)):>12}  {name}")
+    click.echo(
+        f"{'would remove' if dry_run else 'removed'} {counts[True]:,} runs ({_mebibytes(sizes[True])}) and "
+        f"{counts[False]:,} platforms and workloads ({_mebibytes(sizes[False])}) from {plan.places.root}"
+    )
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size / (1 << 20):,.1f} MiB"
 
 
 class Watching:

@@ -140,23 +140,30 @@ def check_finished(folder: Path) -> None:
     Raises:
         InputError: one is, or was.
     """
-    place = folder / MARK
+    check_free(folder)
+    if (folder / MARK).exists():
+        raise InputError(_INTERRUPTED, source=str(folder))
+
+
+def check_free(folder: Path) -> None:
+    """Check that no process is writing into a folder.
+
+    Raises:
+        Occupied: one is.
+    """
     try:
-        lock = os.open(place / _LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        lock = os.open(folder / MARK / _LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
-        if not place.exists():
-            return
-        raise InputError(_INTERRUPTED, source=str(folder)) from None
+        return
     try:
         writer = _writer(lock)
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise InputError(f"is being written{writer}: wait until that has ended", source=str(folder)) from None
+        raise Occupied(f"is being written{writer}: wait until that has ended", source=str(folder)) from None
     except OSError:
         pass
     finally:
         os.close(lock)
-    raise InputError(_INTERRUPTED, source=str(folder))
 
 
 _INTERRUPTED = (

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import file_digest
 
 #: Nix's features that a flake needs, whatever the user's configuration says.
 _FEATURES = "nix-command flakes"
@@ -46,3 +47,21 @@ def in_shell(shell: str, program: str) -> list[str]:
     if nix is None:
         raise InputError(f"shell {shell!r} needs Nix, and there is no nix on PATH")
     return [nix, "--extra-experimental-features", _FEATURES, "develop", shell, "--command", program]
+
+
+def pinned(shell: str, here: Path) -> dict[str, str]:
+    """Return what says which programs a shell holds: name -> SHA-256 of the flake's lock and of its Nix files.
+
+    These are ``flake.lock``, ``flake.nix``, and all files of Nix in a folder ``nix`` beside them. Of a flake that is
+    elsewhere, such as one at an address, nothing is known here.
+
+    Args:
+        shell: ``FLAKE#SHELL``.
+        here: the folder where the path of a flake begins.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    folder = here / shell.rpartition("#")[0].removeprefix("path:")
+    files = [folder / "flake.lock", folder / "flake.nix", *sorted((folder / "nix").rglob("*.nix"))]
+    return {str(path.relative_to(folder)): file_digest(path) for path in files if path.is_file()}

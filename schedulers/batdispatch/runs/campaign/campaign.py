@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from batdispatch.inputs.folders import Claim
+from batdispatch.inputs.folders import Claim, check_free
+from batdispatch.runs.campaign.cleaning import note_needs
 from batdispatch.runs.campaign.estimate import estimate
 from batdispatch.runs.campaign.inputs import labelled
 from batdispatch.runs.campaign.plan import Plan
@@ -54,11 +55,14 @@ def carry_out_campaign(
         begin: called with the plan and what each pending cell is expected to take; returns what outcomes are told to.
 
     Raises:
-        InputError: something is wrong with the input, or another process works on this campaign.
+        InputError: something is wrong with the input, or another process works on this campaign or cleans the folder.
         SimulationError: Snakemake could not run it.
     """
     with Claim(own):
         plan = make_plan()
+        # Whoever cleans looks at claims of campaigns once it has its own, so that one of us sees the other.
+        check_free(plan.places.cells)
+        note_needs(plan)
         if fresh:
             take_away(plan)
         costs = estimate(plan)

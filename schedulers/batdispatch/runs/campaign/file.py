@@ -107,12 +107,14 @@ class Campaign:
         name: of its folder of results.
         title: what it is about; empty: not said.
         cells: in the order of the file.
+        whole: whether these are those of all parts of the file.
     """
 
     path: Path
     name: str
     title: str
     cells: tuple[Cell, ...]
+    whole: bool = True
 
 
 def read_campaign(
@@ -179,7 +181,7 @@ class _Reader:
             if only is None or key in only:
                 cells.extend(self._part(key, entry, settings, MAX_CELLS - len(cells)))
         title = top["title"].text("title") if "title" in top else ""
-        return Campaign(self.path, f"{name}-quick" if quick else name, title, tuple(cells))
+        return Campaign(self.path, f"{name}-quick" if quick else name, title, tuple(cells), only is None)
 
     def _workload(self, name: str, entry: Entry, entries: Mapping[str, Entry]) -> list[Input]:
         """Read a workload, which may be made from those above it."""

@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from batdispatch.inputs.files import file_digest
+from batdispatch.links.nix import pinned
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.authors import code_of_others
 from batdispatch.runs.campaign.file import Campaign, Cell
@@ -162,6 +163,15 @@ class Plan:
                 found[recipe.output] = recipe
         return {output: recipe for output, recipe in found.items() if not Path(output).is_file()}
 
+    def inputs(self) -> set[str]:
+        """Return the names of the files of all inputs of all cells, those of what they are made from too."""
+        found: dict[str, Recipe] = {}
+        for one in self.planned:
+            for made in (one.cell.platform, one.cell.workload):
+                self._enter(made, found)
+        events = (one.task.spec.external_events for one in self.planned)
+        return {Path(path).name for path in (*found, *events) if path is not None}
+
     def knows(self, name: str) -> bool:
         """Return whether a name is the key of a cell or the name of an input's file."""
         return name in self.tasks or name in self._outputs
@@ -209,6 +219,7 @@ class Plan:
             inputs=[cell.platform.key, cell.workload.key],
             events=None if cell.events is None else digest(cell.events),
             others=code_of_others(cell.spec.dispatcher, *cell.spec.options.values(), here=self.here),
+            **({} if cell.spec.nix is None else {"shell": _pinned(cell.spec.nix, self.here)}),
             environment=_environment(),
         )
         return CellTask(key=key, label=cell.label, spec=spec, audit=cell.audit)
@@ -264,3 +275,8 @@ def digest(path: Path) -> str:
 @cache
 def _environment() -> dict[str, Any]:
     return environment()
+
+
+@cache
+def _pinned(shell: str, here: Path) -> dict[str, str]:
+    return pinned(shell, here)
