@@ -102,6 +102,7 @@ def render(
         lead=_lead(runs),
         warnings=comparison.warnings(runs),
         many=len(runs) > 1,
+        crowd=in_panels(len(runs)),
         labels=[run.label for run in runs],
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],

@@ -1,0 +1,57 @@
+"""The pages of reports fit any window and a few sheets of paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from batdispatch.results.report.page import render
+from batdispatch.results.runs import read_runs
+from browsing import needs_browser, opened, ready, sheets, wider
+from report_pages import MANY, demonstration, of_runs, replicates
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(of_runs("easy"), id="one run"),
+        pytest.param(of_runs("fcfs", "easy"), id="two runs"),
+        pytest.param(demonstration, id="three runs"),
+        pytest.param(of_runs(*MANY), id="24 runs", marks=pytest.mark.slow),
+    ],
+)
+def test_runs(write: Callable[[Path], Path], tmp_path: Path) -> None:
+    with opened(write(tmp_path / "runs"), tmp_path) as shown:
+        ready(shown)
+        # A page that was used prints like one that was not.
+        shown.fill("#explore-name", shown.evaluate("explorer.table.name(3)"))
+        shown.press("#explore-name", "Enter")
+        for width in range(360, 1401, 40):
+            shown.set_viewport_size({"width": width, "height": 900})
+            assert (width, wider(shown)) == (width, 0)
+        assert 1 <= sheets(shown) <= 4
+
+
+@needs_browser
+def test_replicates(tmp_path: Path) -> None:
+    with opened(replicates(tmp_path / "runs"), tmp_path) as shown:
+        for width in range(360, 1401, 40):
+            shown.set_viewport_size({"width": width, "height": 900})
+            assert (width, wider(shown)) == (width, 0)
+        assert 1 <= sheets(shown) <= 4
+
+
+@needs_browser
+def test_of_many_runs_paper_says_what_it_leaves_out(write_jobs: Callable[..., Path], tmp_path: Path) -> None:
+    for number, said in ((2, False), (8, True)):
+        folders = [write_jobs({"a": {}}, f"{number}/run{each}") for each in range(number)]
+        with opened(render(read_runs(folders), explain=False), tmp_path) as shown:
+            left_out = shown.get_by_text("On paper:")
+            assert not left_out.is_visible()
+            shown.emulate_media(media="print")
+            assert left_out.is_visible() is said
+            assert shown.locator("#metrics").is_visible() is not said
+            assert shown.locator("#overview").is_visible()
