@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -30,16 +31,26 @@ def replicates(folder: Path) -> Path:
     return _invoked(["compare", *where, "--replicates", "6", "--slice-jobs", "40", "--out", str(folder)], folder)
 
 
-def of_runs(*dispatchers: str) -> Callable[[Path], Path]:
+def of_runs(*dispatchers: str, workload: str = WORKLOAD) -> Callable[[Path], Path]:
     """Return what writes the page of some recorded runs into a folder and returns its path."""
 
     def write(folder: Path) -> Path:
         folders = [folder / dispatcher for dispatcher in dispatchers]
         for dispatcher, each in zip(dispatchers, folders, strict=True):
-            execute(RunSpec(platform=PLATFORM, workload=WORKLOAD, dispatcher=dispatcher), each)
+            execute(RunSpec(platform=PLATFORM, workload=workload, dispatcher=dispatcher), each)
         return write_report(folders, folder / "page.html")
 
     return write
+
+
+def with_users(folder: Path) -> Path:
+    """Write the page of fcfs and easy, whose jobs are those of three users in turn, and return its path."""
+    workload = json.loads(Path(WORKLOAD).read_bytes())
+    for job, user in zip(workload["jobs"], cycle(("ada", "ben", "cyd")), strict=False):
+        job["user"] = user
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "workload.json").write_text(json.dumps(workload))
+    return of_runs("fcfs", "easy", workload=str(folder / "workload.json"))(folder)
 
 
 def _invoked(arguments: list[str], folder: Path) -> Path:
