@@ -24,6 +24,8 @@ needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
 #: What scripts of tests may call.
 _HELP = """
 const pause = (milliseconds) => new Promise((go) => setTimeout(go, milliseconds));
+// Virtual time runs ahead of the browser's frames, so these come by its clock too.
+window.requestAnimationFrame = (act) => setTimeout(() => act(performance.now()), 16);
 const until = async (holds) => { for (let tries = 0; tries < 400 && !holds(); tries++) await pause(25); };
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from batdispatch.core import events as e
 from batdispatch.core import hostset
 from batdispatch.core.allocation import Allocation
 from batdispatch.core.topology import Grid
-from batdispatch.inputs.platforms import generate, read_platform
+from batdispatch.inputs.platforms import generate
 from batdispatch.results.explore import data as data_module
 from batdispatch.results.explore import families as module
 from batdispatch.results.explore.data import Table, explored
@@ -27,49 +26,15 @@ from batdispatch.results.report.page import shared_runs
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.usage import Slots
-from batdispatch.runs.run import RunSpec, execute
+from family_runs import EVENTS, JOBS, shared_run, torus_run
 from page_streams import Read
 
-ROOT = Path(__file__).parents[3]
-EVENTS = (
-    '{"timestamp": 5, "type": "machine_unavailable", "resources": "19"}\n'
-    '{"timestamp": 50, "type": "machine_available", "resources": "19"}\n'
-    '{"timestamp": 60, "type": "machine_unavailable", "resources": "3-4"}\n'
-)
-#: (hosts, submission, seconds, I/O nodes) on a torus of 4 x 3 routers with two hosts each, 4 of them I/O nodes.
-JOBS = [
-    (9, 0.0, 90.0, ["a"]),
-    (1, 0.0, 30.0, []),
-    (6, 0.0, 90.0, ["b"]),
-    (2, 40.0, 20.0, ["a", "b"]),
-    (99, 1.0, 5.0, []),
-]
 OF_NETWORKS = ("plane", "column", "row", "router", "one", "other")
 
 
 @pytest.fixture
 def torus(tmp_path: Path) -> Callable[..., Run]:
-    """Run `JOBS` under a dispatcher."""
-
-    def run(dispatcher: str = "fcfs", events: str = "") -> Run:
-        platform, workload = tmp_path / "torus.xml", tmp_path / "w.json"
-        platform.write_bytes(generate.torus((4, 3), hosts_per_router=2, io=4))
-        names = [host.name for host in read_platform(platform).machine.storage]
-        known = {"a": names[0], "b": names[2]}
-        jobs = [
-            {"id": f"{i}", "subtime": when, "res": hosts, "profile": f"p{i}", "walltime": 1000}
-            | ({"io_node": [known[each] for each in nodes]} if nodes else {})
-            for i, (hosts, when, _, nodes) in enumerate(JOBS)
-        ]
-        profiles = {f"p{i}": {"type": "delay", "delay": seconds} for i, (_, _, seconds, _) in enumerate(JOBS)}
-        workload.write_text(json.dumps({"nb_res": 20, "jobs": jobs, "profiles": profiles}))
-        (tmp_path / "events.txt").write_text(events)
-        settings = {"external_events": str(tmp_path / "events.txt")} if events else {}
-        spec = RunSpec(platform=str(platform), workload=str(workload), dispatcher=dispatcher, **settings)
-        execute(spec, tmp_path / dispatcher)
-        return read_runs([tmp_path / dispatcher])[0]
-
-    return run
+    return lambda dispatcher="fcfs", events="": torus_run(tmp_path, dispatcher, events=events)
 
 
 def told(runs: Sequence[Run]) -> tuple[dict[str, Any], Read]:
@@ -176,14 +141,7 @@ def test_a_run_whose_platform_has_changed_is_told_nothing(torus: Callable[..., R
 
 @pytest.fixture
 def multiresource(tmp_path: Path) -> Run:
-    """Jobs that ask for cores, GPUs and memory of nodes that they share."""
-    spec = RunSpec(
-        platform=str(ROOT / "platforms" / "eurora.xml"),
-        workload=str(ROOT / "workloads" / "multiresource16.json"),
-        dispatcher="easy",
-    )
-    execute(spec, tmp_path / "run")
-    return read_runs([tmp_path / "run"])[0]
+    return shared_run(tmp_path, "easy")
 
 
 def test_what_jobs_hold_of_each_resource_is_told_node_by_node(

@@ -56,10 +56,14 @@ def explorer(
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.
     told = msgspec.json.encode({**data, "states": states, "reasons": reasons}).decode().replace("<", "\\u003c")
-    ours = bundled("main.js", lambda path: _asset("assets", path))
+    # A page of plain hosts has neither the scripts nor the style of maps and resources.
+    main, styles = ("families/main.js", ["explore.css", "families/families.css"])
+    if "families" not in data:
+        main, styles = "main.js", ["explore.css"]
+    ours = bundled(main, lambda path: _asset("assets", path))
     return Explorer(
         Markup(section),
-        Markup(_asset("vendor", "uplot", "uPlot.min.css") + _asset("assets", "explore.css")),
+        Markup(_asset("vendor", "uplot", "uPlot.min.css") + "".join(_asset("assets", style) for style in styles)),
         Markup(
             f'<script type="application/json" id="explore-data">{told}</script>\n'
             f"<script>{_library()}</script>\n"

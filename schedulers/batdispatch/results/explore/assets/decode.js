@@ -2,10 +2,11 @@
 
 import { addUp, sortedBy } from "./numbers.js";
 
-const unfold = (number) => (number % 2 ? -(number + 1) / 2 : number / 2);
+/** Return a number that `folded` of streams.py made one without a sign. */
+export const unfold = (number) => (number % 2 ? -(number + 1) / 2 : number / 2);
 
 /** Return of each table its columns by name, Float64Array: the first table is that of the jobs, then comes one for each run. */
-async function readColumns(header) {
+export async function readColumns(header) {
   const packed = Uint8Array.from(atob(header.bytes), (char) => char.charCodeAt(0));
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());

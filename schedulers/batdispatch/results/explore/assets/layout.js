@@ -5,8 +5,9 @@ import { element } from "./dom.js";
 import { dark } from "./look.js";
 
 export class Layout {
-  constructor(explorer) {
-    Object.assign(this, { explorer, place: element("charts"), charts: [], width: 0, due: false });
+  /** `kinds`: functions of the explorer that return charts, from top to bottom. */
+  constructor(explorer, kinds) {
+    Object.assign(this, { explorer, kinds, place: element("charts"), charts: [], width: 0, due: false });
     explorer.on(["runs"], () => this.lay());
     explorer.on(["view", "filter", "pair", "job", "colour"], () => this.redraw());
     dark.addEventListener("change", () => this.lay());
@@ -16,7 +17,7 @@ export class Layout {
 
   lay() {
     for (const chart of this.charts) chart.destroy();
-    this.charts = CHARTS.flatMap((charts) => charts(this.explorer));
+    this.charts = this.kinds.flatMap((charts) => charts(this.explorer));
     this.place.replaceChildren(...this.charts.map((chart) => chart.figure));
     this.width = 0;
     this.resize();

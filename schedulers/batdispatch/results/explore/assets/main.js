@@ -1,49 +1,5 @@
-// The explorer: what people do in a report with the jobs of some runs. This file starts it, and says how it is built.
-//
-// One state. `Explorer` (explorer.js) has all that can change: the view, the runs in view, the chosen jobs, the pair of runs, the job that is
-// looked at, the colours. Parts change it through its methods alone, hear of it by `explorer.on([event], act)`, and never call each other,
-// except that who needs another part is given it here.
-// One time axis. `View` (view.js) says what is in view. Times are those of the table: whole units from its begin (decode.js).
-// One list each. A chart has the interface that charts/all.js states, a curve is a record that curves/all.js describes; a new one is a file
-// and a name in that list. `Layout` makes, resizes, paints and destroys charts, and nothing else does.
-// Painting once a frame. Who draws hears of `frame`, or is a chart; nobody paints when something changes.
-// Numbers before pictures. What is computed (numbers.js, changes.js, curves/, classes.js) does not know the page; words.js says how
-// numbers, durations and moments are written, look.js has margins and colours, dom.js makes elements.
-// Modules. Each has one purpose, and says in its first line which. `bundle.py` puts those that are imported into one script, since a page has
-// one: an import names each thing it takes, an export stands before what it exports, and no module imports itself by a detour.
+// The explorer of a page with jobs on plain hosts.
 
-import { offerColours } from "./colouring.js";
-import { readTable } from "./decode.js";
-import { Explorer } from "./explorer.js";
-import { Filters } from "./filters.js";
-import { listenToFind } from "./find.js";
-import { tellOfJob } from "./job.js";
-import { Layout } from "./layout.js";
-import { navigate } from "./navigation.js";
-import { Pair } from "./pair.js";
-import { offerRuns } from "./run-choice.js";
-import { offerPicture } from "./save.js";
-import { Strip } from "./strip.js";
-
-async function begin() {
-  const data = document.getElementById("explore-data");
-  if (!data || typeof DecompressionStream === "undefined") return;
-  const { reasons, ...header } = JSON.parse(data.textContent);
-  const explorer = new Explorer(await readTable(header), reasons);
-  document.documentElement.classList.add("explored");
-  document.getElementById("explore").hidden = false;
-  const filters = new Filters(explorer);
-  listenToFind(explorer, filters);
-  offerRuns(explorer);
-  offerColours(explorer);
-  navigate(explorer);
-  new Strip(explorer);
-  tellOfJob(explorer);
-  new Pair(explorer);
-  explorer.layout = new Layout(explorer);
-  offerPicture(explorer.layout);
-  // For the browser's console, and for tests.
-  window.explorer = explorer;
-}
+import { begin } from "./start.js";
 
 begin();

@@ -10,6 +10,9 @@ export function number(value) {
   return value.toLocaleString("en", { maximumFractionDigits: digits });
 }
 
+/** Return so many of something in words: 1 host, 2 hosts. */
+export const counted = (value, what) => `${number(value)} ${what}${value === 1 ? "" : "s"}`;
+
 /** Return a share as a whole number of percent. */
 export const percent = (share) => `${Math.round(100 * share)}${NBSP}%`;
 

@@ -13,7 +13,7 @@ export function curveCharts(explorer) {
   return CURVES.filter((curve) => curve.applies?.(explorer.table) ?? true).map((curve) => new CurveChart(explorer, curve));
 }
 
-class CurveChart {
+export class CurveChart {
   constructor(explorer, curve) {
     Object.assign(this, { explorer, curve, title: curve.title, plot: null });
     this.box = make("div", "", { class: "curve" });

@@ -7,21 +7,27 @@ export function hideTip() {
   element("tip").hidden = true;
 }
 
+/** Show a text, or a list of texts and elements, beside the pointer. */
+export function showText(content, event) {
+  const tip = element("tip");
+  tip.hidden = false;
+  tip.replaceChildren(...[content].flat());
+  const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
+  tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, room))}px`;
+  tip.style.top = `${event.clientY + 16}px`;
+}
+
 /** Show what became of a job (-1: of none) in a run. */
 export function showTip(table, run, job, event) {
-  const tip = element("tip");
-  tip.hidden = job < 0;
-  if (job < 0) return;
+  if (job < 0) return hideTip();
   const user = table.users[table.user[job]];
   const limit = table.walltime[job] ? ` for ${duration(table.walltime[job] - 1)}` : "";
   const took = (run.end[run.of[job + 1] - 1] - run.start[run.of[job]]) / table.second;
-  tip.replaceChildren(
+  const said = [
     make("strong", table.name(job)),
     ` ${user ? `of ${user}, ` : ""}${number(table.units[job])} units${limit}`,
     make("br"),
     `waited ${duration(run.wait[job] / table.second)}, ran ${duration(took)}`,
-  );
-  const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
-  tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, room))}px`;
-  tip.style.top = `${event.clientY + 16}px`;
+  ];
+  showText(said, event);
 }

@@ -42,6 +42,14 @@ export class Level {
   }
 }
 
+/** Return the level of what the segments of chosen jobs hold, each its amount from its start to its end. */
+export function heldLevel(run, chosen, amounts) {
+  const wanted = (segment) => chosen[run.job[segment]];
+  const begun = run.order.filter(wanted), ended = run.byEnd.filter(wanted);
+  const of = (column, segments) => Float64Array.from(segments, (segment) => column[segment]);
+  return new Level(of(run.start, begun), of(amounts, begun), of(run.end, ended), of(amounts, ended));
+}
+
 /** Return the first segment of each chosen job that started, in order of start. */
 export function firstSegments(run, chosen) {
   return run.order.filter((segment) => segment === run.of[run.job[segment]] && chosen[run.job[segment]]);

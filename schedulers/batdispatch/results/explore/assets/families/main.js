@@ -1,0 +1,16 @@
+// The explorer of a page with networks, I/O nodes or nodes that jobs share: it has more charts, and maps of a moment.
+
+import { begin } from "../start.js";
+import { heatCharts } from "./heat-chart.js";
+import { familyCurves } from "./curves.js";
+import { mapCharts } from "./map-chart.js";
+import { Moment } from "./moment.js";
+import { readFamilies } from "./read.js";
+
+begin(async (explorer) => {
+  explorer.table.families = await readFamilies(explorer.table);
+  explorer.moment = new Moment(explorer);
+  const mapped = [...explorer.table.families.values()].some((family) => family.machine.network);
+  document.documentElement.classList.toggle("mapped", mapped);
+  return { first: [mapCharts], last: [familyCurves, heatCharts] };
+});

@@ -1,0 +1,480 @@
+"""Maps, links, I/O nodes and resources in the explorer, in a headless Chromium, against naive readings of jobs.csv."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from batdispatch.core.topology import Topology
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.results.report.page import render
+from batdispatch.results.runs import Run, read_runs
+from browsing import browse, needs_browser
+from family_runs import EVENTS, ROOT, shared_run, torus_run
+
+CHANCE = random.Random(8)
+#: (hosts, submission, seconds, I/O nodes): some forty jobs, of which several run at most times.
+MIXED = [
+    (
+        CHANCE.choice([1, 2, 3, 5, 8]),
+        float(8 * number + CHANCE.randint(0, 7)),
+        float(CHANCE.randint(5, 90)),
+        CHANCE.choice([[], ["a"], ["b"], ["a", "b"]]),
+    )
+    for number in range(40)
+]
+#: Seconds from which a wait is in the next class, and the classes' colours.
+WAITS = [60, 600, 3600, 6 * 3600, 86400]
+RAMP = ["#2a66a8", "#5b93cc", "#a3c3de", "#d8c678", "#e8a33d", "#c8501e"]
+
+BEGIN = """
+await until(() => window.explorer?.layout?.width);
+const explorer = window.explorer, { table, view } = explorer;
+const charts = () => explorer.layout.charts;
+const curve = (name) => charts().find((one) => one.curve?.name === name).curve;
+const shown = (at, type) => new PointerEvent(type, { ...at, pointerType: "mouse", bubbles: true });
+/** Do something, and wait until maps are painted anew. */
+const painted = async (act) => {
+  await pause(20);
+  const count = () => performance.getEntriesByName("explore-map").length, before = count();
+  act();
+  await until(() => count() > before);
+};
+const show = (seconds) => painted(() => explorer.moment.set((seconds - table.begin) * table.second));
+"""
+
+
+class Rows:
+    """A run's jobs as its jobs.csv has them."""
+
+    def __init__(self, folder: Path) -> None:
+        with (folder / "jobs.csv").open(newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["allocated_resources"]]
+        self.jobs = {
+            row["job_id"]: (float(row["starting_time"]), float(row["finish_time"]), _hosts(row["allocated_resources"]))
+            for row in rows
+        }
+        self.wait = {row["job_id"]: float(row["waiting_time"]) for row in rows}
+
+    def at(self, second: float) -> dict[int, str]:
+        """Who is on each host."""
+        return {host: job for job, (start, end, hosts) in self.jobs.items() if start <= second < end for host in hosts}
+
+    @property
+    def end(self) -> int:
+        return int(max(end for _, end, _ in self.jobs.values()))
+
+
+def _hosts(text: str) -> list[int]:
+    parts = [part.split("-") for part in text.split()]
+    return [host for part in parts for host in range(int(part[0]), int(part[-1]) + 1)]
+
+
+def pieces(network: Topology, free: set[int]) -> list[int]:
+    """Sizes of the connected pieces of free hosts on a network whose routers all have hosts."""
+    left, found = set(free), []
+    while left:
+        reached, ahead = set(), [min(left)]
+        while ahead:
+            host = ahead.pop()
+            if host not in left:
+                continue
+            left.remove(host)
+            reached.add(host)
+            routers = {int(network.router_of[host]), *map(int, network.neighbours(int(network.router_of[host])))}
+            ahead += [other for other in left if int(network.router_of[other]) in routers]
+        found.append(len(reached))
+    return sorted(found, reverse=True)
+
+
+def away(second: float) -> set[int]:
+    """What `EVENTS` says."""
+    return ({19} if 5 <= second < 50 else set()) | ({3, 4} if second >= 60 else set())
+
+
+@pytest.fixture(scope="module")
+def torus(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return torus_run(tmp_path_factory.mktemp("torus"), "easy", MIXED, events=EVENTS)
+
+
+@pytest.fixture(scope="module")
+def mapped(torus: Run) -> str:
+    return render([torus], explain=False)
+
+
+@needs_browser
+def test_a_map_shows_who_is_where_at_the_moment(torus: Run, mapped: str, tmp_path: Path) -> None:
+    rows = Rows(torus.folder)
+    moments = [8.5, 20.5, 55.5, 100.5, 222.5, rows.end - 0.5]
+    told = browse(
+        mapped,
+        BEGIN
+        + f"""
+        const found = [];
+        const map = charts()[0].maps[0], {{ canvas, image, network }} = map;
+        for (const second of {moments}) {{
+          await show(second);
+          const context = canvas.getContext("2d");
+          const colour = (host) => {{
+            // Beside the middle, where I/O nodes have their mark.
+            const [left, top] = image.place(host), scale = canvas.width / image.sheet.width;
+            const at = [(left + 0.2 * image.wide) * scale, (top + 0.2 * image.high) * scale].map(Math.round);
+            return [...context.getImageData(...at, 1, 1).data].slice(0, 3);
+          }};
+          found.push({{
+            said: map.caption.textContent,
+            label: canvas.getAttribute("aria-label"),
+            held: Array.from(map.held, (job) => (job < 0 ? null : table.name(job))),
+            colours: Array.from({{ length: network.hosts }}, (_, host) => colour(host)),
+            clock: charts()[0].slider.getAttribute("aria-valuetext"),
+          }});
+        }}
+        return found;
+        """,
+        tmp_path,
+    )
+    machine = read_platform(Path(torus.result.platform.path)).machine
+    network = machine.topology
+    assert network is not None
+    storage = {host.id for host in machine.storage}
+    compute = set(range(len(machine.hosts))) - storage
+    for second, seen in zip(moments, told, strict=True):
+        holder, gone = rows.at(second), away(second)
+        free = compute - set(holder) - gone
+        assert seen["held"] == [holder.get(host) for host in range(len(machine.hosts))]
+        sizes = pieces(network, free)
+        jobs = len(set(holder.values()))
+        said = f"{jobs} job{'s' * (jobs != 1)} on {len(holder)} of {len(compute)} hosts. "
+        said += {0: "No host is free", 1: "One host is free"}.get(len(free), f"{len(free)} hosts are free")
+        if len(sizes) > 1:
+            said += f", in {len(sizes)} pieces; the largest has {sizes[0]}"
+        elif len(free) > 1:
+            said += ", all in one piece"
+        said += f"; {len(gone)} host{'s' * (len(gone) != 1)} away." if gone else "."
+        assert seen["said"] == said
+        assert seen["label"] == f"Map of easy: {said}"
+        assert seen["clock"].endswith(f"00:{int(second) // 60:02}:{int(second) % 60:02}")
+        for host in set(holder) - gone:
+            shade = RAMP[sum(rows.wait[holder[host]] >= limit for limit in WAITS)]
+            assert seen["colours"][host] == [int(shade[place : place + 2], 16) for place in (1, 3, 5)], host
+        blank = {tuple(seen["colours"][host]) for host in free}
+        assert len(blank) <= 1
+        assert not blank & {tuple(seen["colours"][host]) for host in set(holder) - gone}
+
+
+@needs_browser
+def test_the_moment_is_stepped_pointed_at_and_played(torus: Run, mapped: str, tmp_path: Path) -> None:
+    rows = Rows(torus.folder)
+    changes = sorted({time for start, end, _ in rows.jobs.values() for time in (start, end)})
+    after = [change for change in changes if change > 100][:3]
+    before = [change for change in changes if change < after[-1]][-1]
+    told = browse(
+        mapped,
+        BEGIN
+        + """
+        const seconds = () => explorer.moment.time / table.second + table.begin;
+        const buttons = document.querySelectorAll("#explore-charts button");
+        const [back, next, play] = buttons;
+        await show(100);
+        const found = { stepped: [] };
+        for (let step = 0; step < 3; step++) {
+          next.click();
+          found.stepped.push(seconds());
+        }
+        back.click();
+        found.back = seconds();
+        const slider = document.querySelector("#explore-charts input[type=range]");
+        slider.value = (42 - table.begin) * table.second;
+        slider.dispatchEvent(new Event("input"));
+        found.slid = seconds();
+        const box = charts()[1].canvas.getBoundingClientRect();
+        const at = { clientX: box.left + 0.25 * box.width, clientY: box.top + 5 };
+        charts()[1].canvas.dispatchEvent(shown(at, "pointermove"));
+        found.pointed = (seconds() - table.begin) * table.second / table.length;
+        document.getElementById("explore-charts").dispatchEvent(new PointerEvent("pointerleave"));
+        found.left = seconds();
+        await painted(() => charts()[1].canvas.dispatchEvent(shown(at, "click")));
+        found.clicked = (seconds() - table.begin) * table.second / table.length;
+        const line = document.querySelector("#explore-charts .moment");
+        found.line = line.getBoundingClientRect().left - at.clientX;
+        found.play = [play.textContent];
+        play.click();
+        found.play.push(play.textContent);
+        const begun = seconds();
+        await until(() => seconds() > begun + 5);
+        play.click();
+        found.play.push(play.textContent);
+        found.played = seconds() - begun;
+        explorer.view.show(0, 60 * table.second);
+        found.inside = seconds() - table.begin;
+        return found;
+        """,
+        tmp_path,
+    )
+    assert told["stepped"] == after
+    assert told["back"] == before
+    assert told["slid"] == told["left"] == 42
+    assert [told["pointed"], told["clicked"]] == pytest.approx([0.25, 0.25], abs=0.01)
+    assert abs(told["line"]) < 2
+    assert told["play"] == ["Play", "Stop", "Play"]
+    assert told["played"] > 5
+    assert told["inside"] == 60
+
+
+@needs_browser
+def test_the_job_that_is_looked_at_is_framed_with_its_io_nodes(torus: Run, mapped: str, tmp_path: Path) -> None:
+    rows = Rows(torus.folder)
+    number = next(str(i) for i, job in enumerate(MIXED) if job[3] == ["a", "b"] and job[0] > 1)
+    start, _, hosts = rows.jobs[number]
+    told = browse(
+        mapped,
+        BEGIN
+        + f"""
+        await show({start + 1});
+        const map = charts()[0].maps[0], {{ canvas, image }} = map;
+        const dark = () => {{
+          const {{ data }} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          const is = (place) => data[place + 3] && data[place] < 60 && data[place + 2] < 60;
+          return Array.from({{ length: data.length / 4 }}, (_, pixel) => is(4 * pixel)).filter(Boolean).length;
+        }};
+        const at = (host) => {{
+          const box = canvas.getBoundingClientRect(), [left, top] = image.place(host);
+          return {{ clientX: box.left + left + 3, clientY: box.top + top + 3 }};
+        }};
+        const tip = (host) => {{
+          canvas.dispatchEvent(shown(at(host), "pointermove"));
+          return document.getElementById("explore-tip").textContent;
+        }};
+        const found = {{ tip: tip({hosts[0]}), before: dark() }};
+        canvas.dispatchEvent(shown(at({hosts[0]}), "click"));
+        found.chosen = table.name(explorer.job);
+        await until(() => map.caption.textContent.includes("framed"));
+        const {{ storage }} = map.family.machine;
+        found.node = tip(storage[0][0]);
+        found.names = storage.map(([, name]) => name);
+        return {{ ...found, after: dark(), said: map.caption.textContent }};
+        """,
+        tmp_path,
+    )
+    assert told["chosen"] == number
+    assert told["tip"].startswith(number)
+    assert told["after"] > told["before"]
+    names = told["names"]
+    assert told["said"].endswith(f"Job {number}, framed, is on {len(hosts)} hosts and asks for {names[0]}, {names[2]}.")
+    users = [
+        job for job, (begin, end, _) in rows.jobs.items() if begin <= start + 1 < end and "a" in MIXED[int(job)][3]
+    ]
+    assert told["node"].startswith(f"I/O node {names[0]}: {len(users)} job")
+    assert len(users) > 5 or all(job in told["node"] for job in users)
+
+
+@needs_browser
+def test_curves_of_free_hosts_links_and_io_nodes_are_those_of_jobs_csv(torus: Run, mapped: str, tmp_path: Path) -> None:
+    rows = Rows(torus.folder)
+    told = browse(
+        mapped,
+        BEGIN
+        + """
+        const run = table.runs[0], stretches = table.length / table.second;
+        const level = (name) => curve(name).level(table, run, explorer.chosen);
+        const of = (name) => Array.from(level(name).means(0, table.length, stretches));
+        const names = ["fragmentation", "pieces", "shared links", "busiest link", "busiest I/O node"];
+        return [table.begin, Object.fromEntries(names.map((name) => [name, of(name)]))];
+        """,
+        tmp_path,
+    )
+    begin, found = told
+    machine = read_platform(Path(torus.result.platform.path)).machine
+    network = machine.topology
+    assert network is not None
+    compute = set(range(len(machine.hosts))) - {host.id for host in machine.storage}
+    links = {
+        job: {link for one, other in itertools.permutations(hosts, 2) for link in network.route(one, other)}
+        for job, (_, _, hosts) in rows.jobs.items()
+    }
+    assert {len(values) for values in found.values()} == {rows.end - begin}
+    for second in range(rows.end - begin):
+        middle = begin + second + 0.5
+        holder = rows.at(middle)
+        free = compute - set(holder) - away(middle)
+        sizes = pieces(network, free)
+        expected = None if not free else pytest.approx(1 - sizes[0] / len(free))
+        assert found["fragmentation"][second] == expected, second
+        assert found["pieces"][second] == len(sizes)
+        running = set(holder.values())
+        users = [sum(link in links[job] for job in running) for link in range(network.links)]
+        assert found["shared links"][second] == pytest.approx(sum(count > 1 for count in users) / network.links)
+        assert found["busiest link"][second] == pytest.approx(max(users))
+        nodes = [sum(name in MIXED[int(job)][3] for job in running) for name in "ab"]
+        assert found["busiest I/O node"][second] == pytest.approx(max(nodes)), second
+
+
+@needs_browser
+def test_the_mean_of_fragmentation_is_the_metric_where_no_host_is_away(tmp_path: Path) -> None:
+    run = torus_run(tmp_path, "easy", MIXED)
+    told = browse(
+        render([run], explain=False),
+        BEGIN
+        + """
+        curve("pieces").level(table, table.runs[0], explorer.chosen);
+        const found = table.families.get(table.runs[0]).free.over(0, table.length, table.length / table.second);
+        const sum = (of) => found.reduce((all, one) => all + of(one), 0);
+        return 1 - sum(({ largest }) => largest) / sum(({ free }) => free);
+        """,
+        tmp_path,
+    )
+    assert told == pytest.approx(run.metrics["free_fragmentation"], abs=1e-9)
+
+
+@needs_browser
+def test_io_nodes_over_time_are_rows_of_a_heat_map(torus: Run, mapped: str, tmp_path: Path) -> None:
+    rows = Rows(torus.folder)
+    told = browse(
+        mapped,
+        BEGIN
+        + """
+        const chart = charts().at(-1);
+        await until(() => chart.figure.querySelector(".ramp"));
+        const canvas = chart.figure.querySelector("canvas");
+        const { values } = chart.heat.values(0, table.length, table.length / table.second, 100, explorer.chosen);
+        const label = canvas.getAttribute("aria-label");
+        return [chart.title, chart.figure.textContent, label, Array.from(values), table.begin];
+        """,
+        tmp_path,
+    )
+    assert told[0] == "easy: I/O nodes"
+    assert "jobs that run and ask for each I/O node" in told[1]
+    assert told[2] == "Heat map of easy: jobs that run and ask for each I/O node, over time"
+    values = np.array(told[3]).reshape(4, -1)
+    for second in range(values.shape[1]):
+        running = set(rows.at(told[4] + second + 0.5).values())
+        users = [sum(name in MIXED[int(job)][3] for job in running) for name in "ab"]
+        assert values[:, second].tolist() == pytest.approx([users[0], 0, users[1], 0])
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return shared_run(tmp_path_factory.mktemp("shared"), "easy")
+
+
+def used(run: Run) -> Any:
+    """What is used of each resource of each node in each second, [second, node, resource], from the run's own files."""
+    jobs = {job["id"]: job for job in json.loads((ROOT / "workloads" / "multiresource16.json").read_text())["jobs"]}
+    with (run.folder / "units.csv").open(newline="") as file:
+        units = {row["job_id"]: list(map(int, row["units"].split())) for row in csv.DictReader(file)}
+    machine = read_platform(Path(run.result.platform.path)).machine
+    rows = Rows(run.folder)
+    found = np.zeros((rows.end, len(machine.hosts), len(machine.resources)))
+    for job, (start, end, hosts) in rows.jobs.items():
+        asked = jobs[job].get("demand")
+        for host, count in zip(hosts, units.get(job, [1] * len(hosts)), strict=True):
+            each = [asked.get(name, 0) * count for name in machine.resources] if asked else machine.capacity[host]
+            found[int(start) : int(end), host] += each
+    return found, machine
+
+
+@needs_browser
+def test_resources_over_time_are_those_of_the_runs_files(shared: Run, tmp_path: Path) -> None:
+    held, machine = used(shared)
+    assert list(machine.resources) == ["core", "mic", "memory", "gpu"]
+    begin = int(shared.columns.submission_time.min())
+    told = browse(
+        render([shared], explain=False),
+        BEGIN
+        + """
+        const run = table.runs[0], stretches = table.length / table.second;
+        const level = (name) => curve(`resource ${name}`).level(table, run, explorer.chosen);
+        const chart = charts().at(-1);
+        await until(() => chart.figure.querySelector(".ramp"));
+        const choice = chart.figure.querySelector("select");
+        choice.value = "gpu";
+        choice.dispatchEvent(new Event("change"));
+        const means = (name) => [name, level(name).means(0, table.length, stretches)];
+        return {
+          levels: Object.fromEntries(["core", "memory", "gpu"].map(means)),
+          options: [...choice.options].map((one) => one.value),
+          said: chart.figure.textContent,
+          title: chart.title,
+        };
+        """,
+        tmp_path,
+    )
+    for name, means in told["levels"].items():
+        axis = machine.resources.index(name)
+        share = held[begin:, :, axis].sum(axis=1) / machine.capacity[:, axis].sum()
+        assert means == pytest.approx(share.tolist(), abs=1e-9)
+    assert told["options"] == list(machine.resources)
+    assert told["title"] == "easy: gpu"
+    assert "share of each node's gpu that jobs hold" in told["said"]
+
+
+@needs_browser
+@pytest.mark.parametrize("most", [240, 10])
+def test_a_heat_map_has_the_mean_use_of_each_node_in_each_stretch(shared: Run, most: int, tmp_path: Path) -> None:
+    held, machine = used(shared)
+    begin = int(shared.columns.submission_time.min())
+    told = browse(
+        render([shared], explain=False),
+        BEGIN
+        + f"""
+        const chart = charts().at(-1);
+        const heat = chart.heats.get("core");
+        const {{ values, rows, scale }} = heat.values(0, table.length, 7, {most}, explorer.chosen);
+        return [Array.from(values), rows, scale];
+        """,
+        tmp_path,
+    )
+    values, rows, scale = told
+    assert (rows, scale) == ((64, 1) if most == 240 else (10, 7))
+    core = held[begin:, :, 0]
+    # Means of a finer time: each second is a seventh of 7 such parts.
+    fine = np.repeat(core, 7, axis=0)
+    length = len(fine) // 7
+    for row in range(rows):
+        nodes = slice(row * scale, (row + 1) * scale)
+        for column in range(7):
+            part = fine[column * length : (column + 1) * length, nodes].sum(axis=1).mean()
+            expected = part / machine.capacity[nodes, 0].sum()
+            assert values[row * 7 + column] == pytest.approx(expected, abs=1e-9)
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [360, 1400])
+def test_everything_fits_and_each_chart_is_a_picture(mapped: str, width: int, tmp_path: Path) -> None:
+    told = browse(
+        mapped,
+        BEGIN
+        + """
+        await pause(500);
+        const pictures = charts().map((chart) => chart.picture().canvas);
+        const some = pictures.map((canvas) => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return data.some((value) => value);
+        });
+        return [some, getComputedStyle(document.getElementById("maps")).display];
+        """,
+        tmp_path,
+        width=width,
+    )
+    assert all(told[0])
+    assert told[1] == "none"
+
+
+def test_without_scripts_the_static_maps_stand(mapped: str) -> None:
+    """They are hidden by a class that only a script sets, and on paper not even then."""
+    assert '<section id="maps">' in mapped
+    assert mapped.count(".mapped #maps:not(:has(> .note))") == 1
+    assert 'class="mapped"' not in mapped
+
+
+def test_a_page_of_plain_hosts_has_no_scripts_of_families(write_jobs: Any) -> None:
+    page = render(read_runs([write_jobs({"a": {}})]), explain=False)
+    assert "modules['families/" not in page
+    assert ".mapped" not in page
