@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from batdispatch.core.hostsets import Intervals
 from batdispatch.results.columns import Floats
+from batdispatch.results.explore.decided import decided
+from batdispatch.results.explore.segments import segment_columns
 from batdispatch.results.explore.streams import Whole, folded, steps, written
 from batdispatch.results.runs import Run, has_network
 from batdispatch.results.sites import Sites
@@ -163,6 +165,8 @@ class Table:
         state = np.zeros(len(self._units), dtype=np.int64)  # 0: the run has no such job.
         state[self.places[index]] = run.logical.final_state.astype(np.int64) + 1
         yield "state", state
+        yield from segment_columns(run, rows, self._units[job])
+        yield from decided(run, self.time, len(self.runs))
 
     @property
     def count(self) -> int:

@@ -22,7 +22,8 @@ export function duration(seconds) {
   if (size >= 2 * DAY) return number(seconds / DAY) + NBSP + "days";
   if (size >= 2 * HOUR) return number(seconds / HOUR) + NBSP + "h";
   if (size >= 2 * MINUTE) return number(seconds / MINUTE) + NBSP + "min";
-  return number(seconds) + NBSP + "s";
+  if (size >= 0.1 || !size) return number(seconds) + NBSP + "s";
+  return size >= 1e-3 ? number(1e3 * seconds) + NBSP + "ms" : number(1e6 * seconds) + NBSP + "µs";
 }
 
 /** Return a change with its sign, written by a function for amounts. */

@@ -2,6 +2,7 @@
 
 import { curveCharts } from "./curve-chart.js";
 import { ganttCharts } from "./gantt-chart.js";
+import { statusCharts } from "./status-chart.js";
 
 /**
  * Each is a function of the explorer that returns charts of what is in view (none, if the page has nothing of the kind). A chart has
@@ -12,4 +13,4 @@ import { ganttCharts } from "./gantt-chart.js";
  * - destroy(): let go of what the browser would keep.
  * It has the margins LEFT and RIGHT of look.js, between which its time axis lies.
  */
-export const CHARTS = [ganttCharts, curveCharts];
+export const CHARTS = [ganttCharts, curveCharts, statusCharts];

@@ -1,7 +1,9 @@
 // All curves, from top to bottom. A new one is a file of its own, and a name in this list.
 
 import { busyHosts } from "./busy-hosts.js";
+import { decisionTime, slowestDecision } from "./decisions.js";
 import { meanWait } from "./mean-wait.js";
+import { gap } from "./plans.js";
 import { queueLength } from "./queue-length.js";
 
 /**
@@ -13,4 +15,4 @@ import { queueLength } from "./queue-length.js";
  * - scale(table): what the means are multiplied by; range(table): the ends of the vertical axis, null for those that the values have;
  * - format(value): a value as people read it; sparse: true, if values stand apart and are joined over nulls.
  */
-export const CURVES = [busyHosts, queueLength, meanWait];
+export const CURVES = [busyHosts, queueLength, meanWait, decisionTime, slowestDecision, gap];
