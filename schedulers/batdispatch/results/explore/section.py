@@ -51,7 +51,10 @@ def explorer(
         return None
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     section = environment.from_string(_asset("assets", "explore.html.j2")).render(
-        scale=data["scale"], left_out=data["left_out"], most=number(MAX_SEGMENTS)
+        scale=data["scale"],
+        left_out=data["left_out"],
+        most=number(MAX_SEGMENTS),
+        joined=any(run.lineage.joined for run in runs),
     )
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.

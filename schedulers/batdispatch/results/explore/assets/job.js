@@ -1,6 +1,7 @@
 // What is known about the job that is looked at: what it asked for, and what became of it under each run.
 
 import { element, make } from "./dom.js";
+import { lineageOf, ranFor } from "./lineage.js";
 import { key } from "./look.js";
 import { duration, moment, number } from "./words.js";
 
@@ -18,7 +19,7 @@ export function tellOfJob(explorer) {
     element("job-asked").textContent =
       `Submitted ${moment(view.seconds(table.submission[job]), 0)}${user ? ` by ${user}` : ""}, ` +
       `asked for ${number(table.units[job])} units${limit}.`;
-    element("job-rows").replaceChildren(...table.runs.map((run) => row(explorer, run, job)));
+    element("job-rows").replaceChildren(...table.runs.flatMap((run) => [row(explorer, run, job), ...segmentRows(explorer, run, job)]));
   });
 }
 
@@ -27,9 +28,7 @@ function row({ table, view, reasons }, run, job) {
   const name = make("th", [key(run), run.label], { scope: "row" });
   const first = run.of[job], segments = run.of[job + 1] - first;
   if (!segments) return make("tr", [name, make("td", state, { colspan: 5 })]);
-  let ran = 0;
-  for (let segment = first; segment < first + segments; segment++) ran += run.end[segment] - run.start[segment];
-  const wait = run.wait[job] / table.second, took = ran / table.second;
+  const wait = run.wait[job] / table.second, took = ranFor(run, job) / table.second;
   const slowdown = Math.max(1, (wait + took) / Math.max(took, THRESHOLD));
   const why = reasons[run.label]?.[table.prefix + table.name(job)];
   return make("tr", [
@@ -40,4 +39,26 @@ function row({ table, view, reasons }, run, job) {
     make("td", number(slowdown)),
     make("td", [state, ...(why ? [make("div", why, { class: "why" })] : [])]),
   ]);
+}
+
+/** Return a row for each segment of a job that has several. */
+function segmentRows({ table, view }, run, job) {
+  const first = run.of[job], end = run.of[job + 1];
+  const lineage = end - first > 1 ? lineageOf(table, run) : null;
+  if (!lineage) return [];
+  return Array.from({ length: end - first }, (_, place) => {
+    const segment = first + place;
+    return make(
+      "tr",
+      [
+        make("th", lineage.words(segment, view), { scope: "row" }),
+        make("td", place ? duration((run.start[segment] - run.end[segment - 1]) / table.second) : ""),
+        make("td", moment(view.seconds(run.start[segment]), 0)),
+        make("td", duration((run.end[segment] - run.start[segment]) / table.second)),
+        make("td", ""),
+        make("td", `${lineage.ended(segment)}, on ${number(run.held[segment])} hosts`),
+      ],
+      { class: "segment" },
+    );
+  });
 }

@@ -70,7 +70,7 @@ class GanttChart {
     canvas.addEventListener("pointermove", (event) => {
       const here = this.#where(event);
       if (drags(event, here)) this.#mark(begin.x, here.x);
-      else showTip(explorer.table, this.run, this.gantt.at(here.time, here.height), event);
+      else this.#tell(here, event);
     });
     canvas.addEventListener("pointerup", (event) => {
       const here = this.#where(event);
@@ -95,6 +95,13 @@ class GanttChart {
       { passive: false },
     );
     canvas.addEventListener("dblclick", () => view.showAll());
+  }
+
+  /** Say beside the pointer which job is there, and which part of it. */
+  #tell({ time, height }, event) {
+    const { explorer, run, gantt } = this;
+    const segment = gantt.segmentAt(time, height);
+    showTip(explorer.table, run, segment < 0 ? -1 : run.job[segment], event, gantt.lineage?.told(segment, explorer.view));
   }
 
   #mark(from, to) {

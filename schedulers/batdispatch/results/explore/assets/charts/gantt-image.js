@@ -1,16 +1,23 @@
 // The chart of who ran where and when: one image, painted anew for each view.
 
+import { lineageOf } from "../lineage.js";
 import { above } from "../numbers.js";
 import { density } from "../look.js";
+import { drawLinks } from "./gantt-links.js";
 
 /** A job is painted where it covers the centre of a pixel, so that the share that is coloured is the utilisation. */
 const covered = (value) => Math.ceil(value - 0.5);
 /** Up to so many segments in view each has at least a pixel, and wide ones have an edge and their name. */
 const FEW = 3000;
+/** Width of the stripes of attempts that were in vain, px, and the opacity of every other one, of 255. */
+const STRIPE = 3, PALER = 96;
+
+/** Return a colour, a number for a Uint32Array, with less opacity. */
+const paler = (colour) => ((colour & 0xffffff) | (PALER << 24)) >>> 0;
 
 export class GanttImage {
   constructor(table, run, canvas) {
-    Object.assign(this, { table, run, canvas });
+    Object.assign(this, { table, run, canvas, lineage: lineageOf(table, run) });
   }
 
   /** Return the range of places in run.order that a view may show. */
@@ -44,11 +51,22 @@ export class GanttImage {
           const bottom = covered(height - run.first[part] * up);
           if (few && bottom <= top) top = Math.max(0, bottom - 1);
           for (let row = top; row < bottom; row++) pixels.fill(paint, row * width + left, row * width + right);
+          if (this.lineage?.repeated(segment)) this.stripe(pixels, left, right, top, bottom, paler(paint));
         }
       }
     }
     context.putImageData(image, 0, 0);
-    if (few) this.write(context, from, across, up, seen, chosen);
+    if (!few) return;
+    this.write(context, from, across, up, seen, chosen);
+    if (this.lineage) drawLinks(context, this, seen, { from, across, up });
+  }
+
+  /** Stripe a rectangle of the image: what ran there was stopped, and ran again. */
+  stripe(pixels, left, right, top, bottom, paint) {
+    const width = this.canvas.width, wide = Math.round(STRIPE * density());
+    for (let row = top; row < bottom; row++) {
+      for (let x = left; x < right; x++) if (Math.floor((x + row) / wide) % 2) pixels[row * width + x] = paint;
+    }
   }
 
   /** Draw edges and names of the segments in view that have room for them. */
@@ -97,6 +115,12 @@ export class GanttImage {
 
   /** Return the job at a moment and a height from 0 (bottom) to 1, or -1. */
   at(moment, height) {
+    const segment = this.segmentAt(moment, height);
+    return segment < 0 ? -1 : this.run.job[segment];
+  }
+
+  /** Return the segment at a moment and a height from 0 (bottom) to 1, or -1. */
+  segmentAt(moment, height) {
     const { run, table } = this;
     const row = Math.floor(height * table.rows);
     const [low, high] = this.range(moment, moment);
@@ -105,7 +129,7 @@ export class GanttImage {
       const segment = run.order[place];
       if (run.end[segment] <= moment) continue;
       for (let part = run.at[segment]; part < run.at[segment + 1]; part++) {
-        if (run.first[part] <= row && row <= run.last[part]) return run.job[segment];
+        if (run.first[part] <= row && row <= run.last[part]) return segment;
       }
     }
     return -1;
