@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from batdispatch.results.metrics.compute import METRICS
 from batdispatch.testing import CASES
 
 _MARK = re.compile(r"<!-- generated: (?P<name>[a-z]+) ?(?P<argument>[a-z0-9-]*) -->")
+_EXPE = Path(__file__).parents[2] / "expe"
 #: Columns of a help text: what a page holds beside the navigation without scrolling sideways.
 _WIDTH = 84
 
@@ -136,6 +138,16 @@ def differential(_: str = "") -> str:
     )
 
 
+def measured(argument: str) -> str:
+    """Return a measured section of an experiment's page, FOLDER-SECTION: what the last whole run of it filled in."""
+    folder, _, section = argument.partition("-")
+    page = (_EXPE / folder / "results.md").read_text(encoding="utf-8")
+    found = re.search(rf"^<!-- measured: {section} -->\n(.*?)^<!-- end -->$", page, re.MULTILINE | re.DOTALL)
+    if found is None or not found[1].strip():
+        raise LookupError(f"expe/{folder}/results.md has no section {section}")
+    return found[1].strip()
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
 
@@ -144,6 +156,7 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "cases": cases,
     "commands": commands,
     "differential": differential,
+    "measured": measured,
     "metrics": metrics,
     "parts": parts,
     "options": options,

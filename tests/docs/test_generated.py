@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +36,19 @@ def test_where_output_stands_too_the_prompts_stay(hook: Any) -> None:
 
 def test_each_case_of_the_kit_has_its_row(hook: Any) -> None:
     assert "| `whole-hosts` |" in hook.on_page_markdown("<!-- generated: cases -->")
+
+
+def test_a_measured_section_is_taken_from_the_page_of_its_experiment(hook: Any) -> None:
+    page = (Path(__file__).parents[2] / "expe/choice/results.md").read_text()
+    table = hook.on_page_markdown("<!-- generated: measured choice-no-walltimes -->")
+    assert table.startswith("| dispatcher |")
+    assert table in page
+    with pytest.raises(LookupError, match="no section nothing"):
+        hook.on_page_markdown("<!-- generated: measured choice-nothing -->")
+
+
+def test_the_page_of_decisions_shows_all_that_was_measured_for_it() -> None:
+    root = Path(__file__).parents[2]
+    sections = re.findall(r"<!-- measured: (\S+) -->", (root / "expe/choice/results.md").read_text())
+    shown = re.findall(r"<!-- generated: measured choice-(\S+) -->", (root / "docs/which-dispatcher.md").read_text())
+    assert sorted(shown) == sorted(set(sections) - {"claims"})
