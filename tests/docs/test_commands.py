@@ -52,7 +52,6 @@ NOT_RUN = {
     "batdispatch leaderboard": "takes minutes; tests/runs/leaderboard runs a small board",
     "python benchmarks/": "measures for minutes",
     "python -m expe": "measures for minutes; tests/runs/test_expe_reproduced.py runs small versions",
-    "python expe/": "measures for minutes",
     "eurora_historical": "needs the log of Eurora, in a format of its own",
     "batdispatch check --replay always ipsched": "audits the run on the log of Eurora",
     "--workload eurora.json": "needs the log of Eurora",
@@ -64,7 +63,14 @@ OF_REAL_LOGS = ("batdispatch compare KTH-SP2", "batdispatch campaign")
 #: Exit status of a command that is to find something; 0 is usual.
 STATUS = {"batdispatch differ file (third/|theirs)": 1, "batdispatch differ cases kit$": 1}
 #: Pages whose commands take more than some seconds.
-SLOW = ("docs/teaching.md", "docs/comparing.md", "docs/stochastic.md", "docs/dispatchers/tasks.md", "docs/malleable.md")
+SLOW = (
+    "docs/teaching.md",
+    "docs/comparing.md",
+    "docs/stochastic.md",
+    "docs/dispatchers/stochastic-measured.md",
+    "docs/dispatchers/tasks.md",
+    "docs/malleable.md",
+)
 WITH_COMMANDS = [page for page in PAGES if any(True for _ in shown_commands(page.read_text()))]
 
 
