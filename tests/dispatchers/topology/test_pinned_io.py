@@ -12,14 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.allocation import Allocation
+from batdispatch.core.capacity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.events import MachinesAvailable, MachinesUnavailable
 from batdispatch.core.job import JobState
 from batdispatch.core.machine import Host, Machine
 from batdispatch.core.topology import Grid
 from batdispatch.dispatchers.topology.course import Course, Turn
-from batdispatch.dispatchers.topology.line import Line
-from pinned import machine_of
+from batdispatch.dispatchers.topology.dedicating import dedicate
+from batdispatch.dispatchers.topology.line import Asking, Line
+from pinned import LIMITS, machine_of
 from simulating import Result, Task, audit, simulate
 from stochastic import check
 from strategies import make_job
@@ -342,6 +344,38 @@ def test_every_plan_keeps_its_bounds_and_no_job_starts_later_than_planned(
         assert note["lp_bound"] <= note["bound"] * (1 + 1e-9) <= note["cost"] * (1 + 1e-6)
         ends = [row.end / 1e6 for row in result.rows.values() if row.state is not JobState.REJECTED]
         assert max(ends) <= note["cost"] * (1 + 1e-6)
+
+
+def undercut_by_nobody(machine: Machine, tasks: list[Task]) -> float:
+    """A time before which no schedule of these jobs ends: those that come from a moment on need the program's load."""
+    asking = Asking(Line(machine), space_of(machine))
+    found = max(task.submission + task.runtime for task in tasks)
+    for moment in {task.submission for task in tasks}:
+        those = [task for task in tasks if task.submission >= moment]
+        ranges = [asking.ranges(make_job(f"w0!{task.id}", task.units, io_node=task.extra["io_node"])) for task in those]
+        lengths = np.array([task.runtime for task in those])
+        program = dedicate(np.zeros(machine.size), [one for one in ranges if one is not None], lengths, LIMITS)
+        found = max(found, moment + program.shares.bound)
+    return found
+
+
+@quick
+@given(data=st.data())
+def test_batches_of_all_that_wait_end_within_26_times_the_least_makespan(data: st.DataObject) -> None:
+    order = data.draw(st.sampled_from(["CIC", "CCICC", "CICCIC", "CCCICCCICC"]))
+    machine = machine_of(order)
+    names = [disk.name for disk in machine.storage]
+    tasks, time = [], 0.0
+    for number in range(data.draw(st.integers(1, 16))):
+        length = float(data.draw(st.integers(1, 20)))
+        units = data.draw(st.integers(1, order.count("C")))
+        tasks.append(pinned(f"{number:02}", units, length, [data.draw(st.sampled_from(names))], time))
+        time += data.draw(st.integers(0, 9))
+    rows = run(machine, tasks, window="inf", fill=data.draw(st.sampled_from(["true", "false"]))).rows
+    ran = [task for task in tasks if rows[task.id].state is not JobState.REJECTED]
+    if ran:
+        end = max(rows[task.id].end for task in ran) / 1e6
+        assert end <= 26 * undercut_by_nobody(machine, ran) * (1 + 1e-6)
 
 
 # The order of a plan.
