@@ -10,8 +10,9 @@ from lxml import html
 
 from batdispatch.core.errors import InputError
 from batdispatch.results.metrics.compute import METRICS
+from batdispatch.results.metrics.rows import metric_row
 from batdispatch.results.numbers import duration_unit, durations, number
-from batdispatch.results.report.comparison import inputs, metric_row, warnings
+from batdispatch.results.report.comparison import inputs, warnings
 from batdispatch.results.report.page import _listed, formula, render, write_report
 from batdispatch.results.runs import find_runs, read_run, read_runs
 from sealing import seal

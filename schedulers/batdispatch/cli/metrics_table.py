@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from batdispatch.results.metrics.compute import describe
+from batdispatch.results.metrics.rows import Cell, metric_row
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,20 +37,23 @@ SHOWN = (
 _STYLE: Any = {"box": None, "pad_edge": False, "padding": (0, 2, 0, 0), "collapse_padding": True}
 
 
-def shown(value: float | int | None) -> str:
-    """Return a number as people read it."""
-    if value is None:
-        return "-"
-    if isinstance(value, int) or float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
+#: Stands behind the best values of a metric, and what explains it.
+BEST = "*"
+LEGEND = f"{BEST} best of the runs"
+
+
+def _shown(cell: Cell) -> str:
+    """Return a value as text that can be copied: no narrow spaces, and a mark behind the best."""
+    text = cell.text.replace("\N{NARROW NO-BREAK SPACE}", ",").replace("\N{NO-BREAK SPACE}", " ").replace("n/a", "-")
+    return f"{text}{BEST if cell.best else ' '}"
 
 
 def metrics_table(runs: Mapping[str, Mapping[str, float | int | None]], *, width: int | None = None) -> str:
     """Return the metrics of runs as text.
 
     Few runs: a row per metric and a column per run. Where that is too wide, a row per run, and as many tables one
-    below the other as the metrics need.
+    below the other as the metrics need. The values of a metric have one unit. The best of them, of several runs, are
+    marked, unless all read the same; a metric for which neither direction is good has no best one.
 
     Args:
         runs: label -> metrics.
@@ -61,14 +65,19 @@ def metrics_table(runs: Mapping[str, Mapping[str, float | int | None]], *, width
     columns = []
     for name in (*SHOWN[:place], *resources, *SHOWN[place:]):
         known = describe(name)
-        if known is None or all(metrics.get(name) is None for metrics in runs.values()):
+        values = [metrics.get(name) for metrics in runs.values()]
+        if known is None or all(value is None for value in values):
             continue
-        heading = f"{known.label} ({known.unit})" if known.unit else known.label
-        columns.append([heading, *(shown(metrics.get(name)) for metrics in runs.values())])
-    text = _by_metric([["", *runs], *columns])
-    if max(map(len, text.splitlines())) <= width:
-        return text
-    return "\n\n".join(_text(table, width) for table in _by_run(list(runs), columns, width))
+        row = metric_row(known, values)
+        heading = f"{known.label} ({row.unit})" if row.unit else known.label
+        columns.append([heading, *map(_shown, row.cells)])
+    marked = any(text.endswith(BEST) for _, *texts in columns for text in texts)
+    if not marked:
+        columns = [[text.rstrip() for text in column] for column in columns]
+    text = _by_metric([["", *(f"{label} " if marked else label for label in runs)], *columns])
+    if max(map(len, text.splitlines())) > width:
+        text = "\n\n".join(_text(table, width) for table in _by_run(list(runs), columns, width))
+    return f"{text}\n{LEGEND}" if marked else text
 
 
 def _by_metric(rows: Sequence[Sequence[str]]) -> str:

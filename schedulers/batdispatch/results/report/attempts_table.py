@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.metrics.compute import Description
-from batdispatch.results.report.comparison import Row, metric_row
+from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.runs import Run
 
 #: Of which `attempt_rows` makes rows: label, unit of the table, which is better, summary, formula.

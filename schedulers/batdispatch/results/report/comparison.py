@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from batdispatch.results.metrics.compute import Description, Value, describe
-from batdispatch.results.numbers import durations, number
+from batdispatch.results.metrics.compute import describe
+from batdispatch.results.metrics.rows import Row, metric_row
+from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
 
 #: The metrics of the table one sees first; the others follow further down.
@@ -30,24 +31,6 @@ KEY_METRICS = (
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A value in a table: as shown, as a number to sort by, and whether it is the best of its metric."""
-
-    text: str
-    value: float | None
-    best: bool = False
-
-
-@dataclass(frozen=True)
-class Row:
-    """A metric with its value for each run, all in one unit."""
-
-    metric: Description
-    unit: str
-    cells: Sequence[Cell]
-
-
-@dataclass(frozen=True)
 class Fact:
     """An input of the runs: one value a run, as text."""
 
@@ -58,27 +41,6 @@ class Fact:
     def same(self) -> bool:
         """Whether all runs have the same value."""
         return len(set(self.values)) <= 1
-
-
-def metric_row(metric: Description, values: Sequence[Value]) -> Row:
-    """Put a metric's values into one unit and mark the best, unless all are equally good."""
-    known = [float(value) for value in values if value is not None]
-    if metric.unit == "s":
-        shown, unit = durations([None if value is None else float(value) for value in values])
-    else:
-        scale, unit = (0.01, "%") if metric.name.startswith("utilisation") else (1.0, metric.unit)
-        shown = ["n/a" if value is None else number(float(value) / scale) for value in values]
-    best = ""
-    if known and metric.better:
-        best = shown[list(values).index(min(known) if metric.better == "lower" else max(known))]
-        if all(text in (best, "n/a") for text in shown):
-            # What reads the same is equally good: nobody would see why one of them is marked.
-            best = ""
-    cells = [
-        Cell(text, None if value is None else float(value), bool(best) and text == best)
-        for text, value in zip(shown, values, strict=True)
-    ]
-    return Row(metric, unit, cells)
 
 
 def metric_rows(runs: Sequence[Run], *, only: Sequence[str] | None = None) -> list[Row]:

@@ -1,0 +1,48 @@
+"""A row of a table of metrics: the values of the runs in one unit, and which of them are the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from batdispatch.results.metrics.compute import Description, Value
+from batdispatch.results.numbers import durations, number
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value in a table: as shown, as a number to sort by, and whether it is the best of its metric."""
+
+    text: str
+    value: float | None
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric with its value for each run, all in one unit."""
+
+    metric: Description
+    unit: str
+    cells: Sequence[Cell]
+
+
+def metric_row(metric: Description, values: Sequence[Value]) -> Row:
+    """Put a metric's values into one unit and mark the best, unless all are equally good."""
+    known = [float(value) for value in values if value is not None]
+    if metric.unit == "s":
+        shown, unit = durations([None if value is None else float(value) for value in values])
+    else:
+        scale, unit = (0.01, "%") if metric.name.startswith("utilisation") else (1.0, metric.unit)
+        shown = ["n/a" if value is None else number(float(value) / scale) for value in values]
+    best = ""
+    if known and metric.better:
+        best = shown[list(values).index(min(known) if metric.better == "lower" else max(known))]
+        if all(text in (best, "n/a") for text in shown):
+            # What reads the same is equally good: nobody would see why one of them is marked.
+            best = ""
+    cells = [
+        Cell(text, None if value is None else float(value), bool(best) and text == best)
+        for text, value in zip(shown, values, strict=True)
+    ]
+    return Row(metric, unit, cells)
