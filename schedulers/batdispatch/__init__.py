@@ -109,8 +109,19 @@ __all__ = [
 ]
 
 
+#: Former name -> the present one, and the release that deprecated the former one. The next minor
+#: release knows both.
+_FORMER: dict[str, tuple[str, str]] = {}
+
+
 def __getattr__(name: str) -> Any:
     # Imported when asked for: `batdispatch --help` and shell completion need none of it.
+    if name in _FORMER:
+        from batdispatch.core.deprecation import Deprecated
+
+        present, since = _FORMER[name]
+        Deprecated.after(since, f"{__name__}.{name}", f"{__name__}.{present}").warn()
+        return __getattr__(present)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = f"{__name__}.{_HOMES[name]}"

@@ -18,5 +18,5 @@ from batdispatch.core.deprecation import Deprecated
 @output_option
 def command(name: str, kind: str, output: Path | None) -> None:
     """Write a package for a dispatcher or part of your own. Deprecated: `batdispatch new` does the same."""
-    warn(str(Deprecated("`batdispatch plugin`", f"`batdispatch new {kind} {name}`", "0.1.0", "0.3.0")))
+    warn(str(Deprecated.after("0.1.0", "`batdispatch plugin`", f"`batdispatch new {kind} {name}`")))
     write_package(kind, name, output)

@@ -28,6 +28,12 @@ class Deprecated(NamedTuple):
     def __str__(self) -> str:
         return f"{self.name} is deprecated since {self.since} and may be gone in {self.until}: use {self.instead}"
 
+    @classmethod
+    def after(cls, since: str, name: str, instead: str) -> Deprecated:
+        """Return a name that a release deprecates, and that works in the next minor release, too."""
+        major, minor, _ = since.split(".")
+        return cls(name, instead, since, f"{major}.{int(minor) + 2}.0")
+
     def warn(self, *, stacklevel: int = 2) -> None:
         """Issue a ``DeprecationWarning`` for the code that used the name.
 
