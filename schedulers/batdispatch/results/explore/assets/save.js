@@ -1,19 +1,24 @@
-// The charts as a picture to take along.
+// What is in view as a picture to take along: as PNG what the page paints, as SVG what can be drawn.
 
 import { element, make } from "./dom.js";
 import { LEFT, density, ink } from "./look.js";
+import { pictureAsSvg } from "./vector.js";
 
 /** Room for the title above each chart, px. */
 const TITLE = 22;
 
-export function offerPicture(layout) {
-  element("save").addEventListener("click", () => {
-    drawn(layout).toBlob((blob) => {
-      const link = make("a", "", { href: URL.createObjectURL(blob), download: "batdispatch.png" });
-      link.click();
-      URL.revokeObjectURL(link.href);
-    });
+export function offerPicture(explorer) {
+  const { layout } = explorer;
+  element("save").addEventListener("click", () => drawn(layout).toBlob((blob) => download(blob, "batdispatch.png")));
+  element("save-svg").addEventListener("click", () => {
+    download(new Blob([pictureAsSvg(explorer, layout)], { type: "image/svg+xml" }), "batdispatch.svg");
   });
+}
+
+function download(blob, name) {
+  const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 /** Return a canvas with all charts, one below the other. */

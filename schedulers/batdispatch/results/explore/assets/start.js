@@ -48,7 +48,7 @@ export async function begin(extend = () => ({ first: [], last: [] })) {
   new Pair(explorer);
   const { first, last } = await extend(explorer);
   explorer.layout = new Layout(explorer, [...first, ...CHARTS, ...last]);
-  offerPicture(explorer.layout);
+  offerPicture(explorer);
   // For the browser's console, and for tests.
   window.explorer = explorer;
 }

@@ -3,9 +3,14 @@
 import { CURVES } from "../curves/all.js";
 import { make } from "../dom.js";
 import { LEFT, RIGHT, ink, line } from "../look.js";
+import { points, shape } from "../svg.js";
+import { timeAxis, valueAxis } from "./axes.js";
+import { roundMarks } from "./marks.js";
 import { TIME_MARKS, moment } from "../words.js";
 
 const HEIGHT = 130;
+/** Height of the lines in an SVG picture, and of the axis below, px. */
+const VECTOR_HEIGHT = 100, AXIS = 28;
 /** Most points of a line, and how many pixels each has at least. */
 const MOST_POINTS = 1200, WIDTH_OF_POINT = 1.5;
 
@@ -36,6 +41,23 @@ export class CurveChart {
       return means.map((value) => (value === null ? null : value * scale));
     });
     this.plot.setData([x, ...values]);
+  }
+
+  vector(width) {
+    const { explorer, curve, plot } = this;
+    const { min, max } = plot.scales.y;
+    const [x, ...lines] = plot.data;
+    const [from, to] = [explorer.view.seconds(explorer.view.from), explorer.view.seconds(explorer.view.to)];
+    const place = (time, value) => [((time - from) / (to - from)) * width, VECTOR_HEIGHT * (1 - (value - min) / (max - min))];
+    const group = shape("g", { class: "curve" });
+    const marks = roundMarks(min, max, 4).map((value) => [place(0, value)[1], curve.format(value)]);
+    group.append(valueAxis(marks, width, VECTOR_HEIGHT), timeAxis(explorer.view, width, VECTOR_HEIGHT));
+    lines.forEach((values, index) => {
+      const { stroke, dash = [] } = line(explorer.shown[index]);
+      const drawn = { fill: "none", stroke, "stroke-width": 1.2, "stroke-dasharray": dash.join(" ") || "none" };
+      for (const piece of pieces(x, values, curve.sparse)) group.append(shape("polyline", { points: points(piece.map((one) => place(...one))), ...drawn }));
+    });
+    return { group, height: VECTOR_HEIGHT + AXIS };
   }
 
   picture() {
@@ -94,4 +116,14 @@ export class CurveChart {
     const said = explorer.shown.map((run, place) => `${run.label} ${values[place]}`).join(", ");
     caption.dataset.value = `${moment(plot.data[0][index], explorer.view.span)}: ${said}`;
   }
+}
+
+/** Return the pieces of a line, each a list of [x, y]: one piece if it is joined over nulls, else one between every two nulls. */
+function pieces(x, values, joined) {
+  const found = [[]];
+  values.forEach((value, index) => {
+    if (value != null) found.at(-1).push([x[index], value]);
+    else if (!joined && found.at(-1).length) found.push([]);
+  });
+  return found.filter((piece) => piece.length);
 }

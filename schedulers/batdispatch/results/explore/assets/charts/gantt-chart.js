@@ -3,7 +3,10 @@
 import { colourNumber } from "../classes.js";
 import { make } from "../dom.js";
 import { LEFT, RIGHT, dark, density, ink, key } from "../look.js";
+import { shape } from "../svg.js";
+import { asImage } from "../vector.js";
 import { GanttImage } from "./gantt-image.js";
+import { AXIS, ganttAxes, ganttVector } from "./gantt-vector.js";
 import { hideTip, showTip } from "./tip.js";
 
 /** Height of each chart, px, by how many there are. */
@@ -47,6 +50,13 @@ class GanttChart {
 
   picture() {
     return { canvas: this.canvas, left: LEFT };
+  }
+
+  vector(width) {
+    const { explorer, gantt, height } = this;
+    // What the page paints says more of thousands of jobs than as many rectangles.
+    const chart = ganttVector(explorer, gantt, width, height) ?? asImage(this).group;
+    return { group: shape("g", {}, chart, ganttAxes(explorer, width, height)), height: height + AXIS };
   }
 
   destroy() {

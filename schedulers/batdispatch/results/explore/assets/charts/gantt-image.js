@@ -25,6 +25,15 @@ export class GanttImage {
     return [above(this.run.latest, from), above(this.run.order, to, (place) => this.run.start[this.run.order[place]])];
   }
 
+  /** Return the segments in view, in order of start; null, if they are too many to be told apart. */
+  seen(from, to) {
+    const { run } = this;
+    const [low, high] = this.range(from, to);
+    const found = [];
+    for (let place = low; place < high && found.length <= FEW; place++) if (run.end[run.order[place]] > from) found.push(run.order[place]);
+    return found.length <= FEW ? found : null;
+  }
+
   /** Paint a view; `colour(job)` is a number for a Uint32Array, `chosen[job]` says whether the job passes the filters. */
   paint(from, to, colour, chosen, pale) {
     const { run, table, canvas } = this;
@@ -34,9 +43,7 @@ export class GanttImage {
     const pixels = new Uint32Array(image.data.buffer);
     const across = width / (to - from), up = height / table.rows;
     const [low, high] = this.range(from, to);
-    const seen = [];
-    for (let place = low; place < high && seen.length <= FEW; place++) if (run.end[run.order[place]] > from) seen.push(run.order[place]);
-    const few = seen.length <= FEW;
+    const seen = this.seen(from, to), few = seen !== null;
     for (const wanted of [0, 1]) {
       for (let place = low; place < high; place++) {
         const segment = run.order[place], job = run.job[segment];

@@ -1,0 +1,54 @@
+// What is in view as an SVG picture: for papers, with inks for white paper, whatever the page's are.
+
+import { INK } from "./charts/axes.js";
+import { stripes } from "./charts/gantt-vector.js";
+import { LEFT, RIGHT, line } from "./look.js";
+import { shape, written } from "./svg.js";
+
+/** Room above each chart, of a line of the legend, between two entries, and of a letter, px. */
+const TITLE = 22, LINE = 18, GAP = 16, LETTER = 6.6;
+
+/** Return the charts in view as the text of an SVG file. */
+export function pictureAsSvg(explorer, { charts, width }) {
+  const svg = shape("svg", { xmlns: "http://www.w3.org/2000/svg", "font-family": "sans-serif", "font-size": 11 });
+  svg.append(shape("defs", {}, stripes()));
+  const paper = shape("rect", { width, fill: "#ffffff" });
+  svg.append(paper);
+  let top = legend(svg, explorer, width);
+  for (const chart of charts) {
+    svg.append(shape("text", { x: LEFT, y: top + 15, fill: INK, "font-size": 12, "font-weight": "bold" }, chart.title));
+    const { group, height } = chart.vector?.(width - LEFT - RIGHT) ?? asImage(chart);
+    group.setAttribute("transform", `translate(${LEFT} ${top + TITLE})`);
+    svg.append(group);
+    top += TITLE + height;
+  }
+  const height = Math.ceil(top + 8);
+  paper.setAttribute("height", height);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("width", width);
+  svg.setAttribute("height", height);
+  return written(svg);
+}
+
+/** Say what colours stand for: of jobs, and of runs if there are several; return the height that this takes. */
+function legend(svg, { colourings, colouring, shown }, width) {
+  const what = Object.keys(colourings).find((name) => colourings[name] === colouring);
+  const entries = [[`${what}:`, null], ...colouring.classes.map(([colour, name]) => [name, { fill: colour }])];
+  if (shown.length > 1) entries.push(["curves:", null], ...shown.map((run) => [run.label, { fill: line(run).stroke, ry: 5 }]));
+  let x = LEFT, y = LINE;
+  for (const [name, look] of entries) {
+    const begin = look ? 14 : 0, wide = begin + name.length * LETTER;
+    if (x > LEFT && x + wide > width - RIGHT) [x, y] = [LEFT, y + LINE];
+    if (look) svg.append(shape("rect", { x, y: y - 9, width: 10, height: 10, ...look }));
+    svg.append(shape("text", { x: x + begin, y, fill: INK }, name));
+    x += wide + GAP;
+  }
+  return y + 6;
+}
+
+/** Return a chart as the picture that the page has of it. */
+export function asImage(chart) {
+  const { canvas, left } = chart.picture();
+  const { width, height } = canvas.getBoundingClientRect();
+  return { group: shape("g", {}, shape("image", { x: left - LEFT, width, height, href: canvas.toDataURL() })), height };
+}
