@@ -61,7 +61,7 @@ def opened(
     try:
         shown = context.new_page()
         errors: list[str] = []
-        shown.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)
+        shown.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         shown.on("pageerror", lambda error: errors.append(str(error)))
         shown.goto(path.as_uri())
         yield shown
