@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import msgspec
@@ -12,6 +14,10 @@ from batdispatch.cli.kinds import KINDS, find, names, singular
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named, split_list
 
+#: Most jobs that are offered.
+_MOST = 100
+#: The keys of `runs.leaderboard.boards`, said here so that help and completion need no import.
+BOARDS = ("lublin", "cpu-gpu", "kth", "stochastic", "malleable", "tasks")
 #: Option -> the kind whose names it takes: ``placement`` -> ``placements``.
 _KIND = {singular(kind): kind for kind in KINDS} | {"requests": "requests"}
 
@@ -45,6 +51,40 @@ def complete_part(context: click.Context, parameter: click.Parameter, incomplete
     """Return the names of dispatchers and parts that begin so."""
     known = {name for kind in KINDS for name in names(kind)}
     return sorted(name for name in known if name.startswith(incomplete))
+
+
+def complete_one_of_them(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the dispatchers named before that begin so."""
+    return [text for text in split_list(context.params.get("dispatchers") or "") if text.startswith(incomplete)]
+
+
+def complete_sequence(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return what a request sequence's name, with the options in its brackets, may go on with."""
+    return list(_named(incomplete, "requests"))
+
+
+def complete_boards(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return what a list of the leaderboard's boards may go on with."""
+    *before, last = incomplete.split(",")
+    return [",".join([*before, name]) for name in BOARDS if name.startswith(last) and name not in before]
+
+
+def complete_job(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the jobs of the run named before that begin so, as many as a terminal shows."""
+    run = context.params.get("run")
+    if run is None:
+        return []
+    found: dict[str, None] = {}
+    with contextlib.suppress(OSError), (Path(run) / "jobs.csv").open(encoding="utf-8", errors="replace") as lines:
+        next(lines, None)
+        for line in lines:
+            name, workload, _ = f"{line},,".split(",", 2)
+            for text in (name, f"{workload}!{name}"):
+                if text.startswith(incomplete) and ("!" in incomplete) == ("!" in text):
+                    found[text] = None
+            if len(found) >= _MOST:
+                break
+    return sorted(found)
 
 
 def _named(text: str, kind: str) -> Iterator[str]:

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 import msgspec
 
+from batdispatch.cli.completing import complete_job
 from batdispatch.cli.groups import Command, option
 
 
 @click.command(cls=Command)
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@click.argument("job", metavar="JOB")
+@click.argument("job", metavar="JOB", shell_complete=complete_job)
 @option(
     "--limit",
     type=click.IntRange(1),

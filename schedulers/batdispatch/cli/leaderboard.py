@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from batdispatch.cli.completing import complete_dispatcher
+from batdispatch.cli.completing import BOARDS, complete_boards, complete_dispatcher
 from batdispatch.cli.groups import INPUTS, RESULTS, Command, option
 from batdispatch.cli.outputs import checked_folder, out_option, processes_option
 from batdispatch.cli.telling import is_quiet, quiet_option
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     section=INPUTS,
     metavar="NAME,...",
     default="",
-    help="Run only these boards: lublin, cpu-gpu, kth, stochastic, malleable, tasks.",
+    shell_complete=complete_boards,
+    help=f"Run only these boards: {', '.join(BOARDS)}.",
 )
 @option(
     "--logs",

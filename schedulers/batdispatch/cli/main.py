@@ -76,6 +76,10 @@ def cli() -> None:
     """
 
 
+#: Set by a shell that asks how a line may go on.
+COMPLETING = "_BATDISPATCH_COMPLETE"
+
+
 class _Terminated(KeyboardInterrupt):
     """SIGTERM, with the clean-up of an interrupt."""
 
@@ -87,6 +91,12 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
     signal.signal(signal.SIGTERM, _terminate)
+    if COMPLETING in os.environ:
+        from click.shell_completion import add_completion_class
+
+        from batdispatch.cli.bash import Bash
+
+        add_completion_class(Bash)
     try:
         # Without standalone mode click returns the status of `context.exit` and raises nothing.
         status = cli.main(standalone_mode=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import msgspec
 
+from batdispatch.cli.completing import complete_one_of_them
 from batdispatch.cli.groups import REPLICATES, Choice, option
 from batdispatch.cli.telling import show
 from batdispatch.core.errors import InputError, SimulationError
@@ -65,6 +66,7 @@ _OPTIONS = (
     _option(
         "--baseline",
         metavar="NAME",
+        shell_complete=complete_one_of_them,
         help="Compare the other dispatchers with this one of --dispatchers. The default is easy, else the first.",
     ),
 )

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from batdispatch.cli.completing import complete_sequence
 from batdispatch.cli.groups import Choice, Command, option
 
 #: Unit -> seconds.
@@ -20,6 +21,7 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 @option("--zeta", type=float, default=0.0, show_default=True, help="Backfilling rate of the job, 0 to 1.")
 @option(
     "--sequence",
+    shell_complete=complete_sequence,
     metavar="NAME[...]",
     help="Request sequence, with its options in brackets (`batdispatch list requests`). Default: atoptimal, or "
     "toptimal where a price is given.",
