@@ -24,8 +24,6 @@ needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
 #: What scripts of tests may call.
 _HELP = """
 const pause = (milliseconds) => new Promise((go) => setTimeout(go, milliseconds));
-// Virtual time runs ahead of the browser's frames, so these come by its clock too.
-window.requestAnimationFrame = (act) => setTimeout(() => act(performance.now()), 16);
 const until = async (holds) => { for (let tries = 0; tries < 400 && !holds(); tries++) await pause(25); };
 """
 
@@ -40,7 +38,7 @@ def _browser() -> Browser:
 
 @contextmanager
 def opened(
-    page: str | Path, folder: Path, *, width: int = 1400, height: int = 900, dark: bool = False
+    page: str | Path, folder: Path, *, width: int = 1400, height: int = 900, dark: bool = False, scripts: bool = True
 ) -> Iterator[Page]:
     """Yield a page that is shown; it must cause no error and not be wider than the window when it is left.
 
@@ -50,6 +48,7 @@ def opened(
         width: of the window, px.
         height: of the window, px.
         dark: whether the system asks for dark colours.
+        scripts: whether the page's scripts run.
     """
     if isinstance(page, str):
         path = folder / "page.html"
@@ -57,7 +56,9 @@ def opened(
     else:
         path = page
     scheme = "dark" if dark else "light"
-    context = _browser().new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context = _browser().new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, java_script_enabled=scripts
+    )
     try:
         shown = context.new_page()
         errors: list[str] = []

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from batdispatch.core.topology import Topology
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import Run, read_runs
-from browsing import browse, needs_browser
+from browsing import barriers, browse, needs_browser, opened, ready, sheets, wider
 from family_runs import EVENTS, ROOT, shared_run, torus_run
 
 CHANCE = random.Random(8)
@@ -39,6 +40,12 @@ await until(() => window.explorer?.layout?.width);
 const explorer = window.explorer, { table, view } = explorer;
 const charts = () => explorer.layout.charts;
 const curve = (name) => charts().find((one) => one.curve?.name === name).curve;
+/** Return the pixels of a canvas as rows of red, green, blue and opacity, read from a copy. */
+const pixels = (canvas) => {
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(canvas, 0, 0);
+  return copy.getImageData(0, 0, canvas.width, canvas.height).data;
+};
 const shown = (at, type) => new PointerEvent(type, { ...at, pointerType: "mouse", bubbles: true });
 /** Do something, and wait until maps are painted anew. */
 const painted = async (act) => {
@@ -121,12 +128,12 @@ def test_a_map_shows_who_is_where_at_the_moment(torus: Run, mapped: str, tmp_pat
         const map = charts()[0].maps[0], {{ canvas, image, network }} = map;
         for (const second of {moments}) {{
           await show(second);
-          const context = canvas.getContext("2d");
+          const data = pixels(canvas);
           const colour = (host) => {{
             // Beside the middle, where I/O nodes have their mark.
             const [left, top] = image.place(host), scale = canvas.width / image.sheet.width;
-            const at = [(left + 0.2 * image.wide) * scale, (top + 0.2 * image.high) * scale].map(Math.round);
-            return [...context.getImageData(...at, 1, 1).data].slice(0, 3);
+            const [x, y] = [(left + 0.2 * image.wide) * scale, (top + 0.2 * image.high) * scale].map(Math.round);
+            return [...data.subarray(4 * (y * canvas.width + x)).subarray(0, 3)];
           }};
           found.push({{
             said: map.caption.textContent,
@@ -240,7 +247,7 @@ def test_the_job_that_is_looked_at_is_framed_with_its_io_nodes(torus: Run, mappe
         await show({start + 1});
         const map = charts()[0].maps[0], {{ canvas, image }} = map;
         const dark = () => {{
-          const {{ data }} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          const data = pixels(canvas);
           const is = (place) => data[place + 3] && data[place] < 60 && data[place + 2] < 60;
           return Array.from({{ length: data.length / 4 }}, (_, pixel) => is(4 * pixel)).filter(Boolean).length;
         }};
@@ -455,8 +462,7 @@ def test_everything_fits_and_each_chart_is_a_picture(mapped: str, width: int, tm
         await pause(500);
         const pictures = charts().map((chart) => chart.picture().canvas);
         const some = pictures.map((canvas) => {
-          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-          return data.some((value) => value);
+          return pixels(canvas).some((value) => value);
         });
         return [some, getComputedStyle(document.getElementById("maps")).display];
         """,
@@ -467,11 +473,48 @@ def test_everything_fits_and_each_chart_is_a_picture(mapped: str, width: int, tm
     assert told[1] == "none"
 
 
-def test_without_scripts_the_static_maps_stand(mapped: str) -> None:
-    """They are hidden by a class that only a script sets, and on paper not even then."""
-    assert '<section id="maps">' in mapped
-    assert mapped.count(".mapped #maps:not(:has(> .note))") == 1
-    assert 'class="mapped"' not in mapped
+@needs_browser
+def test_the_moment_is_chosen_by_keys_alone(mapped: str, tmp_path: Path) -> None:
+    with opened(mapped, tmp_path) as shown:
+        ready(shown)
+        said = shown.locator("#explore-charts output")
+        slider = shown.get_by_label("Moment that the maps show")
+        slider.focus()
+        seen = [said.text_content()]
+        for key in ("ArrowRight", "ArrowLeft", "Home", "End"):
+            slider.press(key)
+            expect(said).not_to_have_text(str(seen[-1]))
+            seen.append(said.text_content())
+            expect(slider).to_have_attribute("aria-valuetext", str(seen[-1]))
+        shown.keyboard.press("Tab")
+        shown.keyboard.press("Enter")
+        expect(said).not_to_have_text(str(seen[-1]))
+
+
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_stands_in_the_way_of_a_reader(mapped: str, shared: Run, dark: bool, tmp_path: Path) -> None:
+    for page in (mapped, render([shared], explain=False)):
+        with opened(page, tmp_path, width=360, dark=dark) as shown:
+            ready(shown)
+            shown.locator(".ramp").first.wait_for()
+            assert barriers(shown) == []
+            for width in (390, 768, 1400):
+                shown.set_viewport_size({"width": width, "height": 900})
+                assert (width, wider(shown)) == (width, 0)
+
+
+@needs_browser
+def test_without_scripts_and_on_paper_the_static_maps_stand(mapped: str, tmp_path: Path) -> None:
+    with opened(mapped, tmp_path, scripts=False) as shown:
+        assert shown.locator("#maps svg").first.is_visible()
+        assert not shown.locator("#explore").is_visible()
+    with opened(mapped, tmp_path) as shown:
+        ready(shown)
+        assert not shown.locator("#maps").is_visible()
+        shown.emulate_media(media="print")
+        assert shown.locator("#maps svg").first.is_visible()
+        assert 1 <= sheets(shown) <= 4
 
 
 def test_a_page_of_plain_hosts_has_no_scripts_of_families(write_jobs: Any) -> None:

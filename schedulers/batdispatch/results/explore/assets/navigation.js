@@ -19,7 +19,8 @@ export function navigate(explorer) {
   for (const [name, key] of Object.entries(buttons)) element(name).addEventListener("click", keys[key]);
   for (const name of ["charts", "strip"]) {
     element(name).addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+      // In a slider and in a selection these keys mean something else.
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys) || event.target.closest("input, select")) return;
       event.preventDefault();
       keys[event.key]();
     });
