@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from batdispatch.cli.progress import Following
@@ -55,6 +58,28 @@ def test_the_last_half_minute_counts() -> None:
             clock.now += 1
             following.tell("easy", 100 + 10 * step, 1000)
         assert left(following) == pytest.approx((1000 - 690) / 10, abs=1)
+
+
+@given(
+    steps=st.lists(st.tuples(st.floats(0.2, 20), st.integers(1, 1000)), min_size=2, max_size=60),
+    more=st.integers(1, 10**6),
+)
+def test_the_time_left_is_what_a_naive_look_at_the_last_half_minute_says(
+    steps: list[tuple[float, int]], more: int
+) -> None:
+    clock = Clock()
+    told = [(clock.now, 0)]
+    total = sum(step for _, step in steps) + more
+    with Following(console=console(terminal=False)[0], clock=clock) as following:
+        following.tell("easy", 0, total)
+        for pause, step in steps:
+            clock.now += pause
+            told.append((clock.now, told[-1][1] + step))
+            following.tell("easy", told[-1][1], total)
+            recent = [each for each in told[1:] if each[0] >= clock.now - 30]
+            seconds, done = (last - first for first, last in zip(recent[0], recent[-1], strict=True))
+            expected = math.ceil((total - told[-1][1]) / (done / seconds)) if seconds else None
+            assert left(following) == (expected if expected is None else pytest.approx(expected, abs=1))
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then() -> None:

@@ -15,16 +15,9 @@ from typing import NamedTuple
 
 import pytest
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
-from batdispatch.core.session import Session
-from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.inputs.workloads import Workload
-from batdispatch.results.frame import read_jobs
+from batdispatch.testing import Task, simulate
 
 SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[3] / "shared"))
 FOLDER = SHARED / "data" / "easy-reference"
@@ -93,29 +86,13 @@ def one_event_at_a_time(jobs: list[Row], hosts: int) -> list[int]:
     return [start[index] for index in range(len(jobs))]
 
 
-def ours(jobs: list[Row], hosts: int, out: Path, *, split: bool) -> list[float]:
-    profiles = {f"d{job.runtime}": {"type": "delay", "delay": job.runtime} for job in jobs}
-    workload = Workload(
-        path=Path("reference"),
-        name="reference",
-        jobs=[
-            Job(
-                id=f"{index:06d}",
-                request=Request(units=job.units),
-                submission=float(job.submission),
-                walltime=float(job.walltime),
-                profile=f"d{job.runtime}",
-            )
-            for index, job in enumerate(jobs)
-        ],
-        profiles=profiles,
-    )
-    engine = EmbeddedEngine(
-        Machine.flat(hosts), workload, Outputs(out, hosts), options=EngineOptions(split_simultaneous=split)
-    )
-    engine.run(Session(create("easy")))
-    frame = read_jobs(out / "jobs.csv").sort_values("job_id")
-    return frame["waiting_time"].tolist()
+def ours(jobs: list[Row], hosts: int, *, split: bool) -> list[float]:
+    tasks = [
+        Task(f"{index:06d}", float(job.submission), job.units, job.runtime, float(job.walltime))
+        for index, job in enumerate(jobs)
+    ]
+    starts = simulate(Machine.flat(hosts), tasks, "easy", engine=EngineOptions(split_simultaneous=split)).starts()
+    return [starts[task.id] - task.submission for task in tasks]
 
 
 @pytest.mark.parametrize(("name", "hosts"), [("KTH-SP2", 100), ("CTC-SP2", 338)])
@@ -135,11 +112,9 @@ def test_one_event_at_a_time_explains_every_difference(name: str, hosts: int) ->
         ("CTC-SP2", 338, True, 0.70, 0.01),
     ],
 )
-def test_easy_agrees_up_to_ties(
-    tmp_path: Path, name: str, hosts: int, split: bool, least_share: float, most_off: float
-) -> None:
+def test_easy_agrees_up_to_ties(name: str, hosts: int, split: bool, least_share: float, most_off: float) -> None:
     jobs = reference(name)
-    waits = ours(jobs, hosts, tmp_path, split=split)
+    waits = ours(jobs, hosts, split=split)
     same = sum(abs(wait - job.wait) < 1 for wait, job in zip(waits, jobs, strict=True))
     assert same / len(jobs) >= least_share
     mean = sum(job.wait for job in jobs)
