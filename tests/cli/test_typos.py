@@ -35,6 +35,9 @@ TYPOS = [
     ("list dispachers", "Did you mean 'dispatchers'?"),
     ("workload show w.json --format swff", "Did you mean 'swf'?"),
     (f"{RUN} --platform {ROOT}/platforms/flat9.xml --dispatcher easy", "platforms/flat8.xml'?"),
+    (f"report {ROOT}/workload", "did you mean '"),
+    (f"explain-wait {ROOT}/platform 3", "/platforms'?"),
+    ("leaderboard --boards lubin", "no board is called 'lubin': did you mean 'lublin'?"),
     (f"workload show {ROOT}/workloads/demo46.json", "workloads/demo64.json'?"),
 ]
 

@@ -37,8 +37,8 @@ Progress = Callable[[int, int], None]
 _BROKEN = (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError)
 
 
-def _closest(path: str | Path) -> str:
-    """Return a proposal: the file in the same folder with the closest name; empty if there is none."""
+def closest(path: str | Path) -> str:
+    """Return a proposal for a path that leads nowhere: what the folder holds of the closest name; empty if nothing."""
     path = Path(path)
     with contextlib.suppress(OSError):
         close = difflib.get_close_matches(
@@ -109,7 +109,7 @@ class Source:
         try:
             self._raw = io.FileIO(self.name)
         except OSError as problem:
-            hint = _closest(path) if isinstance(problem, FileNotFoundError) else ""
+            hint = closest(path) if isinstance(problem, FileNotFoundError) else ""
             raise InputError(f"cannot be read: {problem.strerror}{hint}", source=self.name) from None
         except ValueError:
             raise InputError("cannot be read: the name holds a null character", source=repr(self.name)) from None

@@ -14,6 +14,7 @@ import numpy as np
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.jobs_file import read_columns
@@ -178,7 +179,9 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
     found: dict[Path, Path] = {}
     for path in paths:
         if not path.is_dir():
-            raise InputError("is not a folder, expected a run's folder or one that holds several", source=str(path))
+            raise InputError(
+                f"is not a folder, expected a run's folder or one that holds several{closest(path)}", source=str(path)
+            )
         check_finished(path)
         runs = [path]
         if not jobs_file(path):

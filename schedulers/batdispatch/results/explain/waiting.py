@@ -16,6 +16,7 @@ from batdispatch.core.job import Job, JobState
 from batdispatch.core.machine import Machine
 from batdispatch.core.options import did_you_mean
 from batdispatch.core.space import Space
+from batdispatch.inputs.files import closest
 from batdispatch.links.retrace import retrace
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
@@ -42,7 +43,7 @@ def find_recording(folder: Path) -> Path:
         InputError: it is no folder of a run, or the run was not recorded.
     """
     if not folder.is_dir():
-        raise InputError("is not a folder, expected a run's folder", source=str(folder))
+        raise InputError(f"is not a folder, expected a run's folder{closest(folder)}", source=str(folder))
     path = recording_of(folder)
     if path is not None:
         return path

@@ -170,7 +170,9 @@ def choose(names: Sequence[str], added: Sequence[str], logs: Path | None) -> Cho
     known = {board.name: board for board in BOARDS}
     for name in names:
         if name not in known:
-            raise InputError(did_you_mean(name, list(known)), source="option --boards")
+            raise InputError(
+                f"no board is called {name!r}: {did_you_mean(name, list(known))}", source="option --boards"
+            )
     wanted = [known[name] for name in names] if names else list(BOARDS)
     there = [board for board in wanted if not board.log or (logs is not None and (logs / board.log).is_file())]
     missing = [board for board in wanted if board not in there]
