@@ -21,30 +21,47 @@ if TYPE_CHECKING:
     "--platform",
     metavar="P.xml",
     type=click.Path(path_type=Path),
-    help="The run's platform. Default: the one named in result.json.",
+    help="Read this platform. The default is the one that result.json names.",
 )
 @option(
     "--workload",
     metavar="W.json",
     type=click.Path(path_type=Path),
-    help="The run's workload. Default: the one named in result.json.",
+    help="Read this workload. The default is the one that result.json names.",
 )
-@option("--master-host", metavar="NAME", help="The host that carries Batsim. Default: as result.json says.")
-@option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="The role of a host, as Batsim's -r.")
+@option(
+    "--master-host",
+    metavar="NAME",
+    help="Take this host for the one that carries Batsim. The default is what result.json says.",
+)
+@option(
+    "--role",
+    "roles",
+    metavar="HOST:ROLE",
+    multiple=True,
+    help="Give a host a role (storage, compute_node), as Batsim's -r does.",
+)
 @option(
     "--events",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The run's external events. Default: the file named in result.json.",
+    help="Read these external events. The default is the file that result.json names.",
 )
 @option(
     "--replay",
     type=Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Whether the dispatcher decides again. auto: where it is registered and the simulation took a minute at most.",
+    help="Let the dispatcher decide again, and compare. auto: if it is registered and "
+    "the simulation took a minute at most.",
 )
-@option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most violations shown of each kind.")
+@option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Show at most this many violations of each kind.",
+)
 @option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def command(
     folders: tuple[Path, ...],

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 _POLICIES = ("fcfs", "easy", "easy-sjbf", "conservative", "conservative-uncompressed", "filling", "sjf-filling")
 
 _policy = option(
-    "--policy", type=Choice(_POLICIES), default="easy", show_default=True, help="Whose definition is meant."
+    "--policy",
+    type=Choice(_POLICIES),
+    default="easy",
+    show_default=True,
+    help="Hold the schedules against this policy's definition.",
 )
 _columns = option(
     "--columns",
@@ -28,14 +32,17 @@ _columns = option(
     help="The job file is a table: which column means what, as in `batdispatch convert`; start or wait is needed.",
 )
 _format = option(
-    "--format", "kind", metavar="NAME", help="Format of the job file. Default: told by its name or content."
+    "--format",
+    "kind",
+    metavar="NAME",
+    help="Read the job file in this format. By default, its name or its content tells.",
 )
 _size = option(
     "--size",
     type=Choice(["requested", "allocated"]),
     default="requested",
     show_default=True,
-    help="Which processor count of an SWF file is a job's size.",
+    help="Take this processor count of an SWF file as a job's size.",
 )
 
 
@@ -209,14 +216,14 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
     type=click.FloatRange(0, 1),
     default=0.95,
     show_default=True,
-    help="Which quantile of the bounded slowdown.",
+    help="Compute this quantile of the bounded slowdown, 0 to 1.",
 )
 @option(
     "--together",
     type=click.IntRange(1, 3),
     default=1,
     show_default=True,
-    help="Up to how many mistakes are made at once.",
+    help="Make up to this many mistakes at once.",
 )
 @option("--published", metavar="X", type=float, help="Mark what comes within 1 % of a published figure.")
 @_format

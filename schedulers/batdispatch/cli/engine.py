@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     metavar="ENDPOINT",
     default="tcp://127.0.0.1:28000",
     show_default=True,
-    help="Where the scheduler listens, as for Batsim.",
+    help="Connect to the scheduler here, as Batsim does.",
 )
 @protocol_option
-@timeout_option("Longest wait for an answer.")
+@timeout_option("Wait at most this many seconds for an answer.")
 @option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
     default=Path("engine-out"),
     show_default=True,
-    help="Folder of jobs.csv, schedule.csv and machine_states.csv.",
+    help="Write jobs.csv, schedule.csv and machine_states.csv into this folder.",
 )
 @option("--enable-dynamic-jobs", is_flag=True, help="Let the scheduler register jobs.")
 @option("--acknowledge-dynamic-jobs", is_flag=True, help="Tell it of the jobs that it registered.")
 @option("--enable-compute-sharing", is_flag=True, help="Let jobs share hosts.")
 @option("--forward-profiles-on-submission", is_flag=True, help="Send each job's profile along.")
 @option("--forward-unknown-events", is_flag=True, help="Send external events of any type.")
-@option("--sched-cfg", metavar="TEXT", default="", help="Text handed to the scheduler.")
+@option("--sched-cfg", metavar="TEXT", default="", help="Hand this text to the scheduler.")
 def command(
     platform: str,
     workload: str,

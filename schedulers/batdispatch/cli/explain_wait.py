@@ -19,10 +19,14 @@ from batdispatch.cli.groups import Command, option
     type=click.IntRange(1),
     default=8,
     show_default=True,
-    help="Most phases, and most later jobs, that are shown.",
+    help="Show at most this many phases, and as many later jobs.",
 )
 @option(
-    "--holders", type=click.IntRange(0), default=4, show_default=True, help="Most running jobs named for each phase."
+    "--holders",
+    type=click.IntRange(0),
+    default=4,
+    show_default=True,
+    help="Name at most this many running jobs for each phase.",
 )
 @option("--json", "as_json", is_flag=True, help="Print everything as JSON: every phase and every job that overtook.")
 def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> None:

@@ -22,7 +22,12 @@ def command() -> None:
 @command.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=click.Path(path_type=Path), help="FILE.json or FILE.json.gz."
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Write the trace into this file, FILE.json or FILE.json.gz.",
 )
 def perfetto(folders: tuple[Path, ...], output: Path) -> None:
     """Write a trace for Perfetto's viewer: each host a track, each job a slice, the queue a counter.

@@ -50,6 +50,10 @@ class Option(click.Option):
             # Many choices make no name for a value; they stand in the text.
             kwargs["metavar"] = "NAME"
             kwargs["help"] = f"{kwargs['help']} One of {', '.join(kind.choices)}."
+        elif "metavar" not in kwargs and isinstance(kind, click.IntRange | click.FloatRange):
+            kwargs["metavar"] = "N" if isinstance(kind, click.IntRange) else "NUMBER"
+        elif "metavar" not in kwargs and kind in (int, float):
+            kwargs["metavar"] = "N" if kind is int else "NUMBER"
         super().__init__(*args, **kwargs)
         self.section = section
 

@@ -22,13 +22,13 @@ def platform_options(command: F) -> F:
                 "--platform",
                 metavar="P.xml",
                 type=click.Path(path_type=Path),
-                help="The platform that Batsim was started with. The dispatcher then also knows what Batsim does not "
-                "tell: coordinates, topology and routes, speeds. The file is checked against what Batsim says.",
+                help="Read the platform that Batsim was started with. The dispatcher then also knows what Batsim does "
+                "not tell: coordinates, topology and routes, speeds. The file is checked against what Batsim says.",
             ),
             option(
                 "--master-host",
                 metavar="NAME",
-                help="With --platform: the host that carries Batsim itself and is no resource, as Batsim's -m. "
+                help="Keep this host of --platform for Batsim itself, as Batsim's -m does; it is no resource. "
                 "Default: master_host, if the platform has one.",
             ),
             option(
@@ -36,7 +36,7 @@ def platform_options(command: F) -> F:
                 "roles",
                 metavar="HOST:ROLE",
                 multiple=True,
-                help="With --platform: the role of a host (storage, compute_node), as Batsim's -r.",
+                help="Give a host of --platform a role (storage, compute_node), as Batsim's -r does.",
             ),
         )
     ):

@@ -28,11 +28,30 @@ def command() -> None:
 
 @command.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@option("-o", "--output", metavar="FILE", required=True, type=click.Path(path_type=Path), help="Instances, JSONL.")
-@option("--prediction", metavar="NAME", help="Where expected run times come from. Default: as in the run.")
-@option("--least", type=click.IntRange(1), default=2, show_default=True, help="Fewest jobs of an instance.")
-@option("--window", type=click.IntRange(1), default=100, show_default=True, help="Most jobs of an instance.")
-@option("--most", type=click.IntRange(1), default=1000, show_default=True, help="Most instances, evenly chosen.")
+@option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Write the instances into this file, one line of JSON for each.",
+)
+@option("--prediction", metavar="NAME", help="Expect run times by this prediction. The default is that of the run.")
+@option("--least", type=click.IntRange(1), default=2, show_default=True, help="Leave out instances of fewer jobs.")
+@option(
+    "--window",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    help="Take at most this many jobs of the queue into an instance.",
+)
+@option(
+    "--most",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Keep at most this many instances, evenly chosen.",
+)
 def save(run: Path, output: Path, prediction: str | None, least: int, window: int, most: int) -> None:
     """Save what a run's dispatcher had to decide: the queued jobs that fitted, the running jobs, the nodes.
 
@@ -56,20 +75,24 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
     "--models",
     default="search-rule,best-list,positions,node-wise,pooled",
     show_default=True,
-    help="Models to solve with.",
+    help="Solve with these models.",
 )
 @option(
-    "--work", type=Seconds(0, min_open=True), default=1.0, show_default=True, help="Deterministic seconds per solve."
+    "--work",
+    type=Seconds(0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Give each solve this many seconds of the solver's deterministic time.",
 )
 @option(
     "--wall",
     type=Seconds(0, min_open=True),
     default=16.0,
     show_default=True,
-    help="Seconds of wall clock at which a solve is stopped.",
+    help="Stop a solve after this many seconds of the wall clock.",
 )
 @option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the solver.")
-@option("--json", "as_json", is_flag=True, help="A line of JSON for every instance and model.")
+@option("--json", "as_json", is_flag=True, help="Print a line of JSON for every instance and model.")
 def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json: bool) -> None:
     """Solve every instance of FILE with every model, and compare sizes, times and objectives.
 

@@ -58,17 +58,37 @@ def _link_options(
     if dimensions:
         metavar, of_a_link = "BW[,BW,..]", "Bandwidth of a link, or one for each dimension."
     host_width = option(
-        "--host-bw", metavar="BW", help="Bandwidth between a host and its router. Default: as the widest link."
+        "--host-bw",
+        metavar="BW",
+        help="Give the link between a host and its router this bandwidth. The default is that of the widest link.",
     )
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         for one in reversed(
             [
-                option("--speed", metavar="SPEED", default=speed, show_default=True, help="Speed of a core."),
+                option(
+                    "--speed",
+                    metavar="SPEED",
+                    default=speed,
+                    show_default=True,
+                    help="Give each core this speed, such as 1Gf (10^9 floating-point operations in a second).",
+                ),
                 option("--bw", metavar=metavar, default=bw, show_default=True, help=of_a_link),
                 *([host_width] if dimensions else []),
-                option("--lat", metavar="TIME", default=lat, show_default=True, help="Latency of a link."),
-                option("-o", "--output", metavar="P.xml", required=True, help="File to write, - for output."),
+                option(
+                    "--lat",
+                    metavar="TIME",
+                    default=lat,
+                    show_default=True,
+                    help="Give each link this latency, such as 1us.",
+                ),
+                option(
+                    "-o",
+                    "--output",
+                    metavar="P.xml",
+                    required=True,
+                    help="Write into this file, or for - to the standard output.",
+                ),
             ]
         ):
             function = one(function)
@@ -104,7 +124,7 @@ def _write(output: str, content: bytes) -> None:
 
 
 @generate.command()
-@option("--hosts", metavar="N", type=int, required=True, help="Number of compute hosts.")
+@option("--hosts", metavar="N", type=int, required=True, help="Make this many compute hosts.")
 @_capacity
 @_link_options()
 def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output: str) -> None:
@@ -167,9 +187,21 @@ def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat
 
 @generate.command()
 @option(
-    "--dims", callback=_sizes, metavar="N,N,..", default="24,24,24", show_default=True, help="Size of each dimension."
+    "--dims",
+    callback=_sizes,
+    metavar="N,N,..",
+    default="24,24,24",
+    show_default=True,
+    help="Make so many routers along each dimension.",
 )
-@option("--hosts-per-router", metavar="N", type=int, default=2, show_default=True, help="Nodes on a router.")
+@option(
+    "--hosts-per-router",
+    metavar="N",
+    type=int,
+    default=2,
+    show_default=True,
+    help="Put this many nodes on each router.",
+)
 @option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the torus.")
 @option(
     "--router-links",
@@ -208,8 +240,15 @@ def torus(
 
 
 @generate.command()
-@option("--dims", callback=_sizes, metavar="N,N,..", required=True, help="Size of each dimension.")
-@option("--hosts-per-router", metavar="N", type=int, default=1, show_default=True, help="Nodes on a router.")
+@option("--dims", callback=_sizes, metavar="N,N,..", required=True, help="Make so many routers along each dimension.")
+@option(
+    "--hosts-per-router",
+    metavar="N",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Put this many nodes on each router.",
+)
 @option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the mesh.")
 @_capacity
 @_link_options(dimensions=True)
@@ -265,7 +304,7 @@ def fattree(
 @option("--groups", callback=_sizes, metavar="N,N,..", required=True, help="Groups, links between two.")
 @option("--chassis", callback=_sizes, metavar="N,N,..", required=True, help="Chassis in a group, links between two.")
 @option("--routers", callback=_sizes, metavar="N,N,..", required=True, help="Routers in a chassis, links between two.")
-@option("--nodes", metavar="N", type=int, required=True, help="Hosts on a router.")
+@option("--nodes", metavar="N", type=int, required=True, help="Put this many hosts on each router.")
 @_capacity
 @_link_options()
 def dragonfly(
@@ -304,9 +343,25 @@ def parse_roles(roles: Sequence[str]) -> dict[str, str]:
 
 @command.command()
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
-@option("--master-host", metavar="NAME", help="Host that carries Batsim. Default: master_host, if there is one.")
-@option("--role", "roles", metavar="HOST:ROLE", multiple=True, help="As Batsim's -r: storage, compute_node.")
-@option("--batsim", type=Choice(["4", "5"]), default="4", show_default=True, help="Whose numbering of hosts.")
+@option(
+    "--master-host",
+    metavar="NAME",
+    help="Keep this host for Batsim itself. The default is master_host, if there is one.",
+)
+@option(
+    "--role",
+    "roles",
+    metavar="HOST:ROLE",
+    multiple=True,
+    help="Give a host a role (storage, compute_node), as Batsim's -r does.",
+)
+@option(
+    "--batsim",
+    type=Choice(["4", "5"]),
+    default="4",
+    show_default=True,
+    help="Number hosts as this version of Batsim does.",
+)
 @option("--json", "as_json", is_flag=True, help="For programs.")
 @option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
 def show(
@@ -338,7 +393,9 @@ def show(
 @command.command()
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
 @click.argument("file", metavar="QUEUES.toml", type=click.Path(path_type=Path))
-@option("-o", "--output", metavar="P2.xml", required=True, help="File to write, - for output.")
+@option(
+    "-o", "--output", metavar="P2.xml", required=True, help="Write into this file, or for - to the standard output."
+)
 def queues(path: Path, file: Path, output: str) -> None:
     """Write a platform with the queues of a site: partitions, qualities of service, limits and priorities.
 

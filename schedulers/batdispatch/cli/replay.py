@@ -22,12 +22,12 @@ from batdispatch.links.replay import replay as run_replay
 @click.argument("recording", type=click.Path(exists=True, path_type=Path))
 @dispatcher_options(required=False)
 @option("--pybatsim", metavar="NAME", help="Answer with a scheduler of pybatsim instead, such as easyBackfill.")
-@option("--times", is_flag=True, help="The times of decisions must agree too.")
+@option("--times", is_flag=True, help="Compare the times of decisions, too.")
 @option(
     "--protocol",
     "version",
     type=Choice(list(PROTOCOLS)),
-    help="Batsim's. Default: the recording's own.",
+    help="Speak this version of Batsim's protocol. The default is the recording's own.",
 )
 @platform_options
 @option("--partial", is_flag=True, help="Accept a recording that ends before the simulation does.")

@@ -20,13 +20,14 @@ from batdispatch.core.errors import InputError
     "--output",
     metavar="OUT",
     type=click.Path(path_type=Path),
-    help="The page, or a folder for it. Default: report/index.html in DIR, or here when there are several.",
+    help="Write the page here, or into this folder. The default is report/index.html in DIR, or "
+    "here if there are several.",
 )
-@option("--title", metavar="TEXT", help="Heading of the page.")
+@option("--title", metavar="TEXT", help="Give the page this heading.")
 @option(
     "--baseline",
     metavar="NAME",
-    help="Of a campaign, the dispatcher that others are compared with. Default: easy, else the first.",
+    help="Compare the other dispatchers of a campaign with this one. The default is easy, else the first.",
 )
 @explain_option
 @json_option("Print the metrics as JSON instead of the path of the page.")

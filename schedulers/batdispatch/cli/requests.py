@@ -15,10 +15,10 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 @click.command(cls=Command)
-@option("--law", "text", metavar="LAW", required=True, help="Law of the run time, such as tnorm:0,20,8,2.")
-@option("--unit", type=Choice(list(UNITS)), default="h", show_default=True, help="Unit of the law's times.")
-@option("--to", "to", type=Choice(list(UNITS)), help="Unit of the answer. Default: that of the law.")
-@option("--zeta", type=float, default=0.0, show_default=True, help="Backfilling rate of the job, 0 to 1.")
+@option("--law", "text", metavar="LAW", required=True, help="Ask for a run time of this law, such as tnorm:0,20,8,2.")
+@option("--unit", type=Choice(list(UNITS)), default="h", show_default=True, help="Read the law's times in this unit.")
+@option("--to", "to", type=Choice(list(UNITS)), help="Print the answer in this unit. The default is that of the law.")
+@option("--zeta", type=float, default=0.0, show_default=True, help="Take this backfilling rate of the job, 0 to 1.")
 @option(
     "--sequence",
     shell_complete=complete_sequence,
@@ -26,11 +26,15 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
     help="Request sequence, with its options in brackets (`batdispatch list requests`). Default: atoptimal, or "
     "toptimal where a price is given.",
 )
-@option("--alpha", type=float, help="Price of a unit of time reserved. Default: 1.")
-@option("--beta", type=float, help="Price of a unit of time used. Default: 0.")
-@option("--gamma", type=float, help="Price of an attempt, however long it is. Default: 0.")
-@option("--overhead", type=float, help="Time that each further attempt takes to start anew. Default: 0.")
-@option("--least", type=float, help="Shortest request. Default: 0.")
+@option("--alpha", type=float, help="Price a unit of reserved time so. The default is 1.")
+@option("--beta", type=float, help="Price a unit of used time so. The default is 0.")
+@option("--gamma", type=float, help="Price each attempt so, however long it is. The default is 0.")
+@option(
+    "--overhead",
+    type=float,
+    help="Add this time to each further attempt, to start anew, in the law's unit. The default is 0.",
+)
+@option("--least", type=float, help="Ask for at least this time, in the law's unit. The default is 0.")
 @option("--history", metavar="T1,T2,...", help="Run times of previous jobs, in the law's unit.")
 @option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(

@@ -25,7 +25,7 @@ from batdispatch.links.signals import StopSignals
     metavar="ENDPOINT",
     default="tcp://127.0.0.1:28000",
     show_default=True,
-    help="Where to listen (tcp://ADDRESS:PORT, port * for a free one, or ipc://PATH); Batsim connects to it.",
+    help="Listen here: tcp://ADDRESS:PORT, where port * takes a free one, or ipc://PATH. Batsim connects to it.",
 )
 @protocol_option
 @platform_options
@@ -40,7 +40,7 @@ from batdispatch.links.signals import StopSignals
     type=click.IntRange(1, 2**20),
     default=link.MAX_MESSAGE >> 20,
     show_default=True,
-    help="Largest message accepted, in MiB.",
+    help="Accept messages of at most this many MiB.",
 )
 @option("--allow-remote", is_flag=True, help="Let other machines connect; the protocol has no authentication.")
 @option(
