@@ -147,7 +147,10 @@ def test_a_late_job_need_not_leave_room() -> None:
     dispatcher, ledger, job = held_back("late-first[after=50]")
     dispatcher.decide(ledger)
     assert job.id in ledger.queue
+    assert dispatcher._limits(ledger, [job], 0.5).max() < 2.0
     ledger.now = 352.0
+    # Whatever share the futures are in favour of.
+    assert np.isinf(dispatcher._limits(ledger, [job], 0.5)).all()
     dispatcher.decide(ledger)
     assert job.id in ledger.running
 

@@ -31,7 +31,7 @@ HEADINGS = [
 ]
 
 #: Lines of the page of a dispatcher. What is measured has a page of its own.
-LONGEST = 90
+LONGEST = 85
 
 
 #: Pages with Python whose blocks run one after the other.
