@@ -6,15 +6,21 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core import dispatcher as dispatchers
 from batdispatch.core import registry
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import JobState
+from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Host, Machine
+from batdispatch.core.openings import Openings
+from batdispatch.dispatchers.constraint.best_list import BestList
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.lists import Planner
 from simulating import Result, Task, simulate
 from strategies import make_job
 
@@ -171,6 +177,125 @@ def test_a_number_of_nodes_are_the_first_ones() -> None:
     assert site is not None
     assert site.reserved == {"r": 0b11}
     assert site.closures(make_job(walltime=math.inf))[0].begin == -math.inf
+
+
+# ---------------------------------------------------------------------- plans
+
+PLANNING = ["conservative", "slurm-backfill[interval=0]"]
+planning = pytest.mark.parametrize("dispatcher", PLANNING)
+
+
+@planning
+def test_a_plan_keeps_a_place_behind_a_reservation(dispatcher: str) -> None:
+    # From 5 on, `whole` can only start at 30. What would run on n2-n3 until 42 may not go ahead of it.
+    tasks = [
+        Task("first", 0.0, 4, 10.0, 10.0),
+        Task("whole", 1.0, 4, 15.0, 15.0),
+        Task("two", 12.0, 2, 30.0, 30.0),
+        Task("fits", 12.0, 2, 10.0, 10.0),
+    ]
+    found = ran(simulate(machine(window(20.0, 30.0, "n[0-1]")), tasks, dispatcher))
+    assert found == {"first": (0.0, "0-3"), "whole": (30.0, "0-3"), "two": (45.0, "0-1"), "fits": (12.0, "2-3")}
+
+
+@planning
+def test_a_plan_sees_that_hosts_open_later(dispatcher: str) -> None:
+    # `a` keeps n2-n3 until 100, so `b` waits for n0-n1, and `c` may use them before the reservation.
+    tasks = [
+        Task("a", 0.0, 2, 100.0, 100.0),
+        Task("b", 1.0, 2, 50.0, 50.0),
+        Task("c", 2.0, 2, 8.0, 8.0),
+        Task("d", 3.0, 1, 60.0, 60.0),
+    ]
+    found = ran(simulate(machine(window(20.0, 40.0, "n[0-1]")), tasks, dispatcher))
+    assert found == {"a": (0.0, "2-3"), "b": (40.0, "0-1"), "c": (2.0, "0-1"), "d": (90.0, "0")}
+
+
+def test_best_list_plans_with_the_hosts_that_are_open_then() -> None:
+    openings = []
+
+    class Looks(BestList):
+        def decide(self, ledger: Ledger) -> None:
+            if ledger.now == 5.0:
+                jobs = [job for job in ledger.queue.values() if job.id.endswith("whole")]
+                instance = Instance(ledger, jobs, lambda job: job.walltime)
+                planner = Planner(instance, self.placement)
+                plan = planner.serial(np.arange(1))
+                assert plan is not None
+                openings.append((int(plan.starts[0]), planner.forward(np.arange(1)).places[0] is None))
+            super().decide(ledger)
+
+    tasks = [Task("first", 0.0, 4, 10.0, 10.0), Task("whole", 1.0, 4, 15.0, 15.0), Task("one", 5.0, 1, 1.0, 1.0)]
+    simulate(machine(window(26.0, 30.0, "n[0-1]")), tasks, Looks())
+    simulate(machine(window(24.0, 30.0, "n[0-1]")), tasks, Looks())
+    # From 5 on: when `first` has ended, which is just in time; or else when the reservation has. A list that is gone
+    # through forwards looks at ends of jobs alone, and then finds no place.
+    assert openings == [(5, False), (25, True)]
+
+
+def test_openings_are_looked_up_by_when_a_start_is_decided() -> None:
+    site = machine(window(20.0, 30.0, "n[0-1]")).site
+    assert site is not None
+    openings = Openings(site)
+    openings.lead = 2.0
+    job = make_job("j", walltime=5.0)
+    openings.enter(job, 0.0)
+    for time, allowed, change in ((12.0, None, 13.0), (14.0, 0b1100, 28.0), (28.0, None, math.inf)):
+        shown, until = openings.opened(job, time)
+        assert (shown.request.allowed, until) == (allowed, pytest.approx(change))
+    openings.leave("j")
+    assert openings.opened(job, 14.0) == (job, math.inf)
+
+
+def textbook(windows: list[dict[str, Any]], tasks: list[Task]) -> dict[str, tuple[float, str]]:
+    """Conservative backfilling on particular hosts, job by job: each has the first place that is free and open."""
+    busy: dict[int, list[tuple[float, float]]] = {host: [] for host in range(4)}
+    found = {}
+    for task in sorted(tasks, key=lambda task: (task.submission, task.id)):
+        moments = {task.submission, *(one["end"] for one in windows), *(one["start"] for one in windows)}
+        moments |= {end for spans in busy.values() for _, end in spans}
+        for start in sorted(moment for moment in moments if moment >= task.submission):
+            end = start + task.walltime
+            hosts = [host for host in busy if all(end <= a or b <= start for a, b in busy[host])]
+            for one in windows:
+                named = {int(name[1:]) for name in one["hosts"]}
+                if task.extra.get("reservation") == one["name"]:
+                    inside = one["start"] <= start and end <= one["end"]
+                    hosts = [host for host in hosts if inside and host in named]
+                elif start < one["end"] and one["start"] < end and task.user not in one.get("users", []):
+                    hosts = [host for host in hosts if host not in named]
+            if len(hosts) >= task.units:
+                chosen = hosts[: task.units]
+                for host in chosen:
+                    busy[host].append((start, end))
+                found[task.id] = (start, ",".join(map(str, chosen)))
+                break
+    return found
+
+
+@st.composite
+def exact(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Task]]:
+    """Reservations, and jobs that run for as long as they ask for."""
+    windows, tasks = draw(sites())
+    return windows, [task._replace(walltime=task.runtime, extra=_reserved(task.extra)) for task in tasks]
+
+
+def _reserved(extra: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in extra.items() if key == "reservation"}
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=exact())
+def test_conservative_is_the_textbooks_around_reservations(case: tuple[list[dict[str, Any]], list[Task]]) -> None:
+    windows, tasks = case
+    result = simulate(machine(*windows), tasks, "conservative")
+    # Who can never run leaves no trace in a plan, if that is known when he comes.
+    assume(all(name not in textbook(windows, tasks) for name in reasons(result)))
+    found = {name: (start, ",".join(map(str, result.rows[name].units))) for name, (start, _) in ran(result).items()}
+    told = textbook(windows, tasks)
+    assert {name: hosts for name, (_, hosts) in found.items()} == {name: hosts for name, (_, hosts) in told.items()}
+    for name, (start, _) in found.items():
+        assert start == pytest.approx(told[name][0], abs=1e-3)
 
 
 # ---------------------------------------------------------------------- all dispatchers, at random

@@ -56,6 +56,9 @@ class Dispatcher(ABC):
     #: Whether it can do with waiting jobs that come again with other hosts open to them: first `on_withdrawn`, then
     #: `on_submit`. Reservations (`core.openings`) do this to jobs.
     heeds_reservations: ClassVar[bool] = True
+    #: Whether it plans with timelines that are told which hosts open and close when, and then does with waiting jobs to
+    #: which no host is open now.
+    plans_openings: ClassVar[bool] = False
     #: How long its runs take beside those of others: 2 if it calls a solver, 1 if it plans every waiting job, else 0.
     effort: ClassVar[int] = 0
 

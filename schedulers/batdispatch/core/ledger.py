@@ -157,9 +157,13 @@ class Ledger:
         return shown
 
     def _may_show(self, job: Job) -> bool:
-        openings = self.openings
-        assert openings is not None
-        return self.space.fits(self.space.whole(), job) or openings.is_over(job.id, self.now)
+        assert self.openings is not None
+        return self.openings.planned or self.space.fits(self.space.whole(), job) or self._is_too_late(job)
+
+    def _is_too_late(self, job: Job) -> bool:
+        """Return whether reservations leave no place to a waiting job, as it is shown now, and never will."""
+        assert self.openings is not None
+        return self.openings.is_over(job.id, self.now) and not self.space.fits(self.space.whole(), job)
 
     def _show(self, job: Job) -> None:
         self.roll.show(job.id)
@@ -177,7 +181,7 @@ class Ledger:
             return turned
         for job_id in openings.due(self.now):
             before, shown = self.queue.get(job_id), openings.look(job_id, self.now)
-            if before is not None and shown.request == before.request:
+            if before is not None and shown.request == before.request and not self._is_too_late(shown):
                 continue
             self.queue.pop(job_id, None)
             may = self._may_show(shown)
@@ -216,7 +220,7 @@ class Ledger:
             if len(self._never) >= REMEMBERED:
                 self._never.clear()
             known = self._never[entered.request] = why_never(self.space, entered)
-        if known or entered is job or self.space.fits(self.space.whole(), job):
+        if known or entered is job or not self._is_too_late(job):
             return known
         return "its reservation ends too soon for it"
 

@@ -10,8 +10,10 @@ which it may start, which only changes at moments that are known when the job co
 one that asks for hosts of this set (`Request.allowed`); at each such moment it takes the job back and shows it anew
 (`Dispatcher.on_withdrawn`, then `on_submit`). While a job fits nowhere in its set, no dispatcher sees it.
 
-Thus no start can break a reservation, whatever the dispatcher. What a dispatcher plans ahead is planned with the hosts
-that are open now: a plan may begin later than it could, or be made anew when hosts close.
+Thus no start can break a reservation, whatever the dispatcher. A `Timeline` that is told of the openings looks for a
+start among the hosts that are open to the job at each time. A dispatcher that plans with such timelines
+(`Dispatcher.plans_openings`) also sees the jobs that fit nowhere now, and keeps places for them. What others plan ahead
+is planned with the hosts that are open now: a plan may begin later than it could, or be made anew when hosts close.
 """
 
 from __future__ import annotations
@@ -36,10 +38,12 @@ class Openings:
 
     Attributes:
         lead: how much later than it is decided a job starts.
+        planned: whether the dispatcher plans with them, and therefore sees jobs to which nothing is open now.
     """
 
     def __init__(self, site: Site) -> None:
         self.lead = 0.0
+        self.planned = False
         self._site = site
         self._jobs: dict[str, _Waiting] = {}
         #: (when something changes for a job, its id).
@@ -58,17 +62,37 @@ class Openings:
 
     def look(self, job_id: str, now: float) -> Job:
         """Return a waiting job as it is to be shown, and note when that changes."""
-        job, closures = self._jobs[job_id]
-        start = now + self.lead
+        waiting = self._jobs[job_id]
+        shown, change = self._at(waiting, now + self.lead)
+        if change < math.inf:
+            heapq.heappush(self._changes, (change, job_id))
+        return shown
+
+    def opened(self, job: Job, time: float) -> tuple[Job, float]:
+        """Return a job as one that may use the hosts open to it if it is started then, and when that changes next.
+
+        A job that does not wait is returned as it is. Time: O(w) for w reservations.
+
+        Args:
+            job: as it is shown now.
+            time: when its start is decided, s.
+        """
+        waiting = self._jobs.get(job.id)
+        if waiting is None:
+            return job, math.inf
+        shown, change = self._at(waiting, time + self.lead)
+        return shown, change - self.lead
+
+    def _at(self, waiting: _Waiting, start: float) -> tuple[Job, float]:
+        """Return a job with the hosts open to it if it starts at a time, and when that changes next, in seconds."""
+        job, closures = waiting
         allowed = self._site.compute if job.request.allowed is None else job.request.allowed
         change = math.inf
         for begin, end, hosts in closures:
             if begin <= start < end:
                 allowed &= ~hosts
             change = min(change, *(moment for moment in (begin, end) if moment > start), math.inf)
-        if change < math.inf:
-            heapq.heappush(self._changes, (change, job_id))
-        return self._site.asking(job, allowed)
+        return self._site.asking(job, allowed), change
 
     def entered(self, job_id: str) -> Job | None:
         """Return a waiting job as it entered; None: it does not wait."""

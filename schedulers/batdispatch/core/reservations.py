@@ -99,7 +99,9 @@ class Reservations:
     def _empty(self, *, away: bool) -> Timeline[Any]:
         ledger = self._ledger
         whole = present(ledger.space, ledger.unavailable) if away else ledger.space.whole()
-        return Timeline(self.space, ledger.now, whole.bit_count() if self._pooled else whole)
+        if self._pooled:
+            return Timeline(self.space, ledger.now, whole.bit_count())
+        return Timeline(self.space, ledger.now, whole, None if ledger.openings is None else ledger.openings.opened)
 
     # ------------------------------------------------------------------ jobs that wait
 
@@ -195,7 +197,8 @@ class Reservations:
                 if until < math.inf and isinstance(others, int) and not others:
                     # It has the only hosts there are.
                     return before
-                place = self._place(self.space.give(others, job, allocation), job, start, least_end)
+                shown = job if timeline.opened is None else timeline.opened(job, start)[0]
+                place = self._place(self.space.give(others, job, allocation), shown, start, least_end)
                 if place == before.place:
                     return before
                 found = None if place is None else (start, place)
@@ -318,8 +321,14 @@ class Reservations:
 
     def _same_place(self, place: Place) -> Chooser[Any]:
         """Return what chooses a place again if it is free."""
-        lacking = self.space.lacking
-        return lambda free, job, start, end: place if lacking(free, job, place.allocation) is None else None
+        lacking, mask = self.space.lacking, place.allocation.mask
+
+        def choose(free: Any, job: Job, start: float, end: float) -> Place | None:
+            allowed = job.request.allowed
+            is_open = allowed is None or not mask & ~allowed
+            return place if is_open and lacking(free, job, place.allocation) is None else None
+
+        return choose
 
     def _keep_running(self) -> None:
         """Make the timeline anew with nothing but what the running jobs hold, up to their expected ends."""

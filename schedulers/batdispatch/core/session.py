@@ -194,6 +194,7 @@ class Session:
         self.ledger = ledger = Ledger(events[0])
         if ledger.openings is not None:
             ledger.openings.lead = self._lead()
+            ledger.openings.planned = self.dispatcher.plans_openings
         ledger.on_registered = lambda job: self._entered(ledger, job)
         if type(self.dispatcher).on_start is not Dispatcher.on_start:
             ledger.on_start = partial(self.dispatcher.on_start, ledger)

@@ -21,6 +21,9 @@ F = TypeVar("F")
 
 #: Chooses a place for a job within what is free from a start to an end, or None.
 Chooser = Callable[[F, Job, float, float], Place | None]
+#: Says as what a job may be placed if it starts at a time: with the hosts that are open to it then, and until when that
+#: is so, see `Openings.opened`.
+Opened = Callable[[Job, float], tuple[Job, float]]
 
 
 class Timeline(Generic[F]):
@@ -37,16 +40,25 @@ class Timeline(Generic[F]):
     Attributes:
         space: interprets free capacities.
         times: where steps begin, s, ascending.
+        opened: which hosts are open to a job at which time; None: all that it asks for, always.
     """
 
-    def __init__(self, space: Space[F], now: float, free: F) -> None:
+    def __init__(self, space: Space[F], now: float, free: F, opened: Opened | None = None) -> None:
         self.space = space
+        self.opened = opened
         self.times: list[float] = [now]
         self._steps: Steps[F] = steps_of(space, free)
         self._sums = Sums(space.pooled(free).tolist())
 
     @classmethod
-    def rising(cls, space: Space[F], now: float, free: F, ends: Iterable[tuple[float, Job, Allocation]]) -> Timeline[F]:
+    def rising(
+        cls,
+        space: Space[F],
+        now: float,
+        free: F,
+        ends: Iterable[tuple[float, Job, Allocation]],
+        opened: Opened | None = None,
+    ) -> Timeline[F]:
         """Return a timeline on which `free` grows by what running jobs give back when they end.
 
         Time: O(r F) for r running jobs and free capacities of size F.
@@ -56,8 +68,9 @@ class Timeline(Generic[F]):
             now: s.
             free: what is free now.
             ends: (time in s, not before `now`; job; allocation) of the running jobs, in order of time.
+            opened: see there.
         """
-        timeline = cls(space, now, free)
+        timeline = cls(space, now, free, opened)
         for time, job, allocation in ends:
             if math.isinf(time):
                 break
@@ -69,7 +82,7 @@ class Timeline(Generic[F]):
     def copy(self) -> Timeline[F]:
         """Return a timeline of its own that is like this one. Linear in the number of steps."""
         timeline: Timeline[F] = Timeline.__new__(Timeline)
-        timeline.space, timeline.times = self.space, self.times.copy()
+        timeline.space, timeline.times, timeline.opened = self.space, self.times.copy(), self.opened
         timeline._steps = self._steps.head(len(self.times))
         timeline._sums = self._sums.copy()
         return timeline
@@ -179,6 +192,8 @@ class Timeline(Generic[F]):
         """
         count = len(self.times)
         stop = count if latest == math.inf else bisect_right(self.times, latest)
+        if self.opened is not None:
+            return self._open(job, duration, choose, after, math.nextafter(latest, math.inf), stop, count, None)
         return self._first(job, duration, choose, after, stop, count, None)
 
     def earlier(
@@ -211,7 +226,10 @@ class Timeline(Generic[F]):
         # holds counts from the next step on.
         own = bisect_left(self.times, start)
         stop = own if before >= start else bisect_left(self.times, before, 0, own)
-        return self._first(job, duration, choose, after, stop, own, (bisect_left(self.times, end, own), allocation))
+        held = bisect_left(self.times, end, own), allocation
+        if self.opened is not None:
+            return self._open(job, duration, choose, after, min(before, start), stop, own, held)
+        return self._first(job, duration, choose, after, stop, own, held)
 
     def may_move_up(self, job: Job, start: float, end: float, after: float) -> bool:
         """Return whether a job might start before its reservation: False only if it surely cannot.
@@ -231,6 +249,41 @@ class Timeline(Generic[F]):
         """Return what is free all along ``[start, end)``, which must not begin before the first step."""
         first = bisect_right(self.times, start) - 1
         return self._steps.meet(first, bisect_left(self.times, end, first + 1))
+
+    def _open(
+        self,
+        job: Job,
+        duration: float,
+        choose: Chooser[F],
+        after: float,
+        before: float,
+        stop: int,
+        own: int,
+        held: tuple[int, Allocation] | None,
+    ) -> tuple[float, Place] | None:
+        """Return what `_first` would, where hosts open and close to the job as time goes by.
+
+        Between two such moments the job asks for the hosts that are open to it if it starts there.
+
+        Args:
+            job: the job.
+            duration: s.
+            choose: says where the job goes.
+            after: earliest start, s.
+            before: the start is before this, s; a step before `stop` may last longer.
+            stop, own, held: as for `_first`.
+        """
+        assert self.opened is not None
+        after = max(after, self.times[0])
+        while after < before:
+            shown, change = self.opened(job, after)
+            if shown.request.allowed != 0:
+                last = stop if change == math.inf else min(stop, bisect_left(self.times, change))
+                found = self._first(shown, duration, choose, after, last, own, held)
+                if found is not None:
+                    return found
+            after = change
+        return None
 
     def _first(
         self,

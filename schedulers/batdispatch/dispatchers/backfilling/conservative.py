@@ -26,8 +26,8 @@ class Conservative(PlanningQueue):
     Limits: its time grows with the queue, since every waiting job is planned. A job that could only start after the end
         of a job without a walltime waits without a plan. The plan keeps nothing for units that need nothing.
     Guarantee: `start(j) <= planned(j)`, the start planned at the submission of job j, in the default order, if no job
-        outlives its expected end, no host goes away, and each unit needs something. Ends that are told a moment late
-        delay the plan by as much.
+        outlives its expected end, no host goes away, the site has no advance reservations, and each unit needs
+        something. Ends that are told a moment late delay the plan by as much.
     Time: `O(s)` as a rule, and `O(s^2)` at worst, for the earliest start of one job in a plan of s steps. A compression
         is `O(q s)` for q waiting jobs, but looks only at the steps before the end of what was given back since the job
         was placed last.
@@ -37,6 +37,8 @@ class Conservative(PlanningQueue):
         - On nodes that jobs share, a compression leaves a job in place if it cannot start earlier on its own nodes.
         - When a job outlives its expected end by more than 10 ms, or hosts come or go, the plan is made anew in order.
           `correction` says when the late job is expected to end from then on (compare [2]).
+        - Where the site has advance reservations, each job is planned on hosts that are open to it at its start. The
+          plan is made anew in order whenever hosts open or close to a waiting job.
         - A place in the plan may be up to 10 ms too short for its job. Jobs planned behind it move by as little as they
           must. With an `rjms_delay` of 10 ms or more no place is too short.
     References:
@@ -47,6 +49,7 @@ class Conservative(PlanningQueue):
     """
 
     effort = 1
+    plans_openings = True
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)

@@ -219,16 +219,24 @@ class QueueDispatcher(Dispatcher):
             self._line_up_fresh()
 
     def start_from_head(self, ledger: Ledger, most: int | None = None) -> int:
-        """Start jobs in order until one does not fit, at most so many, and return how many were started."""
-        started = 0
+        """Start jobs in order until one does not fit, at most so many, and return how many were started.
+
+        Jobs to which reservations leave no host now are shown for the sake of a plan, and hold nobody up here.
+        """
+        started = passed = 0
         for job in islice(self.in_order(ledger), most):
+            if job.request.allowed == 0:
+                passed += 1
+                continue
             place = self.choose_now(job)
             if place is None:
                 break
             ledger.start(job, place)
             self._forget_key(job)
             started += 1
-        if started:
+        if started and passed:
+            self.waiting = [job for job in self.waiting if job.id in ledger.queue]
+        elif started:
             del self.waiting[:started]
         return started
 

@@ -69,7 +69,8 @@ class SlurmBackfill(PlanningQueue):
           (`bf_max_time`, `bf_yield_interval`, `bf_continue`).
         - A reservation keeps licences as well as nodes.
         - Partitions, qualities of service, arrays and advance reservations are enforced before the dispatcher sees a
-          job, as for every dispatcher. A pass does not plan around an advance reservation to come.
+          job, as for every dispatcher. A pass plans around advance reservations to come. In the main loop, a job to
+          which they leave no node at all now holds up nobody.
         - Left out: rounding of times to `bf_resolution`, the main loop's `sched_interval`, limits per partition and
           user in a pass (`bf_max_job_part`, `bf_max_job_user`, `bf_max_job_start`), preemption, requeueing,
           heterogeneous jobs.
@@ -85,6 +86,7 @@ class SlurmBackfill(PlanningQueue):
     reserved: dict[str, float]
     options_type: ClassVar[type[Options]] = SlurmOptions
     effort = 1
+    plans_openings = True
 
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
@@ -168,7 +170,11 @@ class _Plan:
         self._ledger = ledger
         self._running = [(max(end, ledger.now), stay) for end, _, stay in queue.ends]
         self._timeline: Timeline[Any] = Timeline.rising(
-            ledger.space, ledger.now, ledger.free, ((end, stay.job, stay.allocation) for end, stay in self._running)
+            ledger.space,
+            ledger.now,
+            ledger.free,
+            ((end, stay.job, stay.allocation) for end, stay in self._running),
+            None if ledger.openings is None else ledger.openings.opened,
         )
         if ledger.unavailable:
             self._timeline.restrict(~ledger.unavailable)

@@ -23,6 +23,7 @@ from batdispatch.core.list_schedule import End
 from batdispatch.core.pooled import PooledSpace
 from batdispatch.core.request import Request
 from batdispatch.core.space import Space
+from batdispatch.core.timeline import Opened
 
 #: Longest duration that models know, in seconds; stands for "for ever".
 FOREVER = 10**8
@@ -121,6 +122,19 @@ class Instance:
         return relaxed
 
     # ------------------------------------------------------------------ capacity
+
+    @cached_property
+    def opened(self) -> Opened | None:
+        """Which hosts are open to a job that starts so many seconds from now; None: all that it asks for."""
+        openings, now = self.ledger.openings, self.ledger.now
+        if openings is None or self.pooled:
+            return None
+
+        def opened(job: Job, start: float) -> tuple[Job, float]:
+            shown, change = openings.opened(job, now + start)
+            return shown, change if math.isinf(change) else max(math.ceil(change - now), math.floor(start) + 1)
+
+        return opened
 
     @cached_property
     def ends(self) -> list[End]:

@@ -83,12 +83,14 @@ class Planner:
     @cached_property
     def _timeline(self) -> Timeline[Any]:
         instance = self.instance
-        return Timeline.rising(instance.space, 0, instance.free, instance.ends)
+        return Timeline.rising(instance.space, 0, instance.free, instance.ends, instance.opened)
 
     def _choose(self, free: Any, job: Job, start: float, end: float, planned: Sequence[Reservation]) -> Place | None:
         if self.instance.pooled:
             return SOMEWHERE
-        ledger = self.instance.ledger
+        ledger, opened = self.instance.ledger, self.instance.opened
+        if opened is not None:
+            job, _ = opened(job, start)
         held = partial(self._held, start, end, planned)
         scene = Scene(ledger, free, held, self.instance.jobs, ledger.now + start)
         return self._placement.place(scene, job)
