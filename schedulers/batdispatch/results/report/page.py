@@ -123,7 +123,7 @@ def render(
         reports=[(run.label, _listed(run.result.report)) for run in runs if run.result.report],
         commands=[(run.label, text) for run in runs if (text := _command(run))],
         css=Markup((templates / "report.css").read_text(encoding="utf-8")),
-        js=Markup((templates / "report.js").read_text(encoding="utf-8")),
+        js=Markup("".join((templates / name).read_text(encoding="utf-8") for name in ("report.js", "pictures.js"))),
     )
 
 
