@@ -235,7 +235,5 @@ def users_of_runs(runs: Sequence[Run], sites: Sites) -> dict[str, str]:
     """Return id -> user of the jobs of the workloads that are where the runs say, and are unchanged."""
     found: dict[str, str] = {}
     for run in {(run.result.workload.path, run.result.workload.sha256): run for run in runs}.values():
-        workload = sites.workload(run)
-        if workload is not None:
-            found |= {job.id: job.user for job in workload.jobs if job.user}
+        found |= sites.users(run)
     return found

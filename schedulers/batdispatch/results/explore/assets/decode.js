@@ -7,7 +7,10 @@ export const unfold = (number) => (number % 2 ? -(number + 1) / 2 : number / 2);
 
 /** Return of each table its columns by name, Float64Array: the first table is that of the jobs, then comes one for each run. */
 export async function readColumns(header) {
-  const packed = Uint8Array.from(atob(header.bytes), (char) => char.charCodeAt(0));
+  const text = atob(header.bytes);
+  // Not Uint8Array.from(), which is ten times slower.
+  const packed = new Uint8Array(text.length);
+  for (let index = 0; index < text.length; index++) packed[index] = text.charCodeAt(index);
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
   let place = 0;
@@ -43,15 +46,15 @@ export async function readTable(header) {
   const name = (job) => (header.names ? header.names[job] : String(numbers[job]));
   const runs = header.runs.map((label, index) => {
     const columns = tables[index];
-    const job = Uint32Array.from(addUp(columns.job));
+    const job = new Uint32Array(addUp(columns.job));
     const start = columns.start.map((value, at) => unfold(value) + submission[job[at]]);
     const end = columns.run.map((value, at) => unfold(value) + usual[job[at]] + start[at]);
     const held = columns.held.map((value, at) => unfold(value) + units[job[at]]);
     const { intervals } = columns;
     const at = new Uint32Array(intervals.length + 1);
     intervals.forEach((many, segment) => (at[segment + 1] = at[segment] + many));
-    const first = Uint32Array.from(addUp(columns.first.map(unfold)));
-    const last = Uint32Array.from(columns.more.map((more, place) => more + first[place]));
+    const first = new Uint32Array(addUp(columns.first.map(unfold)));
+    const last = new Uint32Array(columns.more.map((more, place) => more + first[place]));
     const run = { label, index, job, start, end, held, at, first, last, state: Uint8Array.from(columns.state), columns };
     run.order = sortedBy(start);
     run.byEnd = sortedBy(end);

@@ -6,6 +6,13 @@ export function addUp(values) {
   return values;
 }
 
+/** Return the values at some places, Float64Array; Float64Array.from() with a function takes several times as long. */
+export function valuesAt(places, read) {
+  const values = new Float64Array(places.length);
+  for (let index = 0; index < places.length; index++) values[index] = read(places[index]);
+  return values;
+}
+
 /** Return the places of values from the smallest on; of equal ones, the first comes first. */
 export function sortedBy(values) {
   // Numbers sort much faster than with a comparison of our own: whole ones of less than 2^53 leave room for the place.
@@ -13,7 +20,7 @@ export function sortedBy(values) {
   if (values.some((value) => value < 0 || value * base >= Number.MAX_SAFE_INTEGER)) {
     return new Uint32Array(values.length).map((_, place) => place).sort((a, b) => values[a] - values[b] || a - b);
   }
-  return Uint32Array.from(values.map((value, place) => value * base + place).sort(), (value) => value % base);
+  return new Uint32Array(values.map((value, place) => value * base + place).sort().map((value) => value % base));
 }
 
 /** Return the first place in an ascending array whose value exceeds a limit. */

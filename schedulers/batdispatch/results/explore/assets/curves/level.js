@@ -1,6 +1,6 @@
 // Curves over time, averaged over as many stretches as there are pixels: what happens within one is not lost.
 
-import { above } from "../numbers.js";
+import { above, valuesAt } from "../numbers.js";
 
 /** A level that rises at some moments and falls at others, each list in order of time. */
 export class Level {
@@ -46,7 +46,7 @@ export class Level {
 export function heldLevel(run, chosen, amounts) {
   const wanted = (segment) => chosen[run.job[segment]];
   const begun = run.order.filter(wanted), ended = run.byEnd.filter(wanted);
-  const of = (column, segments) => Float64Array.from(segments, (segment) => column[segment]);
+  const of = (column, segments) => valuesAt(segments, (segment) => column[segment]);
   return new Level(of(run.start, begun), of(amounts, begun), of(run.end, ended), of(amounts, ended));
 }
 

@@ -1,5 +1,6 @@
 // The mean wait of the jobs that start in each stretch of time, s.
 
+import { valuesAt } from "../numbers.js";
 import { duration } from "../words.js";
 import { firstSegments } from "./level.js";
 import { Means } from "./sums.js";
@@ -10,8 +11,8 @@ export const meanWait = {
   about: () => "mean wait of the jobs that start",
   level(table, run, chosen) {
     const first = firstSegments(run, chosen);
-    const waits = Float64Array.from(first, (segment) => run.wait[run.job[segment]] / table.second);
-    return new Means(Float64Array.from(first, (segment) => run.start[segment]), waits, waits.map(() => 1));
+    const waits = valuesAt(first, (segment) => run.wait[run.job[segment]] / table.second);
+    return new Means(valuesAt(first, (segment) => run.start[segment]), waits, waits.map(() => 1));
   },
   scale: () => 1,
   range: () => null,

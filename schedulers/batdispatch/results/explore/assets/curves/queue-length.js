@@ -1,5 +1,6 @@
 // How many jobs have come and not yet started.
 
+import { valuesAt } from "../numbers.js";
 import { number } from "../words.js";
 import { Level, firstSegments } from "./level.js";
 
@@ -9,7 +10,7 @@ export const queueLength = {
   about: () => "jobs that wait to start",
   level(table, run, chosen) {
     const come = table.submission.filter((_, job) => chosen[job] && run.of[job] < run.of[job + 1]);
-    const started = Float64Array.from(firstSegments(run, chosen), (segment) => run.start[segment]);
+    const started = valuesAt(firstSegments(run, chosen), (segment) => run.start[segment]);
     const one = new Float64Array(come.length).fill(1);
     return new Level(come, one, started, one);
   },
