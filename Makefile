@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo reproduce test lint docs serve-docs lock clean
+.PHONY: help setup demo reproduce test lint docs serve-docs pictures lock clean
 
 help:
 	@echo "make demo    compare dispatchers on the built-in example; prints the path of the report"
@@ -21,6 +21,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make lint    check style, types and which file imports which"
 	@echo "make docs    build the manual into site/"
+	@echo "make pictures    take the manual's screenshots anew (needs Chromium)"
 	@echo "make lock    pin the newest versions that work together (needs uv)"
 	@echo "make clean   remove what these made"
 
@@ -66,6 +67,10 @@ docs: setup
 
 serve-docs: setup
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+# A build of the manual takes its own where there is Chromium; these stand in for them elsewhere.
+pictures: setup
+	@$(BIN)/python docs/hooks/screenshots.py
 
 # One file for 3.11 and later, with hashes and without addresses. The header names the command, not its paths.
 lock:
