@@ -7,12 +7,14 @@ have to be simulated first (by `benchmarks/explorer.py`).
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +51,19 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def pictures(page: str, views: dict[str, str]) -> Iterator[tuple[str, bytes]]:
-    """Yield the file name and the PNG of each view of a page in each window; nothing, where there is no browser."""
+def pictures(page: str, views: dict[str, str]) -> list[tuple[str, bytes]]:
+    """Return the file name and the PNG of each view of a page in each window; none, where there is no browser."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        return
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        return
+    if browser is None or importlib.util.find_spec("playwright") is None:
+        return []
+    # In a thread of its own, since whoever calls may have an event loop, where Playwright refuses to run.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: list(_taken(browser, page, views))).result()
+
+
+def _taken(browser: str, page: str, views: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+    from playwright.sync_api import sync_playwright
+
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "page.html"
         path.write_text(page, encoding="utf-8")
