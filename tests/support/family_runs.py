@@ -64,3 +64,19 @@ def shared_run(folder: Path, dispatcher: str) -> Run:
     platform, workload = ROOT / "platforms" / "eurora.xml", ROOT / "workloads" / "multiresource16.json"
     execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher=dispatcher), folder / dispatcher)
     return read_runs([folder / dispatcher])[0]
+
+
+def licensed_run(folder: Path) -> Run:
+    """Run jobs that ask for some of three licences on four plain hosts."""
+    platform, workload = folder / "flat.xml", folder / "licensed.json"
+    text = generate.flat(4).decode()
+    stated = 'router_id="nodes_1_router"><prop id="licences" value="solver=3"/></cluster>'
+    platform.write_text(text.replace('router_id="nodes_1_router"/>', stated))
+    jobs = [
+        {"id": f"{i}", "subtime": 5 * i, "res": 1, "profile": "p", "walltime": 50, "licences": {"solver": i % 3}}
+        for i in range(9)
+    ]
+    profiles = {"p": {"type": "delay", "delay": 30}}
+    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher="easy"), folder / "licensed")
+    return read_runs([folder / "licensed"])[0]

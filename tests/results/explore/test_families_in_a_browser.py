@@ -18,7 +18,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import Run, read_runs
 from browsing import barriers, browse, needs_browser, opened, ready, sheets, wider
-from family_runs import EVENTS, ROOT, shared_run, torus_run
+from family_runs import EVENTS, ROOT, licensed_run, shared_run, torus_run
 
 CHANCE = random.Random(8)
 #: (hosts, submission, seconds, I/O nodes): some forty jobs, of which several run at most times.
@@ -450,6 +450,74 @@ def test_a_heat_map_has_the_mean_use_of_each_node_in_each_stretch(shared: Run, m
             part = fine[column * length : (column + 1) * length, nodes].sum(axis=1).mean()
             expected = part / machine.capacity[nodes, 0].sum()
             assert values[row * 7 + column] == pytest.approx(expected, abs=1e-9)
+
+
+@needs_browser
+def test_licences_over_time_are_those_that_jobs_ask_for(tmp_path: Path) -> None:
+    run = licensed_run(tmp_path)
+    rows = Rows(run.folder)
+    told = browse(
+        render([run], explain=False),
+        BEGIN
+        + """
+        const level = curve("licence solver").level(table, table.runs[0], explorer.chosen);
+        return [charts().map((chart) => chart.title), level.means(0, table.length, table.length / table.second)];
+        """,
+        tmp_path,
+    )
+    assert told[0][-1] == "Solver"
+    assert "Maps" not in told[0]
+    running = [set(rows.at(second + 0.5).values()) for second in range(rows.end)]
+    assert told[1] == pytest.approx([sum(int(job) % 3 for job in jobs) / 3 for jobs in running])
+
+
+@needs_browser
+def test_curves_and_maps_count_the_jobs_that_pass_the_filters(torus: Run, mapped: str, tmp_path: Path) -> None:
+    rows = Rows(torus.folder)
+    second = next(second for second in range(rows.end) if {"u0", "u1"} <= {user(job) for job in at(rows, second)})
+    told = browse(
+        mapped,
+        BEGIN
+        + f"""
+        await show({second + 0.5});
+        const map = charts()[0].maps[0], own = table.users.indexOf("u1");
+        const shades = () => {{
+          const data = pixels(map.canvas), scale = map.canvas.width / map.image.sheet.width;
+          return Array.from(map.held, (job, host) => {{
+            if (job < 0) return null;
+            const [left, top] = map.image.place(host);
+            const x = Math.round((left + 0.2 * map.image.wide) * scale);
+            const y = Math.round((top + 0.2 * map.image.high) * scale);
+            return [table.users[table.user[job]], data.subarray(4 * (y * map.canvas.width + x)).subarray(0, 3).join()];
+          }});
+        }};
+        explorer.filter(Uint8Array.from(table.user, (one) => (one === own ? 1 : 0)));
+        await painted(() => explorer.moment.set(explorer.moment.time));
+        const level = explorer.level(curve("busiest I/O node"), table.runs[0]);
+        const heat = charts().at(-1).heat.values(0, table.length, table.length / table.second, 9, explorer.chosen);
+        const means = Array.from(level.means(0, table.length, table.length / table.second));
+        return [table.begin, shades(), means, Array.from(heat.values)];
+        """,
+        tmp_path,
+    )
+    begin, shades, means, heat = told
+    chosen = {shade for owner, shade in filter(None, shades) if owner == "u1"}
+    assert chosen
+    assert not chosen & {shade for owner, shade in filter(None, shades) if owner != "u1"}
+    nodes = np.array(heat).reshape(4, -1)
+    for place, mean in enumerate(means):
+        running = [job for job in at(rows, begin + place + 0.5) if user(job) == "u1"]
+        users = [sum(name in MIXED[int(job)][3] for job in running) for name in "ab"]
+        assert mean == pytest.approx(max(users))
+        assert nodes[:, place].tolist() == pytest.approx([users[0], 0, users[1], 0])
+
+
+def user(job: str) -> str:
+    return f"u{int(job) % 3}"
+
+
+def at(rows: Rows, second: float) -> set[str]:
+    return set(rows.at(second).values())
 
 
 @needs_browser

@@ -25,7 +25,7 @@ from batdispatch.results.sites import Sites
 from batdispatch.results.usage import Shared, job_facts
 
 #: Most links that are followed for the curves of all runs of a page: some ten seconds.
-MOST_LINKS = 200_000_000
+MOST_LINKS = 100_000_000
 #: Most parts of segments for the resources of all runs: as many segments as a page holds, and again as many.
 MOST_PARTS = 4_000_000
 

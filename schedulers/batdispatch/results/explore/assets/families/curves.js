@@ -18,12 +18,13 @@ function knows(table, run, part) {
 
 const someKnow = (part) => (table) => table.runs.some((run) => knows(table, run, part));
 
-const network = (family) => family.machine.network;
-const free = { applies: someKnow(network), atRest: true };
+/** In a fat tree all free hosts are one piece, always. */
+const inPieces = ({ machine: { network } }) => network && network.kind !== "fat tree";
+const free = { applies: someKnow(inPieces), atRest: true };
 
-/** Return means of what the free hosts of a run are at looks at them; null where it has no network. */
+/** Return means of what the free hosts of a run are at looks at them; null where these say nothing. */
 function looks(table, run, value) {
-  const family = knows(table, run, network);
+  const family = knows(table, run, inPieces);
   if (!family) return null;
   family.free ??= new FreeHosts(run, family);
   return { means: (from, to, stretches) => family.free.over(from, to, stretches).map(value) };
