@@ -93,8 +93,14 @@ def ready(shown: Page) -> None:
 
 
 def wider(shown: Page) -> int:
-    """Return by how much a page is wider than its window, px."""
-    return int(shown.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+    """Return by how much a page is wider than its window, px, once it has followed the window."""
+    script = """async () => {
+        // Observers of sizes are called at the end of a frame, and what they change is laid out in the next.
+        for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+        const root = document.documentElement;
+        return root.scrollWidth - root.clientWidth;
+    }"""
+    return int(shown.evaluate(script))
 
 
 def barriers(shown: Page) -> list[str]:
