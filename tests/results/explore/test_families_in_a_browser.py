@@ -119,7 +119,9 @@ def mapped(torus: Run) -> str:
 @needs_browser
 def test_a_map_shows_who_is_where_at_the_moment(torus: Run, mapped: str, tmp_path: Path) -> None:
     rows = Rows(torus.folder)
-    moments = [8.5, 20.5, 55.5, 100.5, 222.5, rows.end - 0.5]
+    # At an end, too: what ends is gone at that moment.
+    ends = sorted(end for _, end, _ in rows.jobs.values())
+    moments = [8.5, 20.5, 55.5, 100.5, ends[len(ends) // 2], rows.end - 0.5]
     told = browse(
         mapped,
         BEGIN
@@ -293,11 +295,12 @@ def test_curves_of_free_hosts_links_and_io_nodes_are_those_of_jobs_csv(torus: Ru
         const level = (name) => curve(name).level(table, run, explorer.chosen);
         const of = (name) => Array.from(level(name).means(0, table.length, stretches));
         const names = ["fragmentation", "pieces", "shared links", "busiest link", "busiest I/O node"];
-        return [table.begin, Object.fromEntries(names.map((name) => [name, of(name)]))];
+        const looks = Array.from(level("pieces").means(0, table.length, 40));
+        return [table.begin, Object.fromEntries(names.map((name) => [name, of(name)])), looks];
         """,
         tmp_path,
     )
-    begin, found = told
+    begin, found, looks = told
     machine = read_platform(Path(torus.result.platform.path)).machine
     network = machine.topology
     assert network is not None
@@ -307,6 +310,9 @@ def test_curves_of_free_hosts_links_and_io_nodes_are_those_of_jobs_csv(torus: Ru
         for job, (_, _, hosts) in rows.jobs.items()
     }
     assert {len(values) for values in found.values()} == {rows.end - begin}
+    for place, count in enumerate(looks):
+        middle = begin + (place + 0.5) * (rows.end - begin) / 40
+        assert count == len(pieces(network, compute - set(rows.at(middle)) - away(middle)))
     for second in range(rows.end - begin):
         middle = begin + second + 0.5
         holder = rows.at(middle)
