@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
@@ -14,6 +17,18 @@ from batdispatch.inputs.workloads.reader import read_in_columns
 from batdispatch.results.runs import Run
 
 Found = TypeVar("Found")
+
+
+class _Queued(msgspec.Struct, gc=False):
+    """What a job says of its queue."""
+
+    id: str | int
+    queue: Any = None
+    partition: Any = None
+
+
+class _Queues(msgspec.Struct):
+    jobs: list[_Queued]
 
 
 class Sites:
@@ -58,6 +73,37 @@ class Sites:
         names = found.jobs.users
         places = found.jobs.user.tolist()
         return {job: names[place] for job, place in zip(found.jobs.ids, places, strict=True) if names[place]}
+
+    def read_whole(self, run: Run) -> bool:
+        """Whether the workload of a run has been read with an object per job."""
+        return self._workloads.get(run.result.workload.path) is not None
+
+    def queues(self, run: Run) -> dict[str, str]:
+        """Return id -> queue, or else partition, of the jobs of a run's workload that name one; none as in `users`."""
+        facts = run.result.workload
+        if self.read_whole(run):
+            workload = self.workload(run)
+            return (
+                {}
+                if workload is None
+                else _named((j.id, j.extra.get("queue"), j.extra.get("partition")) for j in workload.jobs)
+            )
+        if not Path(facts.path).is_file():
+            return {}
+        content = Path(facts.path).read_bytes()
+        if hashlib.sha256(content).hexdigest() != facts.sha256:
+            return {}
+        try:
+            jobs = msgspec.json.decode(content, type=_Queues).jobs
+        except msgspec.MsgspecError:
+            return {}
+        return _named((str(job.id).removeprefix("w0!"), job.queue, job.partition) for job in jobs)
+
+
+def _named(jobs: Iterable[tuple[object, object, object]]) -> dict[str, str]:
+    # A log may name both, and then the queue is what its users chose.
+    named = ((str(job), partition if queue is None else queue) for job, queue, partition in jobs)
+    return {job: str(name) for job, name in named if isinstance(name, str | int) and not isinstance(name, bool)}
 
 
 def _platform(path: str, master: str | None) -> Platform | None:

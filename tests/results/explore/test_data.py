@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.hostsets import Intervals
+from batdispatch.core.request import Request, amounts
 from batdispatch.results.explore import data
+from batdispatch.results.explore.asking import Asking, needs
 from batdispatch.results.explore.data import _in_rows, explored
 from batdispatch.results.runs import read_runs
 from page_streams import Read
@@ -35,7 +38,7 @@ def test_each_column_says_what_the_runs_say(write_jobs: Jobs) -> None:
         },
         "two",
     )
-    table = explored(read_runs([first, second]), {"w0!7": "ann", "5": "bob"})
+    table = explored(read_runs([first, second]), {"w0!7": Asking("ann", "long"), "5": Asking("bob", needs="1 gpu")})
     assert table is not None
     assert (table["second"], table["begin"], table["end"], table["hosts"], table["rows"]) == (1, 100, 230, 4, 4)
     assert (table["runs"], table["left_out"], table["names"]) == (["one", "two"], [], None)
@@ -45,6 +48,8 @@ def test_each_column_says_what_the_runs_say(write_jobs: Jobs) -> None:
     assert read.next("usual") == [20, 60, 0]
     assert read.next("units") == [3, 1, 99]
     assert [table["users"][user] for user in read.next("user")] == ["ann", "bob", ""]
+    assert [table["queues"][queue] for queue in read.next("queue")] == ["long", "", ""]
+    assert [table["needs"][needs] for needs in read.next("needs")] == ["", "1 gpu", ""]
     assert read.summed("name", signed=True) == [7, 5, 9]
     assert read.summed("job") == [0, 1]
     assert read.signed("start") == [30, 0]
@@ -119,3 +124,24 @@ def test_rows_of_several_hosts_are_those_that_a_host_is_in(sets: list[list[tuple
             before = max(before, high)
         place += many
         assert shown == {host // scale for one, low, high in intervals if one == row for host in range(low, high + 1)}
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (Request(units=4), ""),
+        (
+            Request(per_unit=amounts({"core": 2, "memory": 2048}), nodes=(2, 4)),
+            "2 core and 2\u202f048 memory each, on 2 to 4 nodes",
+        ),
+        (
+            Request(per_node=amounts({"gpu": 2}), nodes=(3, 3), units_per_node=1),
+            "2 gpu on each node, on 3 nodes, 1 on each node",
+        ),
+        (Request(contiguous=True, licences=amounts({"matlab": 2})), "on consecutive nodes, licences: 2 matlab"),
+        (Request(whole_nodes=True), ""),
+        (Request(per_unit=amounts({"core": 1}), whole_nodes=True), "1 core each, on nodes of its own"),
+    ],
+)
+def test_needs_in_words(request_: Request, words: str) -> None:
+    assert needs(request_) == words

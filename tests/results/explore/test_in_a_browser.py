@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +220,110 @@ def test_of_24_runs_a_few_are_in_view(write_jobs: Any, tmp_path: Path) -> None:
         width=390,
     )
     assert told == [24, 4, "run23", 5 + 3]
+
+
+@needs_browser
+def test_the_keyboard_goes_from_job_to_job_and_looks_at_moments(runs: list[Any], page: str, tmp_path: Path) -> None:
+    told = browse(
+        page,
+        BEGIN
+        + """
+        const press = (key) => by("charts").dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
+        const found = { jobs: [] };
+        for (const key of ["n", "n", "n", "p"]) { press(key); found.jobs.push(explorer.job); }
+        by("user").value = table.users[table.user[40]];
+        by("user").dispatchEvent(new Event("change"));
+        press("n");
+        found.sameUser = table.user[explorer.job] === table.user[40] && explorer.job > 1;
+        found.skipped = [...table.user.slice(2, explorer.job)].every((one) => one !== table.user[40]);
+        press("m");
+        found.moment = by("instant").hidden;
+        press("Escape");
+        found.closed = [by("job").hidden, by("instant").hidden];
+        by("reset").click();
+        press("Home");
+        await until(() => document.querySelector("#explore-charts figure button span + span").textContent);
+        const peak = explorer.level(explorer.curve("queue"), table.runs[0]).peak(0, table.length);
+        document.querySelector("#explore-charts figure button").click();
+        found.peak = [explorer.instant === peak.time, peak.value, table.begin + peak.time / table.second];
+        found.rows = [...by("instant-rows").rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+        return found;
+        """,
+        tmp_path,
+    )
+    assert told["jobs"] == [0, 1, 2, 1]
+    assert told["sameUser"]
+    assert told["skipped"]
+    assert told["moment"] is False
+    assert told["closed"] == [True, True]
+    jobs = runs[0].logical
+    at_peak, highest, when = told["peak"]
+    assert at_peak
+
+    def waiting(time: float) -> Any:
+        return (jobs.submission_time <= time) & (jobs.starting_time > time)
+
+    assert highest == max(waiting(time).sum() for time in jobs.submission_time) == waiting(when).sum()
+    held = (jobs.hosts.sizes * ((jobs.starting_time <= when) & (when < jobs.finish_time))).sum()
+    units = jobs.requested_number_of_resources[waiting(when)]
+    _, count, asked, idle, fit, first = told["rows"][0]
+    assert [count, asked, idle] == [str(len(units)), f"{units.sum():,}", f"{64 - held} of 64"]
+    assert fit == str((units <= 64 - held).sum())
+    assert first.split(" ")[0] == jobs.job_id[waiting(when)][0]
+
+
+@needs_browser
+def test_a_queue_is_a_filter_and_the_pointer_says_what_a_job_asked_waited_and_got(tmp_path: Path) -> None:
+    jobs = [
+        {"id": "1", "subtime": 0, "res": 2, "walltime": 60, "profile": "p", "queue": "long", "user": "ann"},
+        {"id": "2", "subtime": 5, "res": 1, "walltime": 60, "profile": "p", "queue": "short"},
+    ]
+    workload = {"nb_res": 64, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 30}}}
+    (tmp_path / "w.json").write_text(json.dumps(workload))
+    spec = RunSpec(platform=str(EXAMPLES / "flat64.xml"), workload=str(tmp_path / "w.json"), dispatcher="easy")
+    execute(spec, tmp_path / "easy")
+    told = browse(
+        render(read_runs([tmp_path / "easy"])),
+        BEGIN
+        + """
+        await until(() => by("legend").textContent);
+        const found = { queues: [...by("queue").options].map((one) => one.textContent) };
+        by("queue").value = "short";
+        by("queue").dispatchEvent(new Event("change"));
+        found.chosen = [...explorer.chosen];
+        const { canvas } = explorer.layout.charts[0], box = canvas.getBoundingClientRect();
+        const at = { clientX: box.left + box.width * 10 / table.length, clientY: box.bottom - box.height / 64 };
+        canvas.dispatchEvent(new PointerEvent("pointermove", at));
+        found.tip = by("tip").innerText.replaceAll("\\u00a0", " ");
+        return found;
+        """,
+        tmp_path,
+    )
+    assert told["queues"] == ["any queue", "long", "short"]
+    assert told["chosen"] == [0, 1]
+    assert told["tip"].split("\n") == [
+        "1 of ann in queue long",
+        "asked 2 units for at most 60 s",
+        "waited 0 s",
+        "got 2 hosts for 30 s, completed successfully",
+    ]
+
+
+@needs_browser
+def test_of_many_runs_in_view_the_compared_two_stand_out(write_jobs: Any, tmp_path: Path) -> None:
+    folders = [write_jobs({"a": {}, "b": {"hosts": "1", "start": float(run)}}, f"run{run}") for run in range(24)]
+    told = browse(
+        render(read_runs(folders), explain=False),
+        BEGIN
+        + """
+        by("runs-all").click();
+        const found = [explorer.shown.length, explorer.foremost.map((run) => run.label)];
+        by("other").selectedIndex = 20;
+        by("other").dispatchEvent(new Event("change"));
+        found.push(explorer.foremost.map((run) => run.label), explorer.layout.charts.at(-1).plot.series.length - 1);
+        by("runs-few").click();
+        return [...found, explorer.shown.length, by("runs").querySelectorAll("input:checked").length];
+        """,
+        tmp_path,
+    )
+    assert told == [24, ["run0", "run1"], ["run0", "run20"], 24, 4, 4]

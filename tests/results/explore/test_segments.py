@@ -108,14 +108,18 @@ def test_the_pointer_and_the_table_tell_the_segments_of_a_job(run: Any, width: i
         width=width,
     )
     first, second, third, whole, less, only, nothing = (one.replace("\u00a0", " ") for one in told["hovered"])
-    assert first.endswith("ran 12 hattempt 1 of 3: ran 2 h on 4 hosts, completed killed")
+    assert first.endswith(
+        "got 4 hosts for 12 h, completed successfullyattempt 1 of 3: ran 2 h on 4 hosts, completed killed"
+    )
     assert second.endswith("attempt 2 of 3, limit 4 h: ran 4 h on 4 hosts, completed walltime reached")
     assert third.endswith("attempt 3 of 3, limit 8 h: ran 6 h on 4 hosts, completed successfully")
-    assert whole.endswith("ran 7 hpart 1 of 2: ran 3 h on 4 hosts, completed killed")
+    assert whole.endswith(
+        "got 2 to 4 hosts for 7 h, completed successfullypart 1 of 2: ran 3 h on 4 hosts, completed killed"
+    )
     assert less.endswith(
         "part 2 of 2, resized 4 → 2 units at day 0 05:00:00: ran 4 h on 2 hosts, completed successfully"
     )
-    assert only.endswith("ran 60 min")
+    assert only.endswith("got 2 hosts for 60 min, completed successfully")
     assert nothing == ""
     assert told["inside"] == [True, True]
     rows = [[cell.replace("\u00a0", " ") for cell in row] for row in told["rows"]]

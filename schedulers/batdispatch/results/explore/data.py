@@ -15,21 +15,22 @@ from numpy.typing import NDArray
 
 from batdispatch.core.hostsets import Intervals
 from batdispatch.results.columns import Floats
+from batdispatch.results.explore.asking import Asking
 from batdispatch.results.explore.decided import decided
 from batdispatch.results.explore.segments import segment_columns
 from batdispatch.results.explore.streams import Whole, folded, steps, written
 from batdispatch.results.runs import Run, has_network
-from batdispatch.results.sites import Sites
 
 #: Most rows of a chart: of larger machines, several hosts share a row, which is less than a pixel anyway. Where a map
 #: shows each host, none do.
 MAX_ROWS = 2048
 #: Most segments of a page; a browser draws them all within a frame or two.
 MAX_SEGMENTS = 2_000_000
+_NOTHING = Asking()
 
 
 def explored(
-    runs: Sequence[Run], users: Mapping[str, str], add: Callable[[Table], Mapping[str, Any]] | None = None
+    runs: Sequence[Run], asking: Mapping[str, Asking], add: Callable[[Table], Mapping[str, Any]] | None = None
 ) -> dict[str, Any] | None:
     """Return what the page's script reads, of types that JSON has; None: no run has a job, or all have too many.
 
@@ -37,7 +38,7 @@ def explored(
 
     Args:
         runs: in the order of the page.
-        users: id of a job, with or without its workload -> its user, of jobs whose user is known.
+        asking: id of a job, with or without its workload -> what it asked for, of jobs of which that is known.
         add: says what else the script reads.
     """
     chosen: list[Run] = []
@@ -48,7 +49,7 @@ def explored(
             left -= len(run.columns)
     if not any(len(run.columns) for run in chosen):
         return None
-    table = Table(chosen, users)
+    table = Table(chosen, asking)
     return {
         **written([table.jobs(), *map(table.run, range(len(chosen)))]),
         **(add(table) if add is not None else {}),
@@ -62,6 +63,8 @@ def explored(
         "names": table.texts,
         "prefix": table.prefix,
         "users": table.users,
+        "queues": table.queues,
+        "needs": table.needs,
         "runs": [run.label for run in chosen],
         "left_out": [run.label for run in runs if run not in chosen],
     }
@@ -77,7 +80,7 @@ class Table:
         places: of each run, the place in the table of each of its logical jobs, int64 [logical job].
     """
 
-    def __init__(self, runs: Sequence[Run], users: Mapping[str, str]) -> None:
+    def __init__(self, runs: Sequence[Run], asking: Mapping[str, Asking]) -> None:
         self.runs = runs
         self.hosts = max(1, *(_hosts(run) for run in runs))
         self.scale = 1 if any(map(has_network, runs)) else -(-self.hosts // MAX_ROWS)
@@ -125,10 +128,10 @@ class Table:
             took = self.time(run.columns.finish_time[ran]) - self.time(run.columns.starting_time[ran])
             self._usual[places[run.lineage.job[ran]]] = took
         sorted_ids = list(ids)
-        known = [_user(users, sorted_ids[index]) for index in order.tolist()]
-        self.users = sorted(set(known))
-        place = {name: index for index, name in enumerate(self.users)}
-        self._user = np.array([place[name] for name in known], dtype=np.int64)
+        known = [_asking(asking, sorted_ids[index]) for index in order.tolist()]
+        self.users, self._user = _coded([one.user for one in known])
+        self.queues, self._queue = _coded([one.queue for one in known])
+        self.needs, self._needs = _coded([one.needs for one in known])
         named = [names[index] for index in order.tolist()]
         self._numbers = _numbers(named)
         #: Names of the jobs, unless all are plain numbers.
@@ -141,6 +144,8 @@ class Table:
         yield "usual", self._usual
         yield "units", self._units
         yield "user", self._user
+        yield "queue", self._queue
+        yield "needs", self._needs
         if self._numbers is not None:
             yield "name", folded(steps(self._numbers))
 
@@ -186,9 +191,16 @@ class Table:
         return np.rint((seconds - self.begin) * self.second).astype(np.int64)
 
 
-def _user(users: Mapping[str, str], full: str) -> str:
+def _asking(known: Mapping[str, Asking], full: str) -> Asking:
     # Jobs of a workload may carry its name, or not.
-    return users.get(full) or users.get(full.partition("!")[2], "")
+    return known.get(full) or known.get(full.partition("!")[2]) or _NOTHING
+
+
+def _coded(texts: Sequence[str]) -> tuple[list[str], Whole]:
+    """Return the different texts in order, and of each text its place among them."""
+    different = sorted(set(texts))
+    place = {text: index for index, text in enumerate(different)}
+    return different, np.array([place[text] for text in texts], dtype=np.int64)
 
 
 def _times(run: Run) -> tuple[Floats, Floats, Floats]:
@@ -229,11 +241,3 @@ def _numbers(names: Sequence[str]) -> Whole | None:
     ):
         return None
     return np.array([int(name) for name in names], dtype=np.int64)
-
-
-def users_of_runs(runs: Sequence[Run], sites: Sites) -> dict[str, str]:
-    """Return id -> user of the jobs of the workloads that are where the runs say, and are unchanged."""
-    found: dict[str, str] = {}
-    for run in {(run.result.workload.path, run.result.workload.sha256): run for run in runs}.values():
-        found |= sites.users(run)
-    return found

@@ -11,8 +11,9 @@ import msgspec
 from markupsafe import Markup
 
 from batdispatch.core.job import FINAL_STATES
+from batdispatch.results.explore.asking import asking
 from batdispatch.results.explore.bundle import bundled
-from batdispatch.results.explore.data import MAX_SEGMENTS, explored, users_of_runs
+from batdispatch.results.explore.data import MAX_SEGMENTS, explored
 from batdispatch.results.explore.families import families
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
@@ -46,7 +47,7 @@ def explorer(
         sites: where their machines and workloads are.
         shared: by label, of runs on shared nodes or with licences.
     """
-    data = explored(runs, users_of_runs(runs, sites), lambda table: families(table, sites, shared))
+    data = explored(runs, asking(runs, sites), lambda table: families(table, sites, shared))
     if data is None:
         return None
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

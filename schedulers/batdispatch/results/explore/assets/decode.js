@@ -39,7 +39,7 @@ export async function readColumns(header) {
  */
 export async function readTable(header) {
   const [jobs, ...tables] = await readColumns(header);
-  const { walltime, usual, units, user } = jobs;
+  const { walltime, usual, units, user, queue, needs: needed } = jobs;
   const submission = addUp(jobs.submission);
   const numbers = header.names ? null : addUp(jobs.name.map(unfold));
   const count = submission.length;
@@ -72,5 +72,5 @@ export async function readTable(header) {
     });
     return run;
   });
-  return { ...header, columns: jobs, count, submission, walltime, units, user, name, runs, length: (header.end - header.begin) * header.second };
+  return { ...header, columns: jobs, count, submission, walltime, units, user, queue, needed, name, runs, length: (header.end - header.begin) * header.second };
 }

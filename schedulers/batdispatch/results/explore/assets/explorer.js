@@ -2,21 +2,22 @@
 
 import { colourings } from "./classes.js";
 import { CURVES } from "./curves/all.js";
+import { above } from "./numbers.js";
 import { View } from "./view.js";
 
-/** Most runs in view at first. */
-const MOST_SHOWN = 4;
+/** Most runs in view at first, and most that have a colour of their own in the curves. */
+const MOST_SHOWN = 4, MOST_COLOURS = 6;
 
 /**
  * The state. Parts change it through its methods alone, and hear of it by `on`, after these events:
  * `view` (what stretch of time), `runs` (which are in view), `filter` (which jobs are chosen), `pair` (which two runs are compared), `job`
- * (which one is looked at), `colour` (what colours stand for), and `frame`: the charts have been painted.
+ * (which one is looked at), `instant` (which one is), `colour` (what colours stand for), and `frame`: the charts have been painted.
  */
 export class Explorer extends EventTarget {
   /** `reasons` has by label of a run and full id of a job why it waited. */
   constructor(table, reasons) {
     super();
-    Object.assign(this, { table, reasons, job: -1 });
+    Object.assign(this, { table, reasons, job: -1, instant: null });
     this.view = new View(table, () => this.tell("view"));
     this.shown = table.runs.slice(0, MOST_SHOWN);
     this.chosen = new Uint8Array(table.count).fill(1);
@@ -33,6 +34,18 @@ export class Explorer extends EventTarget {
 
   on(events, act) {
     for (const event of events) this.addEventListener(event, act);
+  }
+
+  /** The runs in view that stand out: all, or of many the two that are compared. */
+  get foremost() {
+    const { shown, base, other } = this;
+    const pair = shown.filter((run) => run === base || run === other);
+    return shown.length <= MOST_COLOURS ? shown : pair.length ? pair : shown.slice(0, 1);
+  }
+
+  /** Have the first few runs in view. */
+  showFew() {
+    this.showRuns(this.table.runs.slice(0, MOST_SHOWN));
   }
 
   showRuns(runs) {
@@ -65,6 +78,21 @@ export class Explorer extends EventTarget {
     this.job = job;
     if (job >= 0 && move) this.bring(job);
     this.tell("job");
+  }
+
+  /** Look at the next chosen job in order of submission, or at the one before; first at the first one that comes while in view. */
+  step(by) {
+    const { table, view, chosen } = this;
+    let job = this.job + by;
+    if (this.job < 0) job = above(table.submission, view.from - 1e-9) - (by < 0 ? 1 : 0);
+    while (job >= 0 && job < table.count && !chosen[job]) job += by;
+    if (job >= 0 && job < table.count) this.choose(job, true);
+  }
+
+  /** Look at a time of the table; null: at none. */
+  lookAt(time) {
+    this.instant = time;
+    this.tell("instant");
   }
 
   /** Bring all of a job into view, unless it is there and large enough to be seen. */

@@ -1,4 +1,4 @@
-// Which jobs are chosen: by user, size and run time. The others turn pale and do not count.
+// Which jobs are chosen: by user, queue, size and run time. The others turn pale and do not count.
 
 import { LENGTHS, classOf, sizeClasses } from "./classes.js";
 import { element, fill, make } from "./dom.js";
@@ -17,13 +17,16 @@ export class Filters {
     const users = table.users.filter(Boolean);
     element("user").disabled = !users.length;
     element("users").append(...users.slice(0, MOST_USERS).map((name) => make("option", "", { value: name })));
-    for (const name of ["size", "length", "user"]) element(name).addEventListener("change", () => this.apply());
+    this.queues = table.queues.filter(Boolean);
+    fill("queue", ["any queue", ...this.queues]);
+    element("queue").parentElement.hidden = !this.queues.length;
+    for (const name of ["size", "length", "queue", "user"]) element(name).addEventListener("change", () => this.apply());
     element("reset").addEventListener("click", () => this.reset());
   }
 
   reset() {
     element("user").value = "";
-    element("size").selectedIndex = element("length").selectedIndex = 0;
+    for (const name of ["size", "length", "queue"]) element(name).selectedIndex = 0;
     this.apply();
   }
 
@@ -36,7 +39,7 @@ export class Filters {
   apply() {
     const { table } = this.explorer;
     const name = element("user").value.trim();
-    const tests = [this.#user(name), this.#size(), this.#length()].filter(Boolean);
+    const tests = [this.#user(name), this.#queue(), this.#size(), this.#length()].filter(Boolean);
     const chosen = new Uint8Array(table.count).map((_, job) => (tests.every((test) => test(job)) ? 1 : 0));
     const left = chosen.reduce((sum, one) => sum + one, 0);
     let said = `${number(left)} of ${number(table.count)} jobs are shown in colour, and count in the curves.`;
@@ -50,6 +53,12 @@ export class Filters {
     const { table } = this.explorer;
     const user = table.users.indexOf(name);
     return name && ((job) => table.user[job] === user);
+  }
+
+  #queue() {
+    const { table } = this.explorer;
+    const place = element("queue").selectedIndex - 1, queue = table.queues.indexOf(this.queues[place]);
+    return place >= 0 && ((job) => table.queue[job] === queue);
   }
 
   #size() {

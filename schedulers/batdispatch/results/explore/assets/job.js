@@ -1,5 +1,6 @@
 // What is known about the job that is looked at: what it asked for, and what became of it under each run.
 
+import { asked, ending, whose } from "./asked.js";
 import { element, make } from "./dom.js";
 import { lineageOf, ranFor } from "./lineage.js";
 import { key } from "./look.js";
@@ -9,22 +10,23 @@ import { duration, moment, number } from "./words.js";
 const THRESHOLD = 10;
 
 export function tellOfJob(explorer) {
+  element("job-before").addEventListener("click", () => explorer.step(-1));
+  element("job-next").addEventListener("click", () => explorer.step(1));
+  element("job-close").addEventListener("click", () => explorer.choose(-1));
   explorer.on(["job"], () => {
     const { table, view, job } = explorer;
     element("job").hidden = job < 0;
     if (job < 0) return;
-    const user = table.users[table.user[job]];
-    const limit = table.walltime[job] ? ` for at most ${duration(table.walltime[job] - 1)}` : "";
     element("job-title").textContent = `Job ${table.name(job)}`;
     element("job-asked").textContent =
-      `Submitted ${moment(view.seconds(table.submission[job]), 0)}${user ? ` by ${user}` : ""}, ` +
-      `asked for ${number(table.units[job])} units${limit}.`;
+      [`Submitted ${moment(view.seconds(table.submission[job]), 0)}`, whose(table, job)].filter(Boolean).join(", ") +
+      `, asked for ${asked(table, job)}.`;
     element("job-rows").replaceChildren(...table.runs.flatMap((run) => [row(explorer, run, job), ...segmentRows(explorer, run, job)]));
   });
 }
 
 function row({ table, view, reasons }, run, job) {
-  const state = ["not in this run", ...table.states][run.state[job]].toLowerCase().replaceAll("_", " ");
+  const state = ending(table, run, job);
   const name = make("th", [key(run), run.label], { scope: "row" });
   const first = run.of[job], segments = run.of[job + 1] - first;
   if (!segments) return make("tr", [name, make("td", state, { colspan: 5 })]);

@@ -4,12 +4,15 @@ import { CHARTS } from "./charts/all.js";
 import { element } from "./dom.js";
 import { dark } from "./look.js";
 
+/** With more runs in view, their charts stand closer together. */
+const FEW = 4;
+
 export class Layout {
   /** `kinds`: functions of the explorer that return charts, from top to bottom. */
   constructor(explorer, kinds) {
     Object.assign(this, { explorer, kinds, place: element("charts"), charts: [], width: 0, due: false });
-    explorer.on(["runs"], () => this.lay());
-    explorer.on(["view", "filter", "pair", "job", "colour"], () => this.redraw());
+    explorer.on(["runs", "pair"], () => this.lay());
+    explorer.on(["view", "filter", "job", "colour"], () => this.redraw());
     dark.addEventListener("change", () => this.lay());
     new ResizeObserver(() => this.resize()).observe(this.place);
     this.lay();
@@ -18,6 +21,7 @@ export class Layout {
   lay() {
     for (const chart of this.charts) chart.destroy();
     this.charts = this.kinds.flatMap((charts) => charts(this.explorer));
+    this.place.classList.toggle("many", this.explorer.shown.length > FEW);
     this.place.replaceChildren(...this.charts.map((chart) => chart.figure));
     this.width = 0;
     this.resize();

@@ -13,6 +13,9 @@ export function line(run) {
   return { stroke: SERIES[run.index % SERIES.length], dash: run.index >= SERIES.length ? [6, 3] : undefined };
 }
 
+/** Return how the line of a run looks that is there to compare others with. */
+export const faintLine = () => ({ stroke: ink("--line"), width: 1 });
+
 /** Return the spot of colour that stands beside the name of a run or a class. */
 export const spot = (colour) => make("span", "", { class: "key", style: `background: ${colour}` });
 export const key = (run) => spot(line(run).stroke);

@@ -1,4 +1,4 @@
-// Moving along the time axis by keys and buttons, and what is in view in words.
+// Moving along the time axis and from job to job by keys and buttons, and what is in view in words.
 
 import { element } from "./dom.js";
 import { DAY, HOUR, duration, moment } from "./words.js";
@@ -14,6 +14,13 @@ export function navigate(explorer) {
     "=": () => view.zoom(0.5),
     "-": () => view.zoom(2),
     Home: () => view.showAll(),
+    n: () => explorer.step(1),
+    p: () => explorer.step(-1),
+    m: () => explorer.lookAt((view.from + view.to) / 2),
+    Escape: () => {
+      explorer.choose(-1);
+      explorer.lookAt(null);
+    },
   };
   const buttons = { left: "ArrowLeft", right: "ArrowRight", in: "+", out: "-", all: "Home" };
   for (const [name, key] of Object.entries(buttons)) element(name).addEventListener("click", keys[key]);

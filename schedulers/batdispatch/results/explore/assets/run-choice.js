@@ -1,4 +1,4 @@
-// Which runs are in view: a box for each.
+// Which runs are in view: a box for each, and all or a few at once.
 
 import { element, make } from "./dom.js";
 import { key } from "./look.js";
@@ -18,6 +18,8 @@ export function offerRuns(explorer) {
     place.append(make("label", [box, key(run), run.label]));
     return box;
   });
+  element("runs-all").addEventListener("click", () => explorer.showRuns(table.runs));
+  element("runs-few").addEventListener("click", () => explorer.showFew());
   const tick = () => boxes.forEach((box, index) => (box.checked = explorer.shown.includes(table.runs[index])));
   explorer.on(["runs"], tick);
   tick();

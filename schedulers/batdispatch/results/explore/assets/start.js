@@ -19,6 +19,7 @@ import { readTable } from "./decode.js";
 import { Explorer } from "./explorer.js";
 import { Filters } from "./filters.js";
 import { listenToFind } from "./find.js";
+import { tellOfInstants } from "./instant.js";
 import { tellOfJob } from "./job.js";
 import { Layout } from "./layout.js";
 import { navigate } from "./navigation.js";
@@ -45,6 +46,7 @@ export async function begin(extend = () => ({ first: [], last: [] })) {
   navigate(explorer);
   new Strip(explorer);
   tellOfJob(explorer);
+  tellOfInstants(explorer);
   new Pair(explorer);
   const { first, last } = await extend(explorer);
   explorer.layout = new Layout(explorer, [...first, ...CHARTS, ...last]);

@@ -2,7 +2,7 @@
 
 import { CURVES } from "../curves/all.js";
 import { make } from "../dom.js";
-import { LEFT, RIGHT, ink, line } from "../look.js";
+import { LEFT, RIGHT, faintLine, ink, key, line } from "../look.js";
 import { points, shape } from "../svg.js";
 import { timeAxis, valueAxis } from "./axes.js";
 import { roundMarks } from "./marks.js";
@@ -21,26 +21,33 @@ export function curveCharts(explorer) {
 export class CurveChart {
   constructor(explorer, curve) {
     Object.assign(this, { explorer, curve, title: curve.title, plot: null });
+    const { shown, foremost } = explorer;
+    // What is drawn last is on top.
+    this.runs = [...shown.filter((run) => !foremost.includes(run)), ...foremost];
     this.box = make("div", "", { class: "curve" });
     this.caption = make("figcaption", [make("strong", curve.title), `: ${curve.about(explorer.table)}`]);
-    this.figure = make("figure", [this.caption, this.box]);
+    this.peaks = curve.peaks ? foremost.map((run) => this.#peak(run)) : [];
+    const peaks = this.peaks.length ? [make("div", ["Highest in view:", ...this.peaks.map(({ button }) => button)], { class: "explore-bar" })] : [];
+    this.figure = make("figure", [this.caption, ...peaks, this.box]);
+    this.box.addEventListener("click", () => this.#lookAt());
   }
 
   resize(width) {
     this.destroy();
     this.stretches = Math.max(50, Math.min(MOST_POINTS, Math.floor((width - LEFT - RIGHT) / WIDTH_OF_POINT)));
-    this.plot = new uPlot(this.#options(width), [[], ...this.explorer.shown.map(() => [])], this.box);
+    this.plot = new uPlot(this.#options(width), [[], ...this.runs.map(() => [])], this.box);
   }
 
   paint(from, to) {
     const { explorer, curve, stretches } = this;
     const step = (to - from) / stretches, scale = curve.scale(explorer.table);
     const x = Array.from({ length: stretches }, (_, index) => explorer.view.seconds(from + (index + 0.5) * step));
-    const values = explorer.shown.map((run) => {
+    const values = this.runs.map((run) => {
       const means = explorer.level(curve, run)?.means(from, to, stretches) ?? x.map(() => null);
       return means.map((value) => (value === null ? null : value * scale));
     });
     this.plot.setData([x, ...values]);
+    for (const peak of this.peaks) peak.update(from, to);
   }
 
   vector(width) {
@@ -53,7 +60,8 @@ export class CurveChart {
     const marks = roundMarks(min, max, 4).map((value) => [place(0, value)[1], curve.format(value)]);
     group.append(valueAxis(marks, width, VECTOR_HEIGHT), timeAxis(explorer.view, width, VECTOR_HEIGHT));
     lines.forEach((values, index) => {
-      const { stroke, dash = [] } = line(explorer.shown[index]);
+      const run = this.runs[index];
+      const { stroke, dash = [] } = explorer.foremost.includes(run) ? line(run) : faintLine();
       const drawn = { fill: "none", stroke, "stroke-width": 1.2, "stroke-dasharray": dash.join(" ") || "none" };
       for (const piece of pieces(x, values, curve.sparse)) group.append(shape("polyline", { points: points(piece.map((one) => place(...one))), ...drawn }));
     });
@@ -87,19 +95,44 @@ export class CurveChart {
         { ...axis, size: 26, incrs: TIME_MARKS, space: 90, values: marks },
         { ...axis, size: LEFT, space: 28, values: (_, values) => values.map(curve.format) },
       ],
-      series: [{}, ...explorer.shown.map((run) => this.#series(run))],
+      series: [{}, ...this.runs.map((run) => this.#series(run))],
       hooks: { setSelect: [(plot) => this.#zoom(plot)], setCursor: [(plot) => this.#read(plot)] },
     };
   }
 
   #series(run) {
-    const points = { show: this.curve.sparse ? undefined : false, size: 4 };
-    return { label: run.label, width: 1.5, ...line(run), spanGaps: this.curve.sparse, points };
+    const foremost = this.explorer.foremost.includes(run);
+    const points = { show: this.curve.sparse && foremost ? undefined : false, size: 4 };
+    return { label: run.label, width: 1.5, ...(foremost ? line(run) : faintLine()), spanGaps: this.curve.sparse, points };
+  }
+
+  /** Return a button that says where a run's line is highest, and looks at that moment. */
+  #peak(run) {
+    const { explorer, curve } = this;
+    const said = make("span"), button = make("button", [key(run), said], { type: "button" });
+    let peak = null;
+    button.addEventListener("click", () => explorer.lookAt(peak.time));
+    const update = (from, to) => {
+      peak = explorer.level(curve, run).peak(from, to);
+      said.textContent = `${run.label} ${curve.format(peak.value)}, ${moment(explorer.view.seconds(peak.time), explorer.view.span)}`;
+    };
+    return { button, update };
+  }
+
+  /** Look at the moment where the pointer is, unless it zooms. */
+  #lookAt() {
+    const { explorer, plot } = this;
+    const { from, to } = explorer.view;
+    const { left } = plot.cursor;
+    if (left >= 0 && !this.zoomed) explorer.lookAt(from + (left / plot.over.clientWidth) * (to - from));
+    this.zoomed = false;
   }
 
   #zoom(plot) {
     const { left, width } = plot.select;
     if (width < 4) return;
+    // The click that ends the drag is not meant for a moment.
+    this.zoomed = true;
     const { table, view } = this.explorer;
     const ends = [left, left + width].map((at) => (plot.posToVal(at, "x") - table.begin) * table.second);
     plot.setSelect({ width: 0, height: 0 }, false);
@@ -112,8 +145,8 @@ export class CurveChart {
     const index = plot.cursor.idx;
     caption.dataset.value = "";
     if (index == null) return;
-    const values = plot.data.slice(1).map((values) => (values[index] == null ? "none" : curve.format(values[index])));
-    const said = explorer.shown.map((run, place) => `${run.label} ${values[place]}`).join(", ");
+    const values = explorer.foremost.map((run) => plot.data[1 + this.runs.indexOf(run)][index]);
+    const said = explorer.foremost.map((run, place) => `${run.label} ${values[place] == null ? "none" : curve.format(values[place])}`).join(", ");
     caption.dataset.value = `${moment(plot.data[0][index], explorer.view.span)}: ${said}`;
   }
 }

@@ -10,7 +10,7 @@ import { AXIS, ganttAxes, ganttVector } from "./gantt-vector.js";
 import { hideTip, showTip } from "./tip.js";
 
 /** Height of each chart, px, by how many there are. */
-const HEIGHTS = [300, 220, 160, 120];
+const HEIGHTS = [300, 220, 160, 120, 96, 80, 64];
 /** Jobs that the filters leave out. */
 const PALE = { light: "#eceff2", dark: "#26313a" };
 /** A pointer that moves less, px, clicks. */

@@ -1,5 +1,6 @@
 // What a job asked, waited and got, beside the pointer.
 
+import { asked, ending, whose } from "../asked.js";
 import { element, make } from "../dom.js";
 import { ranFor } from "../lineage.js";
 import { duration, number } from "../words.js";
@@ -21,14 +22,19 @@ export function showText(content, event) {
 /** Show what became of a job (-1: of none) in a run, and `part`: what is under the pointer of a job in several segments. */
 export function showTip(table, run, job, event, part = "") {
   if (job < 0) return hideTip();
-  const user = table.users[table.user[job]];
-  const limit = table.walltime[job] ? ` for ${duration(table.walltime[job] - 1)}` : "";
   const took = ranFor(run, job) / table.second;
+  const held = run.held.subarray(run.of[job], run.of[job + 1]);
+  const [fewest, most] = [Math.min(...held), Math.max(...held)];
+  const hosts = `${fewest < most ? `${number(fewest)} to ` : ""}${number(most)} ${most === 1 ? "host" : "hosts"}`;
   const said = [
     make("strong", table.name(job)),
-    ` ${user ? `of ${user}, ` : ""}${number(table.units[job])} units${limit}`,
+    ` ${whose(table, job)}`,
     make("br"),
-    `waited ${duration(run.wait[job] / table.second)}, ran ${duration(took)}`,
+    `asked ${asked(table, job)}`,
+    make("br"),
+    `waited ${duration(run.wait[job] / table.second)}`,
+    make("br"),
+    `got ${hosts} for ${duration(took)}, ${ending(table, run, job)}`,
   ];
   if (part) said.push(make("br"), part);
   showText(said, event);

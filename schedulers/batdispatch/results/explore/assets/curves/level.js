@@ -29,6 +29,18 @@ export class Level {
     return place < 0 ? 0 : this.area[place] + this.after[place] * (moment - this.at[place]);
   }
 
+  /** Return the highest level between two moments, and when it is first reached. */
+  peak(from, to) {
+    let place = above(this.at, from) - 1;
+    const found = { time: from, value: place < 0 ? 0 : this.after[place] };
+    for (place++; place < this.at.length && this.at[place] < to; place++) {
+      // Of several changes at one moment, the last one counts.
+      const last = place + 1 === this.at.length || this.at[place + 1] > this.at[place];
+      if (last && this.after[place] > found.value) Object.assign(found, { time: this.at[place], value: this.after[place] });
+    }
+    return found;
+  }
+
   /** Return the mean level of each of some stretches of equal length between two moments. */
   means(from, to, stretches) {
     const length = (to - from) / stretches;

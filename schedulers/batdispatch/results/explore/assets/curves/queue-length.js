@@ -17,4 +17,5 @@ export const queueLength = {
   scale: () => 1,
   range: () => null,
   format: number,
+  peaks: true,
 };
