@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from batdispatch.results.report.losses import losers
+from batdispatch.results.report.moved import losing
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import RunSpec, execute
@@ -143,7 +147,7 @@ def test_zoom_find_filter_and_compare(runs: list[Any], page: str, tmp_path: Path
     if "filtered" in told:
         assert told["filtered"][0] == told["filtered"][1] > 0
     assert told["all"]
-    assert told["legend"] == "waits lesssamewaits longer"
+    assert told["legend"] == "waits lesssamewaits longersame wait, other hosts"
 
 
 @needs_browser
@@ -327,3 +331,59 @@ def test_of_many_runs_in_view_the_compared_two_stand_out(write_jobs: Any, tmp_pa
         tmp_path,
     )
     assert told == [24, ["run0", "run1"], ["run0", "run20"], 24, 4, 4]
+
+
+@needs_browser
+def test_each_job_of_a_pair_says_why_it_waits_longer(runs: list[Any], page: str, tmp_path: Path) -> None:
+    told = browse(
+        page,
+        BEGIN
+        + """
+        const read = (id) => [...by(id).querySelectorAll("button")].map((button) => {
+          const next = button.closest("tr").nextElementSibling;
+          return [button.textContent, next && next.cells.length === 1 ? next.textContent : ""];
+        });
+        const found = [read("winners"), read("losers"), by("pair-unexplained").hidden];
+        by("base").selectedIndex = 1;
+        by("other").selectedIndex = 0;
+        by("other").dispatchEvent(new Event("change"));
+        return [...found, read("winners"), read("losers")];
+        """,
+        tmp_path,
+    )
+    fcfs, easy = runs
+    for label, (run, other), listed in (("fcfs", (fcfs, easy), told[0]), ("easy", (easy, fcfs), told[1])):
+        assert [f"w0!{name}" for name, _ in listed] == losing(run, other)
+        assert listed
+        for _, why in listed:
+            assert why.startswith(f"Under {label}: Waited ")
+    assert told[2]
+    # The other way round, winners have lost, and each has the reason that it had.
+    assert told[3:] == [told[1], told[0]]
+
+
+@needs_browser
+def test_a_mean_change_has_an_interval_where_batches_are_independent(page: str, tmp_path: Path) -> None:
+    generator = np.random.default_rng(4)
+    alone = generator.normal(-100, 50, 400)
+    together = alone + 300 * np.sin(np.arange(400) / 60)
+    told = browse(
+        page,
+        BEGIN
+        + f"""
+        const said = (values) => {{
+          // Waits under both runs that make such changes.
+          table.runs[1].wait = table.runs[0].wait.map((wait, job) => wait + values[job] * table.second);
+          explorer.compare(table.runs[0], table.runs[1]);
+          return by("pair-said").textContent.replaceAll("\u00a0", " ");
+        }};
+        return [said({alone.tolist()}), said({together.tolist()})];
+        """,
+        tmp_path,
+    )
+    means = alone.reshape(20, 20).mean(axis=1)
+    ends = stats.t.interval(0.95, 19, means.mean(), stats.sem(means))
+    found = re.search(r"95 % interval of \u2212([\d.]+) s to \u2212([\d.]+) s by means", told[0])
+    assert found is not None, told[0]
+    assert [-float(found[1]), -float(found[2])] == pytest.approx(ends, abs=0.5)
+    assert "no interval: these jobs tell of one stretch of time" in told[1]

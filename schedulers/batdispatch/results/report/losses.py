@@ -112,19 +112,18 @@ def begin_losers(
     best = best_of(runs)
     if best is None:
         return "", []
-    base = _started(best)
+    base = started(best)
     found = []
     for run in runs:
-        recording = recording_of(run.folder)
-        if recording is None or run is best or not _comparable(run) or run.metrics.get(METRIC) is None:
+        if recording_of(run.folder) is None or run is best or not _comparable(run) or run.metrics.get(METRIC) is None:
             continue
-        loser = _loser(run, base, recording, most, workers)
+        loser = _loser(run, base, most, workers)
         if loser is not None:
             found.append(loser)
     return best.label, found
 
 
-def _started(run: Run) -> pd.DataFrame:
+def started(run: Run) -> pd.DataFrame:
     """Return the logical jobs that started: id, start, wait (s) and bounded slowdown here."""
     jobs = run.logical
     started = jobs.ran
@@ -139,10 +138,8 @@ def _started(run: Run) -> pd.DataFrame:
     ).drop_duplicates("job")
 
 
-def _loser(
-    run: Run, best: pd.DataFrame, recording: Path, most: int, workers: Executor | None
-) -> Callable[[], Loser] | None:
-    both = _started(run).merge(best, on="job", suffixes=("", "_best"))
+def _loser(run: Run, best: pd.DataFrame, most: int, workers: Executor | None) -> Callable[[], Loser] | None:
+    both = started(run).merge(best, on="job", suffixes=("", "_best"))
     both["difference"] = both["slowdown"] - both["slowdown_best"]
     total = float(both["difference"].sum())
     if not total > 1e-9 * len(both):
@@ -155,21 +152,11 @@ def _loser(
     difference = number(total / len(both))
     columns = [worst[name].tolist() for name in ("job", "difference", "slowdown", "slowdown_best", "wait", "wait_best")]
     jobs = len(both)
-    placement = placement_of(run.result)
-    task = partial(
-        explained,
-        recording,
-        _segments(run, columns[0]),
-        worst["start"].tolist(),
-        placement=placement,
-        machine=machine_of(run.folder, run.result) if placement else None,
-        predictions=predictions_of(run.result),
-    )
-    begun = None if workers is None else workers.submit(task)
+    finish = begin_explained(run, columns[0], worst["start"].tolist(), workers)
 
     def finished() -> Loser:
         try:
-            reasons, note = task() if begun is None else begun.result()
+            reasons, note = finish()
         except BrokenExecutor:
             reasons, note = [], "Its recorded decisions could not be followed: the process that did so died."
         losses = [
@@ -187,6 +174,32 @@ def _loser(
         return Loser(run.label, str(run.folder), difference, jobs, share, half, losses, note)
 
     return finished
+
+
+def begin_explained(
+    run: Run, jobs: Sequence[str], starts: Sequence[float], workers: Executor | None
+) -> Callable[[], tuple[list[str], str]]:
+    """Return what returns what `explained` does for some jobs of a run that was recorded.
+
+    Args:
+        run: the run.
+        jobs: full ids of logical jobs.
+        starts: when each started first by the jobs file, seconds.
+        workers: where the recording is gone through, meanwhile; None: in this process, when it is asked for.
+    """
+    recording = recording_of(run.folder)
+    assert recording is not None, "only recorded runs are explained"
+    placement = placement_of(run.result)
+    task = partial(
+        explained,
+        recording,
+        _segments(run, jobs),
+        starts,
+        placement=placement,
+        machine=machine_of(run.folder, run.result) if placement else None,
+        predictions=predictions_of(run.result),
+    )
+    return task if workers is None else workers.submit(task).result
 
 
 def explained(

@@ -22,6 +22,7 @@ from batdispatch.results.report import comparison, losses, style
 from batdispatch.results.report.attempts_table import attempt_rows
 from batdispatch.results.report.curves import in_panels
 from batdispatch.results.report.maps import atlases
+from batdispatch.results.report.moved import begin_reasons
 from batdispatch.results.report.pictures import MAX_CHARTS, charts, compared_curves, extent
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.sites import Sites
@@ -78,6 +79,7 @@ def render(
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
     best, losers = losses.begin_losers(runs, workers=workers) if explain else ("", [])
+    moved = begin_reasons(runs, workers=workers) if explain else {}
     sites = Sites()
     shared, chart_note = shared_runs(runs, sites)
     if len(runs) > MAX_CHARTS:
@@ -87,7 +89,9 @@ def render(
     curves, drawn = compared_curves(runs, shared), charts(runs, shared)
     # Only now: workers go through the recordings while the pictures are drawn.
     lost = [loser() for loser in losers]
-    reasons = {loser.label: {loss.job: loss.why for loss in loser.losses} for loser in lost}
+    reasons = {label: finish() for label, finish in moved.items()}
+    for loser in lost:
+        reasons.setdefault(loser.label, {}).update((loss.job, loss.why) for loss in loser.losses)
     templates = resources.files("batdispatch.results.report") / "templates"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.filters["breakable"] = _breakable

@@ -28,6 +28,19 @@ export function sizeClasses(units) {
   return limits.slice(0, 6).map(([limit, name], index) => (index === 5 ? [Infinity, name.replace(/ to .*/, " +")] : [limit, name]));
 }
 
+/** Whether a job begins on the same hosts in two runs, or does not run in one of them. */
+function sameHosts(one, other, job) {
+  const [a, b] = [one, other].map((run) => run.of[job]);
+  if (a === one.of[job + 1] || b === other.of[job + 1]) return true;
+  const parts = one.at[a + 1] - one.at[a];
+  if (parts !== other.at[b + 1] - other.at[b]) return false;
+  for (let part = 0; part < parts; part++) {
+    const [left, right] = [one.at[a] + part, other.at[b] + part];
+    if (one.first[left] !== other.first[right] || one.last[left] !== other.last[right]) return false;
+  }
+  return true;
+}
+
 /** Return the ways to colour jobs: name -> {classes: [[colour, name]], of(run, job) -> class}. */
 export function colourings(table, baseline, other) {
   const sizes = sizeClasses(table.units);
@@ -51,10 +64,11 @@ export function colourings(table, baseline, other) {
   }
   if (other) {
     found[`change from ${baseline.label} to ${other.label}`] = {
-      classes: [["#2a66a8", "waits less"], ["#b9c2ca", "same"], ["#c8501e", "waits longer"]],
+      classes: [["#2a66a8", "waits less"], ["#b9c2ca", "same"], ["#c8501e", "waits longer"], ["#e0b93f", "same wait, other hosts"]],
       of: (_, job) => {
         const change = other.wait[job] - baseline.wait[job];
-        return change < -0.5 * table.second ? 0 : change > 0.5 * table.second ? 2 : 1;
+        if (Math.abs(change) > 0.5 * table.second) return change < 0 ? 0 : 2;
+        return sameHosts(baseline, other, job) ? 1 : 3;
       },
     };
   }

@@ -1,6 +1,6 @@
 // Numbers, durations and moments as people read them.
 
-const NBSP = "\u00a0";
+export const NBSP = "\u00a0";
 export const DAY = 86400;
 export const HOUR = 3600;
 const MINUTE = 60;
