@@ -47,7 +47,7 @@ export class CurveChart {
       return means.map((value) => (value === null ? null : value * scale));
     });
     this.plot.setData([x, ...values]);
-    for (const peak of this.peaks) peak.update(from, to);
+    for (const peak of this.peaks) peak.update();
   }
 
   vector(width) {
@@ -110,10 +110,10 @@ export class CurveChart {
   #peak(run) {
     const { explorer, curve } = this;
     const said = make("span"), button = make("button", [key(run), said], { type: "button" });
-    let peak = null;
-    button.addEventListener("click", () => explorer.lookAt(peak.time));
-    const update = (from, to) => {
-      peak = explorer.level(curve, run).peak(from, to);
+    const highest = () => explorer.level(curve, run).peak(explorer.view.from, explorer.view.to);
+    button.addEventListener("click", () => explorer.lookAt(highest().time));
+    const update = () => {
+      const peak = highest();
       said.textContent = `${run.label} ${curve.format(peak.value)}, ${moment(explorer.view.seconds(peak.time), explorer.view.span)}`;
     };
     return { button, update };
