@@ -1,4 +1,6 @@
-"""What backfilling and plans make of jobs that outlive their predictions: the table of docs/dispatchers/parts.md.
+"""What backfilling and plans make of jobs that outlive their predictions.
+
+This makes the table of docs/dispatchers/parts-measured.md.
 
 Usage: ``python benchmarks/corrections.py KTH-SP2-1996-2.1-cln.swf.xz [--hosts 100] [--write]``
 
@@ -33,7 +35,7 @@ EXPECTED = [
     {"prediction": "requested"},
     *({"prediction": "last-two", "correction": rule} for rule in RULES),
 ]
-PAGE = Path(__file__).parents[1] / "docs" / "dispatchers" / "parts.md"
+PAGE = Path(__file__).parents[1] / "docs" / "dispatchers" / "parts-measured.md"
 
 
 def bounded_slowdown(machine: Machine, workload: Workload, dispatcher: str, options: dict[str, str]) -> float:

@@ -24,7 +24,8 @@ from batdispatch.core.lateness import overdue
 Correction = Literal["steps", "doubling", "walltime", "second"]
 #: Those by which a job becomes late only now and then, so that a plan can be made anew each time.
 Growing = Literal["walltime", "steps", "doubling"]
-#: The rule of dispatchers unless told otherwise: on KTH-SP2 it serves backfilling best (docs/dispatchers/parts.md).
+#: The rule of dispatchers unless told otherwise: on KTH-SP2 it serves backfilling best
+#: (docs/dispatchers/parts-measured.md).
 DEFAULT: Growing = "walltime"
 #: What is added to a prediction in turn, s: 1, 5, 15 and 30 minutes, 1, 2, 5, 10, 20, 50 and 100 hours [1].
 STEPS = tuple(60.0 * minutes for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
