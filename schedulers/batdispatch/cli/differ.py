@@ -29,7 +29,8 @@ _columns = option(
     "--columns",
     metavar="FIELD=COLUMN[:UNIT],...",
     default="",
-    help="The job file is a table: which column means what, as in `batdispatch convert`; start or wait is needed.",
+    help="Read the job file as a table, in which these columns mean these fields, written as for "
+    "`batdispatch convert`. There must be a column for start or for wait.",
 )
 _format = option(
     "--format",
@@ -66,13 +67,14 @@ def command() -> None:
     "--log",
     metavar="LOG",
     type=click.Path(path_type=Path),
-    help="The log that was simulated. Default: the job file says itself what its jobs asked for.",
+    help="Read what the jobs asked for from this log, which was simulated. By default, the job file says it itself.",
 )
 @option(
     "--hosts",
     metavar="N",
     type=click.IntRange(1),
-    help="Processors of the machine. Default: as the header of the log or of the job file says.",
+    help="Take this as the number of processors of the machine. By default, the header of the log "
+    "or of the job file says it.",
 )
 @option(
     "--tolerance",
@@ -80,7 +82,7 @@ def command() -> None:
     type=Seconds(0),
     default=0.5,
     show_default=True,
-    help="Up to how many seconds starts count as equal.",
+    help="Count two starts as equal if they differ by at most this many seconds.",
 )
 @_format
 @_columns
@@ -201,7 +203,7 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
     "--hosts",
     metavar="N,...",
     default="",
-    help="Numbers of processors to try. Default: as the log's header says, and the next power of two.",
+    help="Try these numbers of processors. By default, the one that the log's header says, and the next power of two.",
 )
 @option(
     "--threshold",
@@ -209,23 +211,23 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
     type=Seconds(0, min_open=True),
     default=10.0,
     show_default=True,
-    help="Run times below this count as this in the bounded slowdown.",
+    help="Count a run time below this many seconds as this long in the bounded slowdown.",
 )
 @option(
     "--quantile",
     type=click.FloatRange(0, 1),
     default=0.95,
     show_default=True,
-    help="Compute this quantile of the bounded slowdown, 0 to 1.",
+    help="Compute this quantile of the bounded slowdown.",
 )
 @option(
     "--together",
     type=click.IntRange(1, 3),
     default=1,
     show_default=True,
-    help="Make up to this many mistakes at once.",
+    help="Combine up to this many mistakes in one simulation.",
 )
-@option("--published", metavar="X", type=float, help="Mark what comes within 1 % of a published figure.")
+@option("--published", metavar="X", type=float, help="Mark every figure that is within 1 % of this published one.")
 @_format
 @_columns
 @_size

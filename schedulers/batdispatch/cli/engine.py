@@ -42,11 +42,19 @@ if TYPE_CHECKING:
     help="Write jobs.csv, schedule.csv and machine_states.csv into this folder.",
 )
 @option("--enable-dynamic-jobs", is_flag=True, help="Let the scheduler register jobs.")
-@option("--acknowledge-dynamic-jobs", is_flag=True, help="Tell it of the jobs that it registered.")
+@option(
+    "--acknowledge-dynamic-jobs",
+    is_flag=True,
+    help="Tell the scheduler of each job that it registered, once the job is known.",
+)
 @option("--enable-compute-sharing", is_flag=True, help="Let jobs share hosts.")
-@option("--forward-profiles-on-submission", is_flag=True, help="Send each job's profile along.")
-@option("--forward-unknown-events", is_flag=True, help="Send external events of any type.")
-@option("--sched-cfg", metavar="TEXT", default="", help="Hand this text to the scheduler.")
+@option(
+    "--forward-profiles-on-submission",
+    is_flag=True,
+    help="Send each job's profile to the scheduler when the job is submitted.",
+)
+@option("--forward-unknown-events", is_flag=True, help="Send external events of any type to the scheduler.")
+@option("--sched-cfg", metavar="TEXT", default="", help="Hand this text to the scheduler as its configuration.")
 def command(
     platform: str,
     workload: str,

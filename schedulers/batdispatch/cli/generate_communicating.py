@@ -13,40 +13,64 @@ from batdispatch.cli.groups import Command, option
 
 @click.command(cls=Command)
 @output_options
-@option("--platform", metavar="P.xml", type=click.Path(), required=True, help="Machine whose hosts jobs take whole.")
-@option("--jobs", metavar="N", type=int, default=200, show_default=True, help="Number of jobs.")
+@option(
+    "--platform",
+    metavar="P.xml",
+    type=click.Path(),
+    required=True,
+    help="Read the machine whose hosts the jobs take whole from this SimGrid platform.",
+)
+@option("--jobs", metavar="N", type=int, default=200, show_default=True, help="Generate this many jobs (1 to 100,000).")
 @option(
     "--load",
     type=float,
     default=0.7,
     show_default=True,
-    help="Let jobs that take their nominal run time ask for this share of the machine.",
+    help="Choose the arrivals so that jobs that take their nominal run time ask for this share of "
+    "the machine (0.001 to 1,000).",
 )
 @option(
     "--largest",
     type=float,
     default=0.25,
     show_default=True,
-    help="Let the largest jobs want this share of the machine.",
+    help="Let the largest jobs ask for this share of the machine's hosts (0 to 1).",
 )
-@option("--walltime-factor", type=float, default=10.0, show_default=True, help="Walltime over nominal run time.")
-@option("--bandwidth", metavar="BANDWIDTH", default="1GBps", show_default=True, help="Bandwidth of a host's link.")
+@option(
+    "--walltime-factor",
+    type=float,
+    default=10.0,
+    show_default=True,
+    help="Give each job a walltime of this many times its nominal run time (1 to 1,000).",
+)
+@option(
+    "--bandwidth",
+    metavar="BANDWIDTH",
+    default="1GBps",
+    show_default=True,
+    help="Take this as the bandwidth of a host's link when the bytes of the messages are worked "
+    "out, such as 1GBps (10^9 bytes in a second).",
+)
 @option(
     "--intensity",
     type=float,
     default=1.0,
     show_default=True,
-    help="Let a job's busiest host send for this part of the nominal run time.",
+    help="Let a job's busiest host send at --bandwidth for this part of the nominal run time (0.001 to 1,000).",
 )
 @option(
-    "--io-share", type=float, default=0.0, show_default=True, help="Pin this share of the jobs to an I/O node each."
+    "--io-share",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Pin this share of the jobs to an I/O node each (0 to 1).",
 )
 @option(
     "--io-load",
     type=float,
     default=0.1,
     show_default=True,
-    help="Let a pinned job keep its I/O node's link busy for this part of the nominal run time.",
+    help="Let a pinned job keep its I/O node's link busy for this part of the nominal run time (0.001 to 1,000).",
 )
 def command(
     output: Path,

@@ -13,51 +13,90 @@ from batdispatch.cli.groups import Command, option
 
 @click.command(cls=Command)
 @output_options
-@option("--jobs", metavar="N", type=int, default=50, show_default=True, help="Number of jobs. Paper: 50 to 400.")
-@option("--hosts", metavar="N", type=int, default=64, show_default=True, help="Hosts of the machine.")
+@option(
+    "--jobs",
+    metavar="N",
+    type=int,
+    default=50,
+    show_default=True,
+    help="Generate this many jobs (1 to 1,000,000). The paper has 50 to 400.",
+)
+@option(
+    "--hosts",
+    metavar="N",
+    type=int,
+    default=64,
+    show_default=True,
+    help="Generate the jobs for a machine of this many hosts. It must have as many as the largest application runs on.",
+)
 @option(
     "--applications",
     metavar="NAME,...",
     default="cg,jacobi,n-body",
     show_default=True,
-    help="Draw each job's application from these: cg, jacobi, n-body, fs. One named twice comes twice as often.",
+    help="Draw each job's application from these: cg, jacobi, n-body, fs. An application that is "
+    "named twice comes twice as often.",
 )
 @option(
     "--share",
     type=float,
     default=1.0,
     show_default=True,
-    help="Make this share of the jobs malleable. With 0, the same jobs are all rigid.",
+    help="Make this share of the jobs malleable (0 to 1). With 0, the same jobs are all rigid.",
 )
-@option("--gap", metavar="SECONDS", type=float, default=10.0, show_default=True, help="Mean time between two arrivals.")
 @option(
-    "--runtime", metavar="SECONDS", type=float, default=200.0, show_default=True, help="Time of cg and jacobi on 32."
+    "--gap",
+    metavar="SECONDS",
+    type=float,
+    default=10.0,
+    show_default=True,
+    help="Let this much time pass between two arrivals on average (0.001 to 1,000,000 s).",
+)
+@option(
+    "--runtime",
+    metavar="SECONDS",
+    type=float,
+    default=200.0,
+    show_default=True,
+    help="Let cg and jacobi run for this long on 32 hosts (0.001 to 1,000,000 s).",
 )
 @option(
     "--scalability",
     metavar="TEXT",
     default="power:0.7",
     show_default=True,
-    help="How the speed of cg and jacobi depends on their size.",
+    help="Let the speed of cg and jacobi depend on their size in this way: linear, power:EXPONENT, "
+    "amdahl:SERIAL or table:UNITS=SECONDS,...",
 )
 @option(
-    "--nbody-runtime", metavar="SECONDS", type=float, default=1200.0, show_default=True, help="Time of n-body on 16."
+    "--nbody-runtime",
+    metavar="SECONDS",
+    type=float,
+    default=1200.0,
+    show_default=True,
+    help="Let n-body run for this long on 16 hosts (0.001 to 1,000,000 s).",
 )
 @option(
     "--nbody-scalability",
     metavar="TEXT",
     default="power:0",
     show_default=True,
-    help="How the speed of n-body depends on its size.",
+    help="Let the speed of n-body depend on its size in this way, written as for --scalability.",
 )
 @option(
-    "--fs-runtime", metavar="SECONDS", type=float, default=60.0, show_default=True, help="Mean time of fs as submitted."
+    "--fs-runtime",
+    metavar="SECONDS",
+    type=float,
+    default=60.0,
+    show_default=True,
+    help="Let fs run for this long on average, on the size at which it is submitted (0.001 to 1,000,000 s).",
 )
 @option(
     "--walltime-factor",
     metavar="FACTOR",
     type=float,
-    help="Give jobs walltimes: FACTOR times the time on the slowest size, and a minute for resizes.  [default: none]",
+    help="Give each job a walltime: FACTOR times (1 to 1,000) its run time on its slowest size, "
+    "and a minute for resizes. By default, jobs have no walltime.",
 )
 def command(
     output: Path,

@@ -17,34 +17,51 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @output_options
 @option(
-    "--platform", metavar="P.xml", type=click.Path(), help="Machine to fill. Default: --hosts of --cores and --gpus."
+    "--platform",
+    metavar="P.xml",
+    type=click.Path(),
+    help="Fill this machine, a SimGrid platform. By default, the machine has --hosts nodes with "
+    "--cores and --gpus each.",
 )
-@option("--hosts", type=click.IntRange(1, 1_000_000), help="Nodes of the machine.  [default: 1024]")
-@option("--cores", type=click.IntRange(1, 1_000_000), help="Cores of a node.  [default: 8]")
-@option("--gpus", type=click.IntRange(0, 1_000_000), help="GPUs of a node; 0: each job comes once.  [default: 2]")
+@option("--hosts", type=click.IntRange(1, 1_000_000), help="Fill a machine of this many nodes. The default is 1024.")
+@option("--cores", type=click.IntRange(1, 1_000_000), help="Give each node this many cores. The default is 8.")
+@option(
+    "--gpus",
+    type=click.IntRange(0, 1_000_000),
+    help="Give each node this many GPUs. With GPUs each job comes twice, once without and once "
+    "with GPUs; with 0 it comes once. The default is 2.",
+)
 @option(
     "--spread",
     metavar="SECONDS",
     type=float,
     default=10_800.0,
     show_default=True,
-    help="Submit the jobs at an even pace over this time. 0: all at the start.",
+    help="Submit the jobs at an even pace over this time (0 to 31,536,000 s, a year). 0 submits "
+    "all of them at the start.",
 )
-@option("--walltime-factor", type=float, default=1.5, show_default=True, help="Walltime over run time.")
+@option(
+    "--walltime-factor",
+    type=float,
+    default=1.5,
+    show_default=True,
+    help="Give each job a walltime of this many times its run time (1 to 1,000).",
+)
 @option(
     "--gpu-cores-per-node",
     metavar="N",
     type=int,
     default=0,
     show_default=True,
-    help="Let jobs with GPUs ask for one node for each N cores. 0: they may use any number of nodes.",
+    help="Let a job with GPUs ask for one node for each N of its cores. 0 lets it use any number of nodes.",
 )
 @option(
     "--z-rule",
     type=Choice(["ordinary", "alone"]),
     default="ordinary",
     show_default=True,
-    help="Jobs that want the whole machine: like any other, or no later job starts before such a job has ended.",
+    help="Choose how jobs that want the whole machine are treated. ordinary: like any other job. "
+    "alone: no job that was submitted later starts before such a job has ended.",
 )
 def command(
     output: Path,

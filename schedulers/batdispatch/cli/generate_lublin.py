@@ -13,34 +13,59 @@ from batdispatch.cli.groups import Choice, Command, option
 
 @click.command(cls=Command)
 @output_options
-@option("--jobs", type=int, required=True, help="Number of jobs.")
-@option("--hosts", type=int, required=True, help="Hosts of the machine; the model was fitted to 128 to 512.")
-@option("--load", type=float, help="Offered load to reach, such as 0.8. Default: the model's own arrivals.")
+@option("--jobs", type=int, required=True, help="Generate this many jobs (1 to 5,000,000).")
+@option(
+    "--hosts",
+    type=int,
+    required=True,
+    help="Generate the jobs for a machine of this many hosts (1 to 10,000,000). The model was "
+    "fitted to machines of 128 to 512.",
+)
+@option(
+    "--load",
+    type=float,
+    help="Stretch or compress the arrivals so that the jobs offer this load (0.001 to 100), such "
+    "as 0.8 of the machine. By default, the model's own arrivals are kept.",
+)
 @option(
     "--classes",
     type=Choice(["all", "separate"]),
     default="all",
     show_default=True,
-    help="One kind of jobs, or batch and interactive ones side by side.",
+    help="Choose the kinds of jobs. all: jobs of one kind. separate: batch jobs and interactive jobs side by side.",
 )
 @option(
     "--walltimes",
     type=Choice(["none", "exact", "factor", "modal"]),
     default="modal",
     show_default=True,
-    help="What users ask for: nothing, the run time, up to FACTOR times it, or that rounded up to 20 usual values.",
+    help="Choose the walltimes that users ask for. none: no walltime. exact: the run time. factor: "
+    "between 1 and FACTOR times the run time. modal: the same, rounded up to one of 20 usual "
+    "values.",
 )
-@option("--factor", type=float, default=5.0, show_default=True, help="Largest walltime over run time.")
+@option(
+    "--factor",
+    type=float,
+    default=5.0,
+    show_default=True,
+    help="Let a walltime be at most this many times the run time, at least 1 (only with --walltimes factor or modal).",
+)
 @option(
     "--at-once", is_flag=True, help="Submit all jobs at time 0. Run times and sizes are those of the model's arrivals."
 )
-@option("--users", type=int, metavar="N", help="Draw each job's user from N users, a few of whom have most jobs.")
+@option(
+    "--users",
+    type=int,
+    metavar="N",
+    help="Draw each job's user from N users (1 to 10,000), a few of whom have most of the jobs. By "
+    "default, jobs name no user.",
+)
 @option("--pinned", is_flag=True, help="Pin each job to one of the I/O nodes of --platform, drawn at random.")
 @option(
     "--platform",
     metavar="P.xml",
     type=click.Path(path_type=Path),
-    help="Machine whose I/O nodes jobs are pinned to (only with --pinned).",
+    help="Read the machine whose I/O nodes jobs are pinned to from this SimGrid platform (only with --pinned).",
 )
 def command(
     output: Path,

@@ -20,18 +20,41 @@ from batdispatch.cli.telling import show
     type=float,
     default=1.0,
     show_default=True,
-    help="Make this share of the jobs malleable, of those that can be made so.",
+    help="Make this share of the jobs malleable (0 to 1), of those that can be made so.",
 )
-@option("--hosts", metavar="N", type=int, help="Hosts of the machine. Default: as the log says.")
-@option("--shrink", type=int, default=8, show_default=True, help="A job's size over its least size.")
-@option("--expand", type=int, default=2, show_default=True, help="A job's largest size over its size.")
-@option("--factor", type=int, default=2, show_default=True, help="A resize multiplies or divides by powers of it.")
+@option(
+    "--hosts",
+    metavar="N",
+    type=int,
+    help="Take this as the number of hosts of the machine. By default, the log says it.",
+)
+@option(
+    "--shrink",
+    type=int,
+    default=8,
+    show_default=True,
+    help="Let a job shrink to its size divided by this number, at most (1 or more).",
+)
+@option(
+    "--expand",
+    type=int,
+    default=2,
+    show_default=True,
+    help="Let a job expand to its size times this number, at most (1 or more).",
+)
+@option(
+    "--factor",
+    type=int,
+    default=2,
+    show_default=True,
+    help="Let a resize multiply or divide the size by a power of this number (2 or more).",
+)
 @option(
     "--scalability",
     metavar="TEXT",
     default="power:0.7",
     show_default=True,
-    help="How a job's speed depends on its size: linear, power:EXPONENT or amdahl:SERIAL.",
+    help="Let a job's speed depend on its size in this way: linear, power:EXPONENT (0 to 2) or amdahl:SERIAL (0 to 1).",
 )
 @option(
     "--step",
@@ -39,7 +62,7 @@ from batdispatch.cli.telling import show
     type=float,
     default=60.0,
     show_default=True,
-    help="Let jobs be resized this often in their run time.",
+    help="Let a job be resized each time when it has run for this long (0.001 to 1e9 s).",
 )
 @option(
     "--period",
@@ -47,7 +70,7 @@ from batdispatch.cli.telling import show
     type=float,
     default=0.0,
     show_default=True,
-    help="After a check of the size, let so long pass until the next.",
+    help="Let this much time pass between a check of a job's size and the next one (0 to 1e9 s).",
 )
 @option(
     "--data",
@@ -55,7 +78,7 @@ from batdispatch.cli.telling import show
     type=float,
     default=1e9,
     show_default=True,
-    help="A resize redistributes so much for each unit that the job asks for.",
+    help="Let a resize redistribute this many bytes for each unit that the job asks for (0 to 1e12).",
 )
 def command(
     output: Path,

@@ -15,14 +15,20 @@ from batdispatch.cli.telling import show
 @click.command(cls=Command)
 @output_options
 @source_option("Take the users of this log, or of this workload.")
-@option("--weeks", metavar="N", type=int, help="Length of the new workload. Default: as long as the log.")
+@option(
+    "--weeks",
+    metavar="N",
+    type=int,
+    help="Make the new workload this many weeks long (1 to 10,000). By default, it is as long as the log.",
+)
 @option(
     "--long",
     metavar="WEEKS",
     type=int,
     default=12,
     show_default=True,
-    help="Users who were there for more weeks than this stay all the time; the others come and go.",
+    help="Let users who were there for more than this many weeks stay all the time (1 to 10,000). "
+    "The others come and go.",
 )
 def command(output: Path, seed: int, as_json: bool, log: Path, weeks: int | None, long: int) -> None:
     """Draw users of a log at random, with all they submitted week by week, and let them meet anew.

@@ -12,11 +12,32 @@ from batdispatch.cli.groups import Command, option
 
 @click.command(cls=Command)
 @output_options
-@option("--platform", metavar="P.xml", required=True, type=click.Path(), help="Platform whose nodes state capacities.")
-@option("--jobs", type=int, required=True, help="Number of jobs.")
-@option("--short", type=float, default=0.9314, show_default=True, help="Share of jobs under an hour.")
-@option("--load", type=float, default=0.7, show_default=True, help="Load of the scarcest resource.")
-@option("--users", type=int, default=40, show_default=True, help="Number of users.")
+@option(
+    "--platform",
+    metavar="P.xml",
+    required=True,
+    type=click.Path(),
+    help="Read the machine from this SimGrid platform, whose nodes state capacities.",
+)
+@option("--jobs", type=int, required=True, help="Generate this many jobs (1 to 1,000,000).")
+@option(
+    "--short",
+    type=float,
+    default=0.9314,
+    show_default=True,
+    help="Let this share of the jobs run for less than an hour (0 to 1).",
+)
+@option(
+    "--load",
+    type=float,
+    default=0.7,
+    show_default=True,
+    help="Choose the arrivals so that the jobs offer this load to the scarcest resource (0.001 to "
+    "100, where 1 is all of it).",
+)
+@option(
+    "--users", type=int, default=40, show_default=True, help="Let the jobs come from this many users (1 to 10,000)."
+)
 def command(
     output: Path, seed: int, as_json: bool, platform: str, jobs: int, short: float, load: float, users: int
 ) -> None:

@@ -14,10 +14,17 @@ from batdispatch.cli.logs import read_source, source_option
 @click.command(cls=Command)
 @unseeded_options
 @source_option("Take the jobs of this log, or of this workload.")
-@option("--number", metavar="N", type=int, required=True, help="Which slice, from 0.")
-@option("--jobs", metavar="N", type=int, required=True, help="Number of jobs of each slice.")
 @option(
-    "--gap", metavar="N", type=int, default=0, show_default=True, help="Jobs between two slices that belong to none."
+    "--number", metavar="N", type=int, required=True, help="Take the slice of this number. The first slice is number 0."
+)
+@option("--jobs", metavar="N", type=int, required=True, help="Put this many jobs into each slice (1 or more).")
+@option(
+    "--gap",
+    metavar="N",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Leave this many jobs between two slices out of all slices (0 or more).",
 )
 def command(output: Path, as_json: bool, log: Path, number: int, jobs: int, gap: int) -> None:
     """Take so many jobs in a row of a log, the first of which is submitted at 0.

@@ -26,65 +26,93 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 4),
     default=1,
     show_default=True,
-    help="Scenario of the paper, see below.",
+    help="Generate this scenario of the paper (see above).",
 )
-@option("--jobs", type=int, default=100, show_default=True, help="Number of stochastic jobs (scenarios 1 to 3).")
-@option("--hosts", type=int, help="Hosts of the machine. Default: 10, and 80 in scenario 4.")
-@option("--law", metavar="LAW", help="Law of the large jobs, in hours. Default: the paper's.")
+@option(
+    "--jobs",
+    type=int,
+    default=100,
+    show_default=True,
+    help="Generate this many stochastic jobs, 1 to 1,000,000 (scenarios 1 to 3).",
+)
+@option(
+    "--hosts",
+    type=int,
+    help="Generate the jobs for a machine of this many hosts. The default is 10, and 80 in scenario 4.",
+)
+@option(
+    "--law",
+    metavar="LAW",
+    help="Draw the run times of the large jobs from this law, in hours, such as tnorm:0,20,8,2. "
+    "The default is the paper's. `batdispatch requests --help` lists the laws.",
+)
 @option(
     "--widths",
     type=Choice(["beta", "all", "half", "normal", "powers"]),
     default="beta",
     show_default=True,
-    help="How the numbers of hosts that jobs want are drawn.",
+    help="Choose how many hosts the jobs want. beta: the number of hosts times a draw from Beta(2, "
+    "2). all: all hosts. half: half of them. normal: a draw of mean half the hosts and "
+    "deviation 2. powers: a power of two.",
 )
 @option(
-    "--rate", type=float, help="Work of small jobs, as a share of the machine. Default: 0.1, and 0.21 in scenario 4."
+    "--rate",
+    type=float,
+    help="Let the small jobs of known run time bring this much work, as a share of the machine (at "
+    "least 0, less than 1). The default is 0.1, and 0.21 in scenario 4.",
 )
 @option(
     "--share",
     type=float,
     default=0.3,
     show_default=True,
-    help="Share of small jobs among the stochastic ones (scenario 3).",
+    help="Make this share of the stochastic jobs small, 0 to 1 (scenario 3).",
 )
-@option("--small-units", type=int, default=1, show_default=True, help="Units of each small job (scenarios 2 and 4).")
+@option(
+    "--small-units",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Let each small job take this many hosts, at least 1 (scenarios 2 and 4).",
+)
 @option(
     "--arrivals",
     type=Choice(["uniform", "start"]),
     default="uniform",
     show_default=True,
-    help="When scenario 4's applications arrive: all over its two weeks, or all at their start.",
+    help="Choose when the applications of scenario 4 arrive. uniform: all over its two weeks. "
+    "start: all at their start.",
 )
 @option(
     "--from",
     "log",
     metavar="W.json",
     type=click.Path(path_type=Path),
-    help="Take the jobs of a log and fit laws to their run times.",
+    help="Take the jobs of this log or workload, and fit laws to their run times.",
 )
 @option(
     "--fit",
     type=Choice(["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]),
     default="best",
     show_default=True,
-    help="Family of the laws (only with --from). best: for each application the family that foretells its later runs "
-    "best; mixture: of two log-normal laws; empirical: the run times themselves.",
+    help="Fit laws of this family (only with --from). best: for each application, the family that "
+    "foretells its later runs best. mixture: a mixture of two log-normal laws. empirical: the "
+    "run times themselves.",
 )
 @option(
     "--least",
     type=int,
     default=20,
     show_default=True,
-    help="An application needs this many runs for a law (only with --from).",
+    help="Fit a law to an application only if it has at least this many runs, 2 or more (only with --from).",
 )
 @option(
     "--application",
     metavar="FIELD,...",
     default="user,units",
     show_default=True,
-    help="Jobs that agree in these fields are runs of one application (only with --from): units (the size), user, or "
-    "any field of the jobs, such as executable.",
+    help="Take jobs that agree in these fields for runs of one application (only with --from). A "
+    "field is units (the size), user, or any other field of the jobs, such as executable.",
 )
 def command(
     output: Path,

@@ -17,19 +17,38 @@ from batdispatch.cli.groups import Choice, Command, option
     "--kernel",
     type=Choice(["cholesky", "lu", "qr"]),
     required=True,
-    help="Factorisation: Cholesky, LU without pivoting, or QR.",
+    help="Factorise a matrix in this way. cholesky: Cholesky. lu: LU without pivoting. qr: QR.",
 )
-@option("--size", metavar="N", type=int, required=True, help="Side of the matrix, a multiple of --tile.")
-@option("--tile", metavar="N", type=int, default=512, show_default=True, help="Side of a tile.")
 @option(
-    "--inner", metavar="N", type=int, default=128, show_default=True, help="Rows of QR's triangular factors per tile."
+    "--size",
+    metavar="N",
+    type=int,
+    required=True,
+    help="Factorise a matrix with N rows and N columns. N is a multiple of --tile, and at most 128 times as large.",
+)
+@option(
+    "--tile",
+    metavar="N",
+    type=int,
+    default=512,
+    show_default=True,
+    help="Cut the matrix into tiles of N rows and N columns (1 to 65,536).",
+)
+@option(
+    "--inner",
+    metavar="N",
+    type=int,
+    default=128,
+    show_default=True,
+    help="Give QR's triangular factors N rows per tile (1 to --tile).",
 )
 @option(
     "--rates",
     metavar="R.json",
     type=click.Path(path_type=Path),
-    help='Gflop/s of each kernel on each class, such as {"GEMM": {"cpu": 9.6, "gpu": 300}}. Default: the table of '
-    "Xeon X5650 cores and Tesla C2050 GPUs in batdispatch/inputs/workloads/kernel_rates.py.",
+    help="Read the speed of each kernel on each class of hosts, in Gflop/s, from this file, such "
+    'as {"GEMM": {"cpu": 9.6, "gpu": 300}}. The default is the table of Xeon X5650 cores and '
+    "Tesla C2050 GPUs in batdispatch/inputs/workloads/kernel_rates.py.",
 )
 def command(output: Path, as_json: bool, kernel: str, size: int, tile: int, inner: int, rates: Path | None) -> None:
     """Tile algorithms of PLASMA: each call of a kernel is a job that depends on others and names its data.

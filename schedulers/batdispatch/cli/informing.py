@@ -29,7 +29,7 @@ def platform_options(command: F) -> F:
                 "--master-host",
                 metavar="NAME",
                 help="Keep this host of --platform for Batsim itself, as Batsim's -m does; it is no resource. "
-                "Default: master_host, if the platform has one.",
+                "The default is master_host, if the platform has one.",
             ),
             option(
                 "--role",

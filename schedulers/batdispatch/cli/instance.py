@@ -91,7 +91,7 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
     show_default=True,
     help="Stop a solve after this many seconds of the wall clock.",
 )
-@option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the solver.")
+@option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed the solver with this number.")
 @option("--json", "as_json", is_flag=True, help="Print a line of JSON for every instance and model.")
 def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json: bool) -> None:
     """Solve every instance of FILE with every model, and compare sizes, times and objectives.

@@ -54,9 +54,12 @@ def _link_options(
     speed: str = "1Gf", bw: str = "1.25GBps", lat: str = "10us", *, dimensions: bool = False
 ) -> Callable[[Any], Any]:
     """Add the options that every kind has, with the defaults of a kind; `dimensions`: whether links have any."""
-    metavar, of_a_link = "BANDWIDTH", "Bandwidth of a link."
+    metavar, of_a_link = "BANDWIDTH", "Give each link this bandwidth, such as 1.25GBps (1.25 10^9 bytes in a second)."
     if dimensions:
-        metavar, of_a_link = "BW[,BW,..]", "Bandwidth of a link, or one for each dimension."
+        metavar = "BW[,BW,..]"
+        of_a_link = (
+            "Give each link this bandwidth, such as 9.6GBps, or the links along each dimension one of their own."
+        )
     host_width = option(
         "--host-bw",
         metavar="BW",
@@ -108,7 +111,8 @@ def _grid_links(speed: str, bw: str, lat: str, host_bw: str | None) -> tuple[Lin
 _capacity = option(
     "--capacity",
     metavar="TEXT",
-    help="What a node offers, such as 'core=16 gpu=2 memory=16384' (MiB). Default: jobs take whole hosts.",
+    help="Let each node offer these amounts, such as 'core=16 gpu=2 memory=16384' (memory in MiB), "
+    "which jobs then share. By default, jobs take whole hosts.",
 )
 
 
@@ -141,7 +145,7 @@ def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output
     type=int,
     default=16384,
     show_default=True,
-    help="Of a node. The node file of the published job logs states 32768.",
+    help="Give each node this much memory, in MiB. The node file of the published job logs states 32768.",
 )
 @_link_options()
 def eurora(memory: int, speed: str, bw: str, lat: str, output: str) -> None:
@@ -161,9 +165,9 @@ def forhlr2(speed: str, bw: str, lat: str, output: str) -> None:
 
 
 @generate.command()
-@option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Number of nodes.")
-@option("--cores", metavar="N", type=int, default=8, show_default=True, help="Cores of a node.")
-@option("--gpus", metavar="N", type=int, default=2, show_default=True, help="GPUs of a node.")
+@option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Make this many nodes.")
+@option("--cores", metavar="N", type=int, default=8, show_default=True, help="Give each node this many cores.")
+@option("--gpus", metavar="N", type=int, default=2, show_default=True, help="Give each node this many GPUs.")
 @_link_options()
 def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output: str) -> None:
     """The CPU-GPU cluster of the ESP experiments."""
@@ -173,9 +177,28 @@ def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output
 
 
 @generate.command()
-@option("--gpus", metavar="N", type=int, default=8, show_default=True, help="Number of GPUs.")
-@option("--cores", metavar="N", type=int, help="CPU cores that compute.  [default: 12 less one for each GPU]")
-@option("--switches", metavar="N", type=int, default=4, show_default=True, help="PCI Express switches.")
+@option(
+    "--gpus",
+    metavar="N",
+    type=int,
+    default=8,
+    show_default=True,
+    help="Give the node this many GPUs (0 to 255). Each GPU takes one CPU core to drive it.",
+)
+@option(
+    "--cores",
+    metavar="N",
+    type=int,
+    help="Let this many CPU cores compute, at least 1. The default is 12, less one for each GPU.",
+)
+@option(
+    "--switches",
+    metavar="N",
+    type=int,
+    default=4,
+    show_default=True,
+    help="Spread the GPUs over this many PCI Express switches.",
+)
 @_link_options(speed="10.64Gf", bw="6GBps", lat="10us")
 def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat: str, output: str) -> None:
     """A node whose CPU cores and GPUs are hosts of two classes, for graphs of tasks."""
@@ -192,7 +215,7 @@ def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat
     metavar="N,N,..",
     default="24,24,24",
     show_default=True,
-    help="Make so many routers along each dimension.",
+    help="Make this many routers along each dimension, of which there may be up to ten.",
 )
 @option(
     "--hosts-per-router",
@@ -202,12 +225,21 @@ def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat
     show_default=True,
     help="Put this many nodes on each router.",
 )
-@option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the torus.")
+@option(
+    "--io",
+    metavar="N",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Make this many of the hosts I/O nodes, spread over the torus. There is at most one on each router.",
+)
 @option(
     "--router-links",
     type=Choice(["shared", "split"]),
-    help="Whether the nodes of a router share its links, or each has links of its own to the neighbours, as SimGrid's "
-    "torus has it. Default: shared, unless the torus has so many routers that SimGrid takes long to start.",
+    help="Choose who uses the links between routers. shared: all nodes of a router share its "
+    "links. split: each node has links of its own to the neighbours, as in SimGrid's torus. "
+    "The default is shared if several nodes share a router and SimGrid then starts within "
+    "seconds, or if a bandwidth is given for each dimension or for hosts; else it is split.",
 )
 @_capacity
 @_link_options(bw="9.6GBps", lat="1us", dimensions=True)
@@ -240,7 +272,13 @@ def torus(
 
 
 @generate.command()
-@option("--dims", callback=_sizes, metavar="N,N,..", required=True, help="Make so many routers along each dimension.")
+@option(
+    "--dims",
+    callback=_sizes,
+    metavar="N,N,..",
+    required=True,
+    help="Make this many routers along each dimension, of which there may be up to ten.",
+)
 @option(
     "--hosts-per-router",
     metavar="N",
@@ -249,7 +287,14 @@ def torus(
     show_default=True,
     help="Put this many nodes on each router.",
 )
-@option("--io", metavar="N", type=int, default=0, show_default=True, help="I/O nodes, spread over the mesh.")
+@option(
+    "--io",
+    metavar="N",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Make this many of the hosts I/O nodes, spread over the mesh. There is at most one on each router.",
+)
 @_capacity
 @_link_options(dimensions=True)
 def mesh(
@@ -277,10 +322,22 @@ def mesh(
     callback=_sizes,
     metavar="N,N,..",
     required=True,
-    help="Children of a switch, level by level from the leaves.",
+    help="Give a switch this many children: one number for each level, from the leaves to the root.",
 )
-@option("--up", callback=_sizes, metavar="N,N,..", required=True, help="Parents of a host or switch below each level.")
-@option("--cables", callback=_sizes, metavar="N,N,..", required=True, help="Parallel cables to each parent.")
+@option(
+    "--up",
+    callback=_sizes,
+    metavar="N,N,..",
+    required=True,
+    help="Give a host or switch this many parents: one number for each level, from the leaves to the root.",
+)
+@option(
+    "--cables",
+    callback=_sizes,
+    metavar="N,N,..",
+    required=True,
+    help="Lay this many parallel cables to each parent: one number for each level, from the leaves to the root.",
+)
 @_capacity
 @_link_options()
 def fattree(
@@ -301,9 +358,27 @@ def fattree(
 
 
 @generate.command()
-@option("--groups", callback=_sizes, metavar="N,N,..", required=True, help="Groups, links between two.")
-@option("--chassis", callback=_sizes, metavar="N,N,..", required=True, help="Chassis in a group, links between two.")
-@option("--routers", callback=_sizes, metavar="N,N,..", required=True, help="Routers in a chassis, links between two.")
+@option(
+    "--groups",
+    callback=_sizes,
+    metavar="N,N,..",
+    required=True,
+    help="Make this many groups, and lay this many links between two of them, such as 3,4.",
+)
+@option(
+    "--chassis",
+    callback=_sizes,
+    metavar="N,N,..",
+    required=True,
+    help="Make this many chassis in each group, and lay this many links between two of them, such as 4,3.",
+)
+@option(
+    "--routers",
+    callback=_sizes,
+    metavar="N,N,..",
+    required=True,
+    help="Make this many routers in each chassis, and lay this many links between two of them, such as 5,1.",
+)
 @option("--nodes", metavar="N", type=int, required=True, help="Put this many hosts on each router.")
 @_capacity
 @_link_options()
@@ -362,7 +437,7 @@ def parse_roles(roles: Sequence[str]) -> dict[str, str]:
     show_default=True,
     help="Number hosts as this version of Batsim does.",
 )
-@option("--json", "as_json", is_flag=True, help="For programs.")
+@option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
 def show(
     path: Path, master_host: str | None, roles: tuple[str, ...], batsim: str, as_json: bool, batsim_arguments: bool

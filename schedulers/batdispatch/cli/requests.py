@@ -18,25 +18,31 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 @option("--law", "text", metavar="LAW", required=True, help="Ask for a run time of this law, such as tnorm:0,20,8,2.")
 @option("--unit", type=Choice(list(UNITS)), default="h", show_default=True, help="Read the law's times in this unit.")
 @option("--to", "to", type=Choice(list(UNITS)), help="Print the answer in this unit. The default is that of the law.")
-@option("--zeta", type=float, default=0.0, show_default=True, help="Take this backfilling rate of the job, 0 to 1.")
+@option(
+    "--zeta",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Assume this backfilling rate of the job, the share of the machine that small jobs arrive for (0 to 1).",
+)
 @option(
     "--sequence",
     shell_complete=complete_sequence,
     metavar="NAME[...]",
-    help="Request sequence, with its options in brackets (`batdispatch list requests`). Default: atoptimal, or "
-    "toptimal where a price is given.",
+    help="Work out the requests by this sequence, with its options in brackets (`batdispatch list "
+    "requests`). The default is atoptimal, or toptimal where a price is given.",
 )
-@option("--alpha", type=float, help="Price a unit of reserved time so. The default is 1.")
-@option("--beta", type=float, help="Price a unit of used time so. The default is 0.")
-@option("--gamma", type=float, help="Price each attempt so, however long it is. The default is 0.")
+@option("--alpha", type=float, help="Price each unit of reserved time at this much. The default is 1.")
+@option("--beta", type=float, help="Price each unit of used time at this much. The default is 0.")
+@option("--gamma", type=float, help="Price each attempt at this much, however long it is. The default is 0.")
 @option(
     "--overhead",
     type=float,
-    help="Add this time to each further attempt, to start anew, in the law's unit. The default is 0.",
+    help="Add this much time to each attempt after the first, which starts anew, in the law's unit. The default is 0.",
 )
 @option("--least", type=float, help="Ask for at least this time, in the law's unit. The default is 0.")
-@option("--history", metavar="T1,T2,...", help="Run times of previous jobs, in the law's unit.")
-@option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@option("--history", metavar="T1,T2,...", help="Tell the sequence these run times of previous jobs, in the law's unit.")
+@option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def command(
     text: str,
     unit: str,

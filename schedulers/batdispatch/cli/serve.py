@@ -30,7 +30,8 @@ from batdispatch.links.signals import StopSignals
 @protocol_option
 @platform_options
 @timeout_option(
-    "Give up after so long without a message; 0: never. A Batsim that died is noticed at once.",
+    "Give up if Batsim says nothing for this many seconds. With 0, wait for ever. If Batsim dies, this is noticed at "
+    "once.",
     default=link.TIMEOUT,
     endless=True,
 )
@@ -42,7 +43,7 @@ from batdispatch.links.signals import StopSignals
     show_default=True,
     help="Accept messages of at most this many MiB.",
 )
-@option("--allow-remote", is_flag=True, help="Let other machines connect; the protocol has no authentication.")
+@option("--allow-remote", is_flag=True, help="Let other machines connect. The protocol has no authentication.")
 @option(
     "--record",
     metavar="FILE",
