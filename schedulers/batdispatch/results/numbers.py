@@ -34,6 +34,11 @@ def durations(values: Sequence[float | None]) -> tuple[list[str], str]:
     return ["n/a" if value is None else duration(value) for value in values], ""
 
 
+def seconds_in(unit: str) -> float:
+    """Return how many seconds a unit of `durations` has."""
+    return next(seconds for seconds, name in _UNITS if name == unit)
+
+
 def duration(seconds: float) -> str:
     """Return a duration in the unit that suits it."""
     scale, unit = duration_unit([seconds])

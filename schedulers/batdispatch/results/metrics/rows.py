@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from batdispatch.results.metrics.compute import Description, Value
-from batdispatch.results.numbers import durations, number
+from batdispatch.results.numbers import durations, number, seconds_in
 
 
 @dataclass(frozen=True)
@@ -20,18 +20,28 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A metric with its value for each run, all in one unit."""
+    """A metric with its value for each run, all in one unit.
+
+    Attributes:
+        metric: what it is.
+        unit: of the texts; empty where each carries its own, or where there is none.
+        scale: what one such unit is of the metric's own; None: each text carries its own.
+        cells: one for each run.
+    """
 
     metric: Description
     unit: str
+    scale: float | None
     cells: Sequence[Cell]
 
 
 def metric_row(metric: Description, values: Sequence[Value]) -> Row:
     """Put a metric's values into one unit and mark the best, unless all are equally good."""
     known = [float(value) for value in values if value is not None]
+    scale: float | None
     if metric.unit == "s":
         shown, unit = durations([None if value is None else float(value) for value in values])
+        scale = seconds_in(unit) if unit else None
     else:
         scale, unit = (0.01, "%") if metric.name.startswith("utilisation") else (1.0, metric.unit)
         shown = ["n/a" if value is None else number(float(value) / scale) for value in values]
@@ -45,4 +55,4 @@ def metric_row(metric: Description, values: Sequence[Value]) -> Row:
         Cell(text, None if value is None else float(value), bool(best) and text == best)
         for text, value in zip(shown, values, strict=True)
     ]
-    return Row(metric, unit, cells)
+    return Row(metric, unit, scale, cells)

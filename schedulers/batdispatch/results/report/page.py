@@ -30,6 +30,8 @@ from batdispatch.results.usage import Shared, job_facts, licences_of, read_units
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS = 8
+#: At the end of the page, in this order.
+_SCRIPTS = ("report.js", "baseline.js", "pictures.js")
 _DECISION_COLUMNS = (
     ("total", "seconds_total"),
     ("mean", "seconds_mean"),
@@ -127,7 +129,7 @@ def render(
         reports=[(run.label, _listed(run.result.report)) for run in runs if run.result.report],
         commands=[(run.label, text) for run in runs if (text := _command(run))],
         css=Markup((templates / "report.css").read_text(encoding="utf-8")),
-        js=Markup("".join((templates / name).read_text(encoding="utf-8") for name in ("report.js", "pictures.js"))),
+        js=Markup("".join((templates / name).read_text(encoding="utf-8") for name in _SCRIPTS)),
     )
 
 
