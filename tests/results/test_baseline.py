@@ -6,18 +6,19 @@ import json
 from pathlib import Path
 
 import pytest
-from browsing import browse
-from report_pages import of_runs
 
 from batdispatch.results.metrics.compute import describe
+from browsing import browse
+from report_pages import of_runs
 
 SHOWN = """
   const select = document.getElementById("baseline");
   const cells = (table) => Array.from(document.querySelectorAll(`${table} td[data-run]`), (cell) => {
     const told = cell.querySelector(".difference");
     return {
-      metric: cell.dataset.metric, run: Number(cell.dataset.run), value: cell.dataset.value, base: cell.className.includes("base"),
-      scale: Number(cell.dataset.scale || 0), stands: told && told.className.split(" ")[1],
+      metric: cell.dataset.metric, run: Number(cell.dataset.run), value: cell.dataset.value,
+      base: cell.className.includes("base"), scale: Number(cell.dataset.scale || 0),
+      stands: told && told.className.split(" ")[1],
       text: told && told.firstChild.textContent, sr: told && told.querySelector(".sr")?.textContent,
     };
   });
