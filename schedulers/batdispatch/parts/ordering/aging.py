@@ -7,9 +7,11 @@ from batdispatch.parts.ordering.base import Ordering
 
 
 class Slowdown(Ordering):
-    """Largest slowdown if started now first: (wait + expected) / expected.
+    """Puts the job first whose slowdown would be largest if it started now: (wait + expected) / expected.
 
-    Also known as expansion factor; the priority of the constraint-programming dispatchers (PCP'20).
+    The literature also calls this the expansion factor. `pcp20-priority` refines it.
+
+    Typical use: where short jobs should wait less than long ones, and each job should move up while it waits.
     """
 
     dynamic = True
@@ -19,9 +21,11 @@ class Slowdown(Ordering):
 
 
 class Wfp3(Ordering):
-    """WFP3: largest (wait / expected)^3 x units first.
+    """Puts the job with the largest (wait / expected)^3 x units first (WFP3).
 
-    Tang, Lan, Desai, Buettner: "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster 2009.
+    Typical use: where large jobs should move up while they wait, and short jobs should wait less than long ones.
+    References: Tang, Lan, Desai, Buettner: "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster
+    2009.
     """
 
     dynamic = True
@@ -31,9 +35,12 @@ class Wfp3(Ordering):
 
 
 class Unicef(Ordering):
-    """UNICEF: largest wait / (log2(units) x expected) first: quick turnaround for small, short jobs.
+    """Puts the job with the largest wait / (log2(units) x expected) first (UNICEF).
 
-    Tang et al., Cluster 2009, as Wfp3. log2 is taken of at least 2 units, where the published formula divides by zero.
+    Typical use: where small and short jobs should be served quickly.
+    Deviations: log2 is taken of at least 2 units, because the published formula divides by zero for one unit.
+    References: Tang, Lan, Desai, Buettner: "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster
+    2009.
     """
 
     dynamic = True

@@ -31,11 +31,12 @@ class LateFirstOptions(Options, frozen=True, kw_only=True):
 
 
 class LateFirst(Ordering):
-    """Jobs that have waited too long first, by arrival, then the others in an ordering of choice.
+    """Puts jobs that have waited too long first, by arrival, and then the others in an ordering of choice.
 
     A job is late once it has waited longer than max(`after`, `multiple` x m), where m is the mean wait of the last 300
     jobs that ended. It is looked at when a dispatcher decides, and nothing wakes a dispatcher for it.
 
+    Typical use: where an ordering such as `smallest-area` lets some jobs wait for too long.
     Guarantee: of two late jobs the one that came first goes first, and no other job goes before them. So with `easy`,
         which reserves for the first job, a late job only waits for late jobs that came before it, and for those that
         run: no job starves, whatever the ordering, if walltimes are known.

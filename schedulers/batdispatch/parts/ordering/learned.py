@@ -22,28 +22,40 @@ class _Learned(Ordering):
 
 
 class F1(_Learned):
-    """Key: log10(r) n + 870 log10(s)."""
+    """Puts the job with the smallest log10(r) n + 870 log10(s) first.
+
+    Typical use: to order jobs by a formula that was fitted to simulated schedules for a small mean slowdown.
+    """
 
     weight = 8.70e2
     work = staticmethod(lambda r, n: math.log10(r) * n)
 
 
 class F2(_Learned):
-    """Key: sqrt(r) n + 25,600 log10(s)."""
+    """Puts the job with the smallest sqrt(r) n + 25,600 log10(s) first.
+
+    Typical use: as for `f1`.
+    """
 
     weight = 2.56e4
     work = staticmethod(lambda r, n: math.sqrt(r) * n)
 
 
 class F3(_Learned):
-    """Key: r n + 6,860,000 log10(s)."""
+    """Puts the job with the smallest r n + 6,860,000 log10(s) first.
+
+    Typical use: as for `f1`.
+    """
 
     weight = 6.86e6
     work = staticmethod(lambda r, n: r * n)
 
 
 class F4(_Learned):
-    """Key: r sqrt(n) + 530,000 log10(s)."""
+    """Puts the job with the smallest r sqrt(n) + 530,000 log10(s) first.
+
+    Typical use: as for `f1`.
+    """
 
     weight = 5.30e5
     work = staticmethod(lambda r, n: r * math.sqrt(n))

@@ -7,11 +7,15 @@ from batdispatch.parts.ordering.base import Ordering
 
 
 class Pcp20Priority(Ordering):
-    """Largest slowdown if started now first: (wait + expected) / expected; ties: shorter, then smaller.
+    """Puts the job first whose slowdown would be largest if it started now; ties: the shorter, then the smaller one.
 
-    Smaller means expected x units x sum of the amounts that a unit needs, where a whole node counts as 1. Galleguillos,
-    Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and applications", 2020,
-    section 4. A job is taken to run for at least a second; of a job expected to run for ever the slowdown is 1.
+    The slowdown is (wait + expected) / expected. The smaller job is the one with the smaller product of expected run
+    time, units, and the sum of the amounts that a unit needs, where a whole node counts as 1. A job is taken to run
+    for at least a second. If a job is expected to run for ever, its slowdown is 1.
+
+    Typical use: with `pcp20`, `pcp19`, `hcp19` and `best-list`, whose default it is.
+    References: Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
+    applications", 2020, section 4.
     """
 
     dynamic = True

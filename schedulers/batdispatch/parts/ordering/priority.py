@@ -28,9 +28,12 @@ class Priority(Ordering):
 
 
 class Basic(Priority):
-    """Slurm's priority/basic: first come, first served. The first job gets 4294901760, each further job one less.
+    """Gives Slurm's priority/basic: the first job to arrive gets 4294901760, and each further job gets one less.
 
-    The values are all but equal, so that a program that maximises their sum starts as many jobs as it can.
+    The jobs are then served in the order of their arrival. All values are nearly equal, so a program that maximises
+    their sum starts as many jobs as it can.
+
+    Typical use: to compare with a Slurm whose `PriorityType` is `priority/basic`.
     """
 
     dynamic: ClassVar[bool] = False

@@ -15,11 +15,14 @@ from batdispatch.parts.placement.base import HostPlacement
 
 
 class BestFit(HostPlacement):
-    """Fill what is nearly full first.
+    """Fills first what is nearly full.
 
-    On exclusive hosts: the shortest free run of consecutive ids that holds the job; if none does, the longest runs, so
-    that the job is cut into as few pieces as possible. On shared nodes: nodes by ascending free amount (sum over the
-    resources of free / largest capacity), each filled as far as it goes; ties by lowest id.
+    On exclusive hosts, it takes the shortest free run of consecutive ids that holds the job. If no run holds the job,
+    it takes the longest runs, so that the job is cut into as few pieces as possible. On shared nodes, it goes through
+    the nodes by ascending free amount (the sum over the resources of free / largest capacity) and fills each node as
+    far as possible. Ties go to the lowest id.
+
+    Typical use: where large jobs should find whole nodes, or long runs of hosts, free.
     """
 
     def begin(self, machine: Machine) -> None:

@@ -12,7 +12,7 @@ from batdispatch.parts.placement.geometry.shape import Shape
 
 
 class Compact(Shape):
-    """Take hosts with a small gamma, the mean distance over all pairs of hosts of the job.
+    """Takes hosts with a small gamma, the mean distance over all pairs of hosts of the job.
 
     Alone, it always finds a place if there is room. On small machines of whole hosts (at most 64 routers) the least
     gamma is found, unless the search has to stop after 50,000 steps. Elsewhere it is the best of balls around 24 free

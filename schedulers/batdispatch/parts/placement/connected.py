@@ -10,7 +10,7 @@ from batdispatch.parts.placement.geometry.shape import Shape
 
 
 class Connected(Shape):
-    """Take hosts whose routers are connected by links between them, or wait.
+    """Takes hosts whose routers are connected by links between them, or lets the job wait.
 
     Hosts of one router are connected, and switches without hosts connect what they are linked to: in a fat tree any
     hosts are connected. Of the connected parts of what is free, the smallest that suffices is taken, from

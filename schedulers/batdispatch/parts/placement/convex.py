@@ -23,7 +23,7 @@ class ConvexOptions(ShapeOptions, frozen=True, kw_only=True):
 
 
 class Convex(Shape):
-    """Take hosts whose messages to each other meet no other job's messages, or wait.
+    """Takes hosts whose messages to each other meet no other job's messages, or lets the job wait.
 
     With `rule=routers` exact on tori and meshes of any size: boxes are all there is. With `rule=links`, boxes are
     looked at first, small ones first, then sets grown from 24 free routers. That is exact on lines and rings; on small

@@ -9,7 +9,12 @@ from batdispatch.parts.placement.base import Placement
 
 
 class FirstFit(Placement):
-    """Take the lowest host ids; on shared nodes, fill each as far as it goes. What Batsim's reference schedulers do."""
+    """Takes the lowest free host ids. On shared nodes, it fills each node as far as possible before the next.
+
+    Batsim's reference schedulers place jobs in this way.
+
+    Typical use: where it does not matter which hosts a job gets. It is the default of most dispatchers.
+    """
 
     stable = True
 

@@ -14,10 +14,13 @@ from batdispatch.parts.placement.base import HostPlacement
 
 
 class LastFit(HostPlacement):
-    """Take the highest host ids; on shared nodes, fill each as far as it goes.
+    """Takes the highest free host ids. On shared nodes, it fills each node as far as possible before the next.
 
-    What the search of PCP'20 does when it sets positions to their largest values (Galleguillos, Kiziltan, Soto, "A
-    constraint programming-based job dispatcher for modern HPC systems and applications", 2020, section 5).
+    The search of PCP'20 does this when it sets positions to their largest values.
+
+    Typical use: with `pcp20`, whose default it is.
+    References: Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
+    applications", 2020, section 5.
     """
 
     stable = True

@@ -10,7 +10,7 @@ from batdispatch.parts.placement.geometry.shape import Shape
 
 
 class Local(Shape):
-    """Take, for each I/O node that the job is pinned to, a host at most one link from it, or wait.
+    """Takes, for each I/O node that the job is pinned to, a host at most one link from it, or lets the job wait.
 
     The other hosts, and those of jobs that are pinned to no I/O node, are the lowest ones that are near no I/O node, as
     far as these suffice: hosts near I/O nodes are left to jobs that need them. Exact: None is returned only if there

@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 
 class Scarce(HostPlacement):
-    """On shared nodes, fill those first that have the least free of what the waiting jobs ask for.
+    """On shared nodes, fills those first that have the least free of what the waiting jobs ask for.
 
-    Nodes by ascending sum over the resources of (free / largest capacity) x (asked for by the waiting jobs / capacity
-    of the machine); ties go to the last node. On whole hosts, which are all alike: the lowest ids.
+    It goes through the nodes by the ascending sum over the resources of (free / largest capacity) x (asked for by the
+    waiting jobs / capacity of the machine). Ties go to the last node. Whole hosts are all alike, so there it takes the
+    lowest ids.
+
+    Typical use: where nodes have several resources and jobs wait for one that is scarce, such as GPUs. It is the
+    default of `best-list`.
     """
 
     def begin(self, machine: Machine) -> None:

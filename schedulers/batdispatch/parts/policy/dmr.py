@@ -28,6 +28,7 @@ class Dmr(Policy):
     first such job in order of priority gets the smallest such shrink, and goes before all others. If none does, the job
     expands as far as it can.
 
+    Typical use: as the baseline for malleable jobs, where a resize should help a waiting job.
     Deviations: an application that asks for more nodes than are free gets nothing, and its job is not resized
     otherwise either.
     References: [1] Iserte, Mayo, Quintana-Orti, Beltran, Pena: "DMR API: improving cluster productivity by turning

@@ -13,6 +13,7 @@ class EqualShare(Policy):
     order of priority goes before all others. A job below its share expands within it. If nothing waits, it expands as
     far as it can. Unlike DMR, the policy shrinks jobs although no waiting job may start by it.
 
+    Typical use: where all running jobs should have about the same share of the machine.
     References: the equipartition of Padhye, Dowdy: "Dynamic versus adaptive processor allocation policies for message
         passing parallel computers: an empirical comparison", JSSPP 1996, without moving nodes between running jobs when
         nothing waits.

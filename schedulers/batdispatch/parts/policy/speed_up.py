@@ -27,6 +27,7 @@ class SpeedUp(Dmr):
     A size is worth it if the job gains more time than the resize takes, and if (time on n units) n / ((time on k units)
     k) is at least `efficiency` for the expansion from n to k units. What the application asks for is granted anyway.
 
+    Typical use: where jobs gain little from many nodes, so that not every expansion pays.
     References: the policy is this package's; what is not said here is `dmr`.
     """
 

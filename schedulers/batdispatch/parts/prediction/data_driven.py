@@ -14,7 +14,7 @@ Resources = frozenset[tuple[str, int]]
 
 
 class DataDriven(Prediction):
-    """Run time of the user's most similar job that ended, found by six rules in turn.
+    """Predicts the run time of the user's most similar job that ended, which six rules find in turn.
 
     Galleguillos, Sîrbu, Kiziltan, Babaoglu, Borghesi, Bridi: "Data-driven job dispatching in HPC systems", MOD 2017. A
     job's profile is its name, queue, walltime and resources; the last job that ended is remembered for each profile.
@@ -27,6 +27,7 @@ class DataDriven(Prediction):
     6. the last job whose name has the longest common beginning;
     and the walltime if none applies. Jobs without a user or without a name are not predicted.
 
+    Typical use: where jobs have users and names, and users run the same applications again.
     Time: logarithmic in the user's names, plus those that share the longest common beginning.
     """
 

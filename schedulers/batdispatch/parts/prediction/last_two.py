@@ -11,10 +11,14 @@ from batdispatch.parts.prediction.base import Prediction
 
 
 class LastTwo(Prediction):
-    """Mean run time of the user's last two jobs that ended.
+    """Predicts the mean run time of the user's last two jobs that ended.
 
-    Tsafrir, Etsion, Feitelson: "Backfilling using system-generated predictions rather than user runtime estimates",
-    TPDS 2007. After one job, that one's run time; before, and for jobs without a user, the walltime.
+    If only one of the user's jobs has ended, its run time is the prediction. If none has ended, or the job names no
+    user, the prediction is the walltime.
+
+    Typical use: where walltimes are far above the run times, and users submit similar jobs one after the other.
+    References: Tsafrir, Etsion, Feitelson: "Backfilling using system-generated predictions rather than user runtime
+    estimates", TPDS 2007.
     """
 
     def begin(self, ledger: Ledger) -> None:
@@ -30,10 +34,12 @@ class LastTwo(Prediction):
 
 
 class LastTwoAsPublishedCode(LastTwo):
-    """Mean of what the user's last two jobs that ended had been *expected* to run, in whole seconds.
+    """Predicts the mean of what the user's last two jobs that ended had been *expected* to run, in whole seconds.
 
-    What the published code of the constraint-programming dispatchers does in place of `last-two`: it never looks at a
-    run time, so that each user's predictions stay with the first requests. For comparisons with its figures.
+    The published code of the constraint-programming dispatchers does this in place of `last-two`. It never looks at a
+    run time, so each user's predictions stay at the first requests.
+
+    Typical use: to compare with the figures that this code gave. For any other purpose take `last-two`.
     """
 
     def predict(self, job: Job) -> float | None:

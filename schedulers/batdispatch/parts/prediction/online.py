@@ -37,7 +37,7 @@ class OnlineOptions(Options, frozen=True, kw_only=True):
 
 
 class OnlineRegression(Prediction):
-    """A polynomial of degree 2 in 20 features of a job and its user, fitted while jobs end.
+    """Predicts by a polynomial of degree 2 in 20 features of a job and its user, which is fitted while jobs end.
 
     Gaussier, Glesser, Reis, Trystram: "Improving backfilling by using machine learning to predict running times", SC
     2015. The article itself was not among our sources. After its authors' public code (predictsim) are: most features,
@@ -47,6 +47,8 @@ class OnlineRegression(Prediction):
     squared if the prediction is too long, linear if it is too short, by the job's area. In seconds the linear branch
     hardly counts beside the squared one, so that most predictions are far too short (expe/predictions has figures).
     Dispatchers then plan with `correction`: the article's is `steps`.
+
+    Typical use: to compare with the article, together with `correction=steps`.
 
     Deviations: the means of all, of usual units and of running jobs' units are computed as their names say, and all
     products are taken, where the code leaves some out; the user's last run times are those of jobs that ended; a job

@@ -9,9 +9,11 @@ from batdispatch.parts.prediction.base import Prediction
 
 
 class Oracle(Prediction):
-    """The real run time, as the job's profile states it: what perfect prediction would bring.
+    """Predicts the real run time, which the job's profile states.
 
-    Where the run time depends on the platform, or the simulator does not tell the profiles, nothing is known.
+    If the run time depends on the platform, or the simulator does not tell the profiles, nothing is predicted.
+
+    Typical use: to ask what perfect predictions would bring. No real system can use it.
     """
 
     def begin(self, ledger: Ledger) -> None:

@@ -35,10 +35,12 @@ class ATOptimalOptions(SequenceOptions, frozen=True, kw_only=True):
 
 
 class ATOptimal(RequestSequence):
-    """Least expected time until the job and the small work that arrived meanwhile are done, at backfilling rate zeta.
+    """Asks for what makes the job, and the small work that arrived meanwhile, end after the least expected time.
 
-    zeta = 0 is TOptimal, zeta = 1 a single limit of the upper bound.
+    Small work arrives at the backfilling rate zeta. zeta = 0 is TOptimal, and zeta = 1 is a single limit at the law's
+    upper bound.
 
+    Typical use: under plans whose starts stay, if small jobs of known run time fill what stochastic jobs leave.
     Guarantee: on a grid the optimum. Without one, the best of several local minima, none worse than the optimum on a
     grid of 26 points; for a law without density, the optimum on a grid of 46 points.
     Time: O(n^4) on a grid of n points, vectorised.

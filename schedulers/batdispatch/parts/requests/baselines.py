@@ -15,7 +15,10 @@ from batdispatch.parts.requests.laws import Empirical, Law
 
 
 class Hpc(RequestSequence):
-    """The law's upper bound, once: an attempt never fails."""
+    """Asks once, for the law's upper bound, so no attempt ever fails.
+
+    Typical use: as the baseline for every other request sequence.
+    """
 
     def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
         return (law.upper,)
@@ -31,9 +34,11 @@ class NeuroscienceOptions(SequenceOptions, frozen=True, kw_only=True):
 
 
 class Neuroscience(RequestSequence):
-    """The longest of the last runs, then `factor` times as much after each failure.
+    """Asks for the longest of the last runs, and after each failure for `factor` times as much.
 
-    If there is no previous run, the law's upper bound.
+    If there is no previous run, it asks for the law's upper bound.
+
+    Typical use: to compare with what users of neuroscience applications do, as the paper describes it.
     """
 
     options_type: ClassVar[type[Options]] = NeuroscienceOptions
@@ -45,16 +50,22 @@ class Neuroscience(RequestSequence):
 
 
 class Factor(RequestSequence):
-    """The mean run time, then `factor` times as much after each failure."""
+    """Asks for the mean run time, and after each failure for `factor` times as much.
+
+    Typical use: as a simple rule to compare with.
+    """
 
     def limits(self, law: Law, zeta: float = 0.0, history: Sequence[float] = ()) -> tuple[float, ...]:
         return (law.mean,)
 
 
 class Walltime(RequestSequence):
-    """The user's walltime, then `factor` times as much after each failure; a job that states a law asks for its most.
+    """Asks for the user's walltime, and after each failure for `factor` times as much.
 
-    It needs no law. Without request sequences a job that outlives its walltime is over; here its user submits it again.
+    It needs no law. If a job states a law, it asks for the law's upper bound. Without request sequences, a job that
+    outlives its walltime is over. Here it is as if its user submitted it again.
+
+    Typical use: as the baseline on logs, whose jobs have walltimes and state no law.
     """
 
     learns = True

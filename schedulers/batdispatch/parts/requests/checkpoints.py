@@ -38,12 +38,13 @@ class CheckpointsOptions(PricedOptions, frozen=True, kw_only=True):
 
 
 class Checkpoints(RequestSequence):
-    """Least expected cost when requests may end in a checkpoint.
+    """Asks for what costs least in expectation when requests may end in a checkpoint.
 
     A limit is the run time that the job may have had by the end of an attempt, over all attempts that went on from one
     another. With s the run time saved (0 at first), an attempt up to limit t asks for (R if s > 0) + t - s + (C if it
     ends in a checkpoint). It costs alpha times what it asks for, beta times what it uses, and gamma.
 
+    Typical use: for applications that can write checkpoints.
     Guarantee: on the grid, the expected cost is least among all sequences and choices of checkpoints. For an empirical
     law of at most `grid` run times that is the optimum.
     Time: O(n^3) for n points, vectorised.

@@ -34,13 +34,14 @@ class LearnedRatioOptions(SequenceOptions, frozen=True, kw_only=True):
 
 
 class LearnedRatio(RequestSequence):
-    """What the user's ended runs used of their walltimes, as a law of what this job will use of its own.
+    """Learns from the user's ended runs which share of its walltime a job will use, and asks for that.
 
     It needs no law: the law of a job is that of the ratio of run time to walltime among the user's last runs that ended
     before the job was submitted, times the job's walltime. One run that takes all of the walltime is added, so that the
     walltime stays the last request. A job that outlives it is over, unless the option `final` is off. Another sequence,
     the option `requests`, makes the limits from the law; jobs that state a law are left to it as well.
 
+    Typical use: on logs whose jobs have users and walltimes, and state no law.
     Guarantee: a job is over at its user's walltime and not before, as it would be without request sequences.
     Time: that of the other sequence, once per job.
     References: none, the sequence is this package's.

@@ -36,11 +36,13 @@ class TOptimalOptions(PricedOptions, frozen=True, kw_only=True):
 
 
 class TOptimal(RequestSequence):
-    """Least expected time reserved, as if the job were alone; with a price, least expected cost.
+    """Asks for the least expected time reserved, as if the job were alone; with a price, for the least expected cost.
 
-    The price of an attempt of limit t is alpha t + beta min(X, t) + gamma. alpha counts the time reserved, which is
-    lost where planned starts stay; beta counts the time used, which is all that is lost where starts move up.
+    The price of an attempt of limit t is alpha t + beta min(X, t) + gamma, where X is the run time of the job. alpha
+    counts the time reserved, which is lost where planned starts stay. beta counts the time used, which is all that is
+    lost where starts move up.
 
+    Typical use: under plans whose starts stay, such as `stochastic-batch` with `plan=rigid`.
     Guarantee: on a grid, E[S_J] is least, S_J being the sum of the limits up to the one that suffices. Without a grid,
     a local minimum of it near the optimum on points of the law's support. The same holds for any price, among the
     sequences without a limit shorter than `least`.
