@@ -49,7 +49,9 @@ def test_its_own_tests_pass_where_it_is_installed(kind: str, tmp_path: Path) -> 
     assert "passed" in told
     group = KINDS[kind].group
     assert "quite-my-own" in python("-c", MAIN, "list", group, folder=tmp_path, site=site)
-    assert "Options (" in python("-c", MAIN, "explain", "quite-my-own", folder=tmp_path, site=site)
+    card = python("-c", MAIN, "explain", "quite-my-own", folder=tmp_path, site=site)
+    assert "Options (" in card
+    assert ("\nComplexity\n" in card) == (kind == "dispatcher")
     assert list(site.glob("*/py.typed"))
 
 

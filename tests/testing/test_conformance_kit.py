@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from batdispatch.core import dispatcher, registry
-from batdispatch.testing import CASES, Case, check_dispatcher, check_hash_seeds, check_part
+from batdispatch.core.errors import InputError
+from batdispatch.testing import CASES, Case, Task, check_dispatcher, check_hash_seeds, check_part
 
 HEAD = "import time\nfrom batdispatch import Allocation, Dispatcher, Ordering\n\n\n"
 BY_NAME = {case.name: case for case in CASES}
@@ -155,3 +156,9 @@ def test_a_decision_by_hash_is_found(tmp_path: Path) -> None:
 
 def test_every_case_is_one_of_its_own() -> None:
     assert len({case.name for case in CASES}) == len(CASES) > 12
+
+
+@pytest.mark.parametrize(("field", "argument"), [("user", "user"), ("res", "units"), ("subtime", "submission")])
+def test_a_field_that_a_task_has_an_argument_for_is_refused(field: str, argument: str) -> None:
+    with pytest.raises(InputError, match=f"^task j, extra: the field '{field}', expected as {argument}=, "):
+        Task("j", 0.0, 1, 1.0, extra={field: "ada"}).fields()

@@ -155,6 +155,7 @@ class IoJob(msgspec.Struct, frozen=True):
 class Place(msgspec.Struct, frozen=True, gc=False):
     """Where a job goes, the whole answer of a placement. Batsim accepts at most one mapping, storage or I/O job."""
 
+    #: The hosts, and how many units of the job each of them carries.
     allocation: Allocation
     #: Executor number -> index within the allocation; None: executors along ascending host ids.
     mapping: Mapping[int, int] | None = None

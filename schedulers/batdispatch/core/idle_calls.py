@@ -47,7 +47,8 @@ class IdleCalls:
         return (
             f"it has been called {self._count:,} times in a row since {self._since:.6f} s, while nothing happened, and "
             f"did nothing but ask for further calls{_next(decisions)}. If it waits for an event, it is called then "
-            "without asking; if it waits for a moment, wake_at(that moment) calls it once"
+            "without asking; if it waits for a moment, ask wake_at for that moment once: "
+            "what is asked for twice comes twice"
         )
 
 

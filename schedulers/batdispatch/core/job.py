@@ -75,9 +75,11 @@ class Resumed(msgspec.Struct, frozen=True, gc=False):
 class Stay(msgspec.Struct, eq=False, kw_only=True, gc=False):
     """A job on its hosts, from its start on; kept by the ledger, and changed by nobody else."""
 
+    #: The job, as it was submitted.
     job: Job
     #: Start time in seconds.
     start: float
+    #: The hosts that it has, and its units on each of them.
     allocation: Allocation
     #: Position in the order of arrival, for ties.
     rank: int = 0

@@ -711,7 +711,10 @@ class Ledger:
 
     # ------------------------------------------------------------------ calls, registrations, messages
     def wake_at(self, time: float) -> None:
-        """Ask to be called at `time`, in seconds, later than now, and at the soonest in a millisecond (`SOONEST`)."""
+        """Ask to be called at `time`, in seconds, later than now, and at the soonest in a millisecond (`SOONEST`).
+
+        Each call that is asked for comes, also a second one for the same moment: ask once for each moment.
+        """
         if not self.now < time < math.inf:
             raise self._refusal(f"a call at {time:.6f} s was asked for, which is not later than now")
         self._decisions.append(d.CallMeLater(self.now, max(time, self.now + SOONEST)))

@@ -29,10 +29,15 @@ class Reservation(NamedTuple):
     many seconds.
     """
 
+    #: For which it is kept.
     job: Job
+    #: From when on, s.
     start: float
+    #: Until when, s.
     end: float
+    #: Where.
     place: Place
+    #: By how much it is shorter than the job, s.
     cut: float = 0.0
 
     @property
@@ -75,7 +80,7 @@ class Reservations:
 
         Args:
             ledger: the cluster.
-            choose: a placement's `place`, or a function like it.
+            choose: a placement's `place` (`self.placement.place` in a `QueueDispatcher`), or a function like it.
             space: how capacity is planned; the ledger's own unless a coarser one suffices.
             slack: seconds by which a place may be too short for its job.
             patience: returns the next moment after some time, both in seconds, from which on `choose` takes places for

@@ -188,7 +188,8 @@ class Timeline(Generic[F]):
         """Return the earliest start and a place that stays free until ``end_of(start, duration)``, or None.
 
         None happens only when there is no start up to `latest`, when walltime-less jobs hold capacity for ever, or when
-        `choose` never finds a place. Nearly linear in the number of steps; quadratic at worst.
+        `choose` never finds a place. It is called as ``choose(free, job, start, end)`` and returns a place, or None.
+        Nearly linear in the number of steps; quadratic at worst.
         """
         count = len(self.times)
         stop = count if latest == math.inf else bisect_right(self.times, latest)

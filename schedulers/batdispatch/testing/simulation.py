@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from batdispatch.core import events as e
 from batdispatch.core import hostset
 from batdispatch.core.dispatcher import Dispatcher, create
+from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.jobfields import read_request
 from batdispatch.core.machine import Machine
@@ -25,22 +26,51 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import Workload
 
+#: Field of a job in a workload file -> the argument of `Task` that says it, and without which it would not be heard.
+_ARGUMENTS = {
+    "id": "id",
+    "subtime": "submission",
+    "res": "units",
+    "walltime": "walltime",
+    "profile": "runtime",
+    "demand": "demand",
+    "user": "user",
+}
+
 
 class Task(NamedTuple):
     """A job and how long it takes. Times in seconds."""
 
+    #: Without a workload's name; starts and rows go by it.
     id: str
+    #: When it arrives, s.
     submission: float
+    #: How many it asks for: whole hosts, unless `demand` says what a unit is.
     units: int
+    #: How long it takes, s; a shorter walltime kills it.
     runtime: float
+    #: How long it asks for, s.
     walltime: float = math.inf
+    #: What each unit needs on its node, such as ``{"core": 2}``; None: a whole node.
     demand: dict[str, int] | None = None
+    #: Who submitted it; empty when unknown.
     user: str = ""
-    #: Further fields of the job.
+    #: Further fields of the job, as a workload file has them, such as ``{"partition": "batch"}``.
     extra: dict[str, Any] = {}
 
     def fields(self) -> dict[str, Any]:
-        """The job's fields beyond Batsim's own."""
+        """The job's fields beyond Batsim's own.
+
+        Raises:
+            InputError: `extra` has a field that an argument of the task says.
+        """
+        for field, argument in _ARGUMENTS.items():
+            if field in self.extra:
+                raise InputError(
+                    f"the field {field!r}, expected as {argument}=, an argument of Task",
+                    source=f"task {self.id}",
+                    place="extra",
+                )
         return self.extra if self.demand is None else {"demand": self.demand, **self.extra}
 
     def request(self) -> Request:
@@ -56,9 +86,13 @@ class Task(NamedTuple):
 class Row(NamedTuple):
     """What became of a job. Times are whole microseconds; a rejected job has neither times nor hosts."""
 
+    #: Of the task.
     id: str
+    #: How it ended.
     state: JobState
+    #: When it started, in microseconds.
     start: int
+    #: When it ended, in microseconds.
     end: int
     #: Host id -> units of the job there.
     units: dict[int, int]

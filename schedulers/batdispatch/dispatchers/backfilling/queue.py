@@ -68,6 +68,8 @@ class QueueDispatcher(Dispatcher):
     Attributes:
         waiting: waiting jobs, as sorted as the last call of `in_order` left them.
         fresh: jobs submitted since the last decision.
+        ordering: the part that `ordering` names.
+        placement: the part that `placement` names.
     """
 
     options_type: ClassVar[type[Options]] = QueueOptions

@@ -22,7 +22,7 @@ Every registered dispatcher, each with its default options, on the same workload
 $ batdispatch leaderboard --logs logs --page leaderboard.md
 ```
 
-Add your own to it, and see where it stands. Only its runs are made; the others are kept:
+Add your own to it, and see where it stands. Runs that the folder holds are kept; in an empty one all are made:
 
 ```console
 $ batdispatch leaderboard --add my_package.mine:Mine --add 'easy[ordering=sjf]'
