@@ -25,12 +25,15 @@ class ConvexOptions(ShapeOptions, frozen=True, kw_only=True):
 class Convex(Shape):
     """Takes hosts whose messages to each other meet no other job's messages, or lets the job wait.
 
-    With `rule=routers` exact on tori and meshes of any size: boxes are all there is. With `rule=links`, boxes are
-    looked at first, small ones first, then sets grown from 24 free routers. That is exact on lines and rings; on small
-    machines (at most 64 routers) all other sets are tried too, up to 50,000 steps. On larger ones a place may be
-    missed. On a fat tree or dragonfly, where there are no boxes, the hosts below one switch are looked at, from the
-    lowest level.
-    R. Bleuse, "Apprehending heterogeneity at (very) large scale", PhD thesis, Universite Grenoble Alpes, 2017.
+    With `rule=routers`, the search is exact on tori and meshes of any size, because it tries all boxes and there are no
+    other sets. With `rule=links`, it tries boxes first, small ones first, and then sets grown from 24 free routers.
+    This is exact on lines and rings. On small machines (at most 64 routers) it then tries all other sets, up to 50,000
+    steps. On larger machines it may overlook a place. A fat tree or dragonfly has no boxes: there it looks at the hosts
+    below one switch, from the lowest level.
+
+    Typical use: where messages of other jobs should never slow a job down, and idle hosts are a price worth paying.
+    References: R. Bleuse, "Apprehending heterogeneity at (very) large scale", PhD thesis,
+    Universite Grenoble Alpes, 2017.
     """
 
     options_type: ClassVar[type[Options]] = ConvexOptions
