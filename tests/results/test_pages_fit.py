@@ -10,7 +10,7 @@ import pytest
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs
 from browsing import needs_browser, opened, ready, sheets, wider
-from report_pages import MANY, demonstration, of_runs, replicates
+from report_pages import MANY, TORUS, demonstration, of_runs, replicates
 
 
 @needs_browser
@@ -20,6 +20,8 @@ from report_pages import MANY, demonstration, of_runs, replicates
         pytest.param(of_runs("easy"), id="one run"),
         pytest.param(of_runs("fcfs", "easy"), id="two runs"),
         pytest.param(demonstration, id="three runs"),
+        pytest.param(of_runs(*MANY[:4]), id="four runs", marks=pytest.mark.slow),
+        pytest.param(of_runs("fcfs", "easy", platform=TORUS), id="two runs on a torus"),
         pytest.param(of_runs(*MANY), id="24 runs", marks=pytest.mark.slow),
     ],
 )
@@ -46,7 +48,7 @@ def test_replicates(tmp_path: Path) -> None:
 
 @needs_browser
 def test_of_many_runs_paper_says_what_it_leaves_out(write_jobs: Callable[..., Path], tmp_path: Path) -> None:
-    for number, said in ((2, False), (8, True)):
+    for number, said in ((3, False), (4, True)):
         folders = [write_jobs({"a": {}}, f"{number}/run{each}") for each in range(number)]
         with opened(render(read_runs(folders), explain=False), tmp_path) as shown:
             left_out = shown.get_by_text("On paper:")

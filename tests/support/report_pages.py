@@ -16,6 +16,8 @@ from batdispatch.runs.run import RunSpec, execute
 EXAMPLES = Path(__file__).parents[2] / "schedulers" / "batdispatch" / "examples"
 PLATFORM, WORKLOAD = str(EXAMPLES / "flat64.xml"), str(EXAMPLES / "demo64.json")
 ORDERINGS = ("fcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area", "wfp3")
+#: As many hosts, on a network.
+TORUS = str(Path(__file__).parents[2] / "platforms" / "torus444.xml")
 #: 24 dispatchers.
 MANY = [f"{name}[ordering={ordering}]" for name, ordering in product(("easy", "filler", "conservative"), ORDERINGS)]
 
@@ -31,13 +33,13 @@ def replicates(folder: Path) -> Path:
     return _invoked(["compare", *where, "--replicates", "6", "--slice-jobs", "40", "--out", str(folder)], folder)
 
 
-def of_runs(*dispatchers: str, workload: str = WORKLOAD) -> Callable[[Path], Path]:
+def of_runs(*dispatchers: str, platform: str = PLATFORM, workload: str = WORKLOAD) -> Callable[[Path], Path]:
     """Return what writes the page of some recorded runs into a folder and returns its path."""
 
     def write(folder: Path) -> Path:
         folders = [folder / dispatcher for dispatcher in dispatchers]
         for dispatcher, each in zip(dispatchers, folders, strict=True):
-            execute(RunSpec(platform=PLATFORM, workload=workload, dispatcher=dispatcher), each)
+            execute(RunSpec(platform=platform, workload=workload, dispatcher=dispatcher), each)
         return write_report(folders, folder / "page.html")
 
     return write

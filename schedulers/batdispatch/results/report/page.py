@@ -30,6 +30,8 @@ from batdispatch.results.usage import Shared, job_facts, licences_of, read_units
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS = 8
+#: Of more runs, paper has only what matters most: all of it takes more than four sheets.
+MAX_WHOLE = 3
 #: At the end of the page, in this order.
 _SCRIPTS = ("report.js", "baseline.js", "pictures.js")
 _DECISION_COLUMNS = (
@@ -108,7 +110,7 @@ def render(
         lead=_lead(runs),
         warnings=comparison.warnings(runs),
         many=len(runs) > 1,
-        crowd=in_panels(len(runs)),
+        crowd=len(runs) > MAX_WHOLE or (len(runs) > 1 and bool(maps)),
         labels=[run.label for run in runs],
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
