@@ -43,8 +43,9 @@ class AttemptsOptions(Options, frozen=True, kw_only=True):
 
     dispatcher: Start the attempts by this dispatcher, with its options in brackets: `pcp20[ordering=sjf]`.
     requests: Ask for the limits of this sequence, attempt after attempt (`batdispatch list requests`).
-    rate: The work of small jobs that arrives per second, as a share of the machine. `none` (the default): it is
-        measured as small jobs arrive and end. Only request sequences that count on small jobs use it.
+    rate: Take this share of the machine for the work of small jobs that arrives per second. `none` (the default):
+        measure it as small jobs arrive and end. 0: none arrives. Only request sequences that count on small jobs use
+        it.
     speculate: Give a gap that no waiting job fits to the stochastic job that is expected to use it best. `false`: leave
         such gaps idle.
     """
@@ -58,22 +59,24 @@ class AttemptsOptions(Options, frozen=True, kw_only=True):
 class Attempts(Layer):
     """Runs each job that states the law of its run time as a sequence of attempts, under any dispatcher.
 
-    A job states its law in the field ``runtime_law``, in seconds; all others are small jobs of known run time, unless
-    the request sequence learns their laws. The walltime of such a job is its last limit, at which it is over. Before
-    the dispatcher inside hears of an attempt, the attempt's walltime becomes what the request sequence asks for. So
-    every dispatcher plans with it. When an attempt has outlived its walltime, the layer registers the job again, with
-    the same profile and the next limit; `Job.parent` is the attempt that the new one continues.
+    A job states its law in the field ``runtime_law``, in seconds. A job without this field is a small job of known run
+    time, unless the request sequence learns its law. The walltime with which a job that has a law was submitted is its
+    last limit: when the job reaches it, the job is over. Before the dispatcher inside hears of an attempt, the layer
+    sets the attempt's walltime to what the request sequence asks for. So every dispatcher plans with it. When an
+    attempt has outlived its walltime, the layer registers the job again, with the same profile and the next limit. The
+    field `Job.parent` of the new attempt names the attempt that it continues.
 
-    An attempt may end in a checkpoint, if the request sequence says so. Then the next one has a profile of its own,
-    which takes what is left and the time to read the checkpoint. This needs profiles of type ``delay``.
+    If the request sequence says so, an attempt ends in a checkpoint. The next attempt then has a profile of its own,
+    which takes the rest of the run time and the time to read the checkpoint. This needs profiles of type ``delay``.
 
-    Batsim stops registered attempts at their walltime by itself. The job that was submitted came with its user's
-    walltime, which neither Batsim 4 nor 5 can change, and a speculation ends before its limit. The layer stops these
-    (CALL_ME_LATER, then KILL_JOB).
+    Batsim stops registered attempts at their walltime by itself. The layer stops two other kinds of attempts
+    (CALL_ME_LATER, then KILL_JOB). One is the job as it was submitted, because neither Batsim 4 nor 5 can change the
+    walltime that its user gave it. The other is a speculation, because it ends before its limit.
 
-    Speculation: the dispatcher says what it leaves free and until when; one that does not is taken to keep the machine
-    free for the job that has waited longest. The job of largest `gain` starts in the gap, is stopped at the gap's end,
-    and keeps its position and its limits.
+    With `speculate`, jobs are also tried in gaps that are too short for what they ask for. The dispatcher inside says
+    which capacity it leaves free, and until when. If a dispatcher cannot say so, the gap is what is free until the job
+    that has waited longest could start. The layer starts the job that is expected to use the largest share of the gap
+    well [1], and stops it at the gap's end. If the job has not succeeded by then, it keeps its position and its limits.
 
     Typical use: to run stochastic jobs under any dispatcher of this package, or under one of your own.
     Limits: Batsim must be started with `--enable-dynamic-jobs` and `--enable-profile-reuse`. The layer plans nothing:
@@ -87,8 +90,8 @@ class Attempts(Layer):
         - The paper takes the rate of small work for known. Here it can be measured, and how it is measured is our
           choice.
         - A job may speculate before a later reservation of its own. The paper does not say whether it may.
-        - The published speculative backfilling scores without the condition on past failures and cannot be run. The
-          rule here is the paper's.
+        - The published code of speculative backfilling leaves the condition on past failures out of its score, and
+          cannot be run. The rule here is the paper's.
     References:
         [1] Gainaru, Pallez, Sun, Raghavan: "Speculative scheduling for stochastic HPC applications", ICPP 2019.
             doi:10.1145/3337821.3337890

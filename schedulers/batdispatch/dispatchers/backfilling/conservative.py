@@ -17,7 +17,7 @@ from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 
 
 class Conservative(PlanningQueue):
-    """Every waiting job has a planned start and hosts; nothing that comes later may delay it.
+    """Plans a start and hosts for every waiting job. Jobs that come later may not delay it.
 
     A new job gets the earliest start that the plan allows. When a job ends, the plan is compressed: each waiting job in
     turn gets the earliest start that it would have if it were taken out of the plan, while the others keep theirs.

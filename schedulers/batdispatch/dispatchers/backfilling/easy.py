@@ -40,7 +40,7 @@ class EasyOptions(PlanOptions, frozen=True, kw_only=True):
 
 
 class Easy(PlanningQueue):
-    """Start jobs in order; when the head does not fit, others may run ahead if they do not delay it.
+    """Starts jobs in order. When the head of the queue does not fit, others may run ahead if they do not delay it.
 
     The shadow time is the earliest moment at which enough running jobs have reached their expected end for the head to
     start. A job may run ahead of the head if it fits now and either ends by the shadow time, or uses only what the head

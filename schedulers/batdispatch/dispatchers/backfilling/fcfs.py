@@ -5,7 +5,7 @@ from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 
 
 class Fcfs(QueueDispatcher):
-    """Start jobs strictly in order; the first that does not fit holds back all others.
+    """Starts jobs strictly in order. The first job that does not fit holds back all others.
 
     Under another ordering than that of arrival this is strict list scheduling in that order.
 

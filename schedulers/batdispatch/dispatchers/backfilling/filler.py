@@ -8,7 +8,7 @@ from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 
 
 class Filler(QueueDispatcher):
-    """Go through the queue in order and start every job that fits now. Large jobs may starve.
+    """Goes through the queue in order and starts every job that fits now. Large jobs may starve.
 
     Typical use: to see how full a machine can be kept without planning.
     Limits: a large job waits for as long as smaller jobs keep coming.

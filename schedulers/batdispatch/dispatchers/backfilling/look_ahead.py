@@ -43,7 +43,7 @@ class LookAheadOptions(EasyOptions, frozen=True, kw_only=True):
 
 
 class LookAhead(Easy):
-    """EASY, smallest area first, which keeps as much room for short jobs to come as pays in simulated futures.
+    """Runs EASY, smallest area first, and keeps as much room for short jobs to come as pays in simulated futures.
 
     Most slowdown is that of short jobs that come when long ones hold the machine. So a long job may start only if it
     leaves some room free: up to `room` of each resource, in proportion to how many of the last 300 jobs were far

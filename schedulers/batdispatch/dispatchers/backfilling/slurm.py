@@ -46,7 +46,7 @@ class SlurmOptions(PlanOptions, frozen=True, kw_only=True):
 
 
 class SlurmBackfill(PlanningQueue):
-    """At each event start jobs in order until one does not fit; now and then let others run ahead if that delays none.
+    """Starts jobs in order at each event. Now and then, a pass lets others run ahead if that delays none.
 
     A backfill pass takes the waiting jobs in order. A job starts if it can now, and can stay until its expected end on
     nodes that are reserved for nobody in that time. Otherwise the nodes of its earliest start are reserved for it, all

@@ -33,7 +33,7 @@ class DmrOptions(SlurmOptions, frozen=True, kw_only=True):
 
 
 class Dmr(Resizing):
-    """Slurm's backfilling under `resizing`, as in the DMR API: running jobs shrink for waiting ones, and expand after.
+    """Runs `slurm-backfill` under `resizing`, as in the DMR API: jobs shrink for waiting ones, and expand after.
 
     Typical use: the baseline for malleable jobs. Rigid jobs run unchanged beside them.
     Limits: those of `slurm-backfill` and `resizing`.

@@ -39,7 +39,7 @@ class BatchOptions(PlanOptions, frozen=True, kw_only=True):
     plan: `rigid`: planned starts do not move, and what an early end frees is only filled. `repack`: planned starts move
         up at every end.
     gain: With `plan=repack`, a start moves up only if it comes earlier by at least this share of the time that is
-        reserved for the job. 0: by however little.
+        reserved for the job. 0: it moves up however little it gains.
     batch: Plan at most this many jobs together.
     """
 
@@ -55,24 +55,26 @@ class BatchOptions(PlanOptions, frozen=True, kw_only=True):
 class StochasticBatch(Attempts):
     """Plans stochastic jobs in batches, fills what early ends free, and may speculate on gaps that no job fits.
 
-    The waiting jobs of the long queue (those that state a law) that came first make a batch; in the ordering, each is
-    reserved the earliest gap of the plan that is as long as its walltime. When a job ends early, waiting jobs and small
-    ones are reserved what it leaves, inside the plan's window, if they fit. A job that fails comes again with its next
-    limit. The next batch is planned when no reservation is left.
+    Jobs that state a law wait in the long queue. The first ones to arrive make a batch. The batch is taken in the order
+    of `ordering`, and each job is given the earliest gap of the plan that is as long as its walltime. When a job ends
+    early, the time that it leaves is reserved for waiting jobs and small ones, if they fit inside the plan's window.
+    When an attempt fails, its job comes again with its next limit. The next batch is planned when no reservation is
+    left.
 
-    Re-packing (`plan=repack`): when capacity is freed, the planned jobs are taken in the order of their starts. Each
-    one goes to its earliest start if that is earlier by at least the share `gain` of the time reserved for it. So the
-    second that a small job leaves of a slightly long walltime does not move the whole plan.
+    With `plan=repack`, planned starts move up. Whenever capacity is freed, the planned jobs are taken in the order of
+    their starts. A job moves to its earliest start if that is earlier by at least the share `gain` of the time reserved
+    for the job. So a small job that ends a second before its walltime does not move the whole plan.
 
-    Speculation: a gap from now on is given to the job of largest `gain`, among those whose reservation, if any, begins
-    after the gap. The job is stopped at the gap's end and keeps its reservation.
+    With `speculate`, a gap of the plan that begins now is given to the job that is expected to use it best, as under
+    `attempts`. Only jobs that have no reservation before the gap's end are candidates. The job is stopped at the gap's
+    end. If it has not succeeded by then, it keeps its reservation.
 
     Typical use: to ask whether it pays to request more time than a job is likely to need.
-    Limits: small jobs, whose run time is known, only fill gaps, and are planned alone when no stochastic job waits.
+    Limits: small jobs, whose run time is known, only fill gaps. They are planned alone when no stochastic job waits.
         Batsim must be started as for `attempts`.
-    Guarantee: `start(j) = planned(j)` with `plan=rigid`, for each planned job that does not succeed in a speculation
-        before, if no host goes away and small jobs keep the times they are expected to take. Ends that are told a
-        moment late move the plan by as much. Each stochastic job succeeds in the end.
+    Guarantee: `start(j) = planned(j)` with `plan=rigid`, for each planned job j that has not succeeded in a speculation
+        before, if no host goes away and small jobs keep to the times that they are expected to take. If an end is told
+        a moment late, the plan moves by as much. Each stochastic job succeeds in the end.
     Time: `O(s)` steps of the plan around what an end freed, for each different size that waits, and a search of the
         plan for each job that may fit a gap or moves up. On particular hosts, re-packing searches for every planned
         job.

@@ -23,11 +23,11 @@ class StochasticConservativeOptions(PlanOptions, frozen=True, kw_only=True):
 
 
 class StochasticConservative(Attempts):
-    """Conservative backfilling under `attempts`: each job that states its law runs attempt after attempt.
+    """Runs `conservative` under `attempts`: each job that states its law runs attempt after attempt.
 
-    The plan is compressed at every end, so an early end moves other starts up: see `stochastic-easy`. Speculation: in
-    gaps of the plan from now on; a job is tried only where its own planned start is not before the gap's end, and keeps
-    that start if it fails.
+    The plan is compressed at every end. So an early end moves other starts up (see `stochastic-easy` for what follows
+    from that). With `speculate`, jobs are also tried in gaps of the plan that begin now. A job is tried only if its own
+    planned start is not before the gap's end. If it fails, it keeps that start.
 
     Typical use: where stochastic jobs should have a planned start.
     Limits: those of `conservative` and `attempts`. A further attempt is a new job for the plan, so the start that was

@@ -22,11 +22,12 @@ class StochasticEasyOptions(EasyOptions, frozen=True, kw_only=True):
 
 
 class StochasticEasy(Attempts):
-    """EASY backfilling under `attempts`: each job that states its law runs attempt after attempt.
+    """Runs `easy` under `attempts`: each job that states its law runs attempt after attempt.
 
-    Capacity that an early end frees is used at once, so long limits waste nothing and asking for the most is best: the
-    opposite of a rigid plan. A failed attempt goes to its place by the ordering as a job that has just arrived.
-    Speculation: in what backfilling leaves free until the shadow time of the queue's head.
+    Capacity that an early end frees is used at once. So long limits waste nothing, and it is best to ask for the most,
+    which is the opposite of a rigid plan. When an attempt has failed, the ordering treats the next one as a job that
+    has just arrived. With `speculate`, jobs are also tried in what backfilling leaves free until the shadow time of the
+    queue's head.
 
     Typical use: the baseline for stochastic jobs.
     Limits: those of `easy` and `attempts`.

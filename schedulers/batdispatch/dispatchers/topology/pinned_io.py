@@ -41,7 +41,8 @@ class PinnedIoOptions(Options, frozen=True, kw_only=True):
     batch: Plan at most this many of the waiting jobs together, the first ones in order.
     fill: Let jobs run out of turn on nodes that the plan leaves free for long enough. `false`: each job waits for its
         turn.
-    ordering: Take the waiting jobs in this order, for a batch and to fill (`batdispatch list orderings`).
+    ordering: Take the waiting jobs in this order, both to plan a batch and to let jobs run out of turn (`batdispatch
+        list orderings`).
     prediction: Expect jobs to run as long as this method says (`batdispatch list predictions`), but never longer than
         their walltimes.
     default_walltime: Plan a job without a walltime to run for this many seconds. `inf` (the default): as long as the
@@ -72,23 +73,23 @@ class PinnedIo(Dispatcher):
     """Runs each job on neighbouring nodes of a line beside the I/O node that it is pinned to, for a short makespan.
 
     The waiting jobs are planned in batches. First a linear program and a rounding dedicate nodes to each job, so that
-    no node has too much to do; then pillars give each job its time [1, 2]. A plan is carried out in order: a job starts
-    as soon as it is the first one left on all of its nodes and these are free, so early ends are made use of, and late
-    ones move only what comes after them on the same nodes. The next batch is planned when all jobs of this one have
-    started.
+    no node has too much to do. Then the jobs are stacked in pillars, which gives each job its planned start [1, 2]. A
+    plan is carried out in order: a job starts as soon as it is the next one on all of its nodes and all of these are
+    free. So an early end lets other jobs start earlier, and a late end delays only jobs that come later on the same
+    nodes. The next batch is planned when all jobs of this one have started.
 
     Typical use: machines on which a job has to run beside the I/O node that holds its data.
-    Limits: it plans for a short makespan, not for short waits, and needs walltimes or a prediction. Each job has its
-        nodes for itself. Of a torus it sees only the line through the routers.
+    Limits: it plans for a short makespan, not for short waits. It needs walltimes or a prediction. Each job has its
+        nodes for itself. On a torus, neighbouring nodes are those that are neighbours on the line through the routers.
     Guarantee:
         - `max load <= 2 Lambda` and `makespan <= held + 3 max load` for a plan whose jobs are all pinned, with Lambda
           the optimum of the linear program and held how long a node is taken already. On an idle machine `makespan <= 6
           Lambda <= 6 OPT`.
         - If no job outlives its expected end and no host goes away, no job starts later than planned.
-        - If in addition all jobs take as long as expected, batches of all waiting jobs (`window=inf`, no more of them
-          than `batch`) have `makespan <= 26 OPT` [3].
+        - If in addition all jobs take as long as expected, and each batch holds all waiting jobs (`window=inf`, and no
+          more of them than `batch`), `makespan <= 26 OPT` [3].
     Time: `O(n m)` and `O(n^2)` vector operations for a batch of n jobs on m nodes, beside a few linear programs of `O(n
-        + m)` rows. Any other decision looks at the jobs that have their turn, and with `fill` at the queue.
+        + m)` rows. Any other decision looks only at the jobs whose turn it is, and with `fill` at the queue as well.
     Deviations:
         - The source plans one batch of jobs, each pinned to one I/O node, on an idle machine. Jobs that are pinned
           nowhere or to several I/O nodes, nodes that are taken when a batch is planned, levelling, and filling are

@@ -15,27 +15,28 @@ class WorkStealingOptions(TaskOptions, frozen=True, kw_only=True):
     """Options of work stealing.
 
     locality: Put a task that becomes ready into the queue of a host whose memory holds most bytes of its data. `false`:
-        of the host that ended the last task it waited for.
+        put it into the queue of the host that ended the last task that it waited for, if that host can run it.
     """
 
     locality: bool = True
 
 
 class WorkStealing(TaskDispatcher):
-    """Gives each host a queue of its own; an idle host with an empty queue steals from a host chosen at random.
+    """Gives each host a queue of tasks. An idle host whose queue holds nothing for it steals from another at random.
 
-    A host takes the newest task of its own queue that it can run, and steals the oldest one of another queue that it
-    can run.
+    An idle host takes the newest task of its own queue that it can run. If there is none, the host chooses at random
+    one of the queues that hold a task for it, and steals the oldest task there that it can run.
 
-    With `locality`, of the hosts whose memory holds most of a task's data, the one that released the task has it if it
-    is among them; else the one with the shortest queue. Tasks that nothing released begin in the queue of the first
-    such host.
+    A task is released when the last task that it waited for ends. Of the hosts that can run it, with `locality` only
+    those whose memory holds most bytes of its data are candidates. If the host on which that last task ended is a
+    candidate, it gets the task. Otherwise the candidate with the shortest queue gets it. A task that waits for no other
+    begins in the queue of the first candidate.
 
     Typical use: the yardstick of runtime systems that know no run times.
-    Limits: run times play no part, so a core may steal what a GPU would do much faster, and everybody then waits for
-        it. Results depend on the seed.
-    Guarantee: no host idles while a task is ready that it can run. There is no guarantee on the makespan, since hosts
-        differ.
+    Limits: run times play no part. So a core may steal a task that a GPU would do much faster, and the whole graph may
+        then wait for that task. Results depend on the seed.
+    Guarantee: no host idles while there is a ready task that it can run. There is no guarantee on the makespan, since
+        hosts differ.
     Time: `O(p)` for a task and for each try to steal, on p hosts, plus the length of queues whose tasks cannot run
         there.
     Deviations:
