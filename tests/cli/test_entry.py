@@ -39,3 +39,11 @@ print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["True", "True"]
+
+
+def test_python_runs_the_package_as_the_command() -> None:
+    line = [sys.executable, "-m", "batdispatch", "run", "--dispacher", "easy"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Usage: python -m batdispatch run"), done.stderr
+    assert "--dispatcher" in done.stderr.splitlines()[-1]

@@ -167,3 +167,14 @@ def test_a_summary_is_a_sentence_of_one_line(group: LazyGroup) -> None:
 def test_help_imports_no_subcommand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LazyGroup, "get_command", lambda *_: pytest.fail("a subcommand was imported"))
     assert CliRunner().invoke(cli, ["--help"]).exit_code == 0
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_where_results_go_is_said_with_o(words: tuple[str, ...]) -> None:
+    command: click.Command = cli
+    for word in words:
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), word) or command
+    for parameter in command.params:
+        if {"--out", "--output"} & set(parameter.opts):
+            assert "-o" in parameter.opts

@@ -162,3 +162,13 @@ def test_every_case_is_one_of_its_own() -> None:
 def test_a_field_that_a_task_has_an_argument_for_is_refused(field: str, argument: str) -> None:
     with pytest.raises(InputError, match=f"^task j, extra: the field '{field}', expected as {argument}=, "):
         Task("j", 0.0, 1, 1.0, extra={field: "ada"}).fields()
+
+
+@pytest.mark.parametrize(("fault", "leads_to_it"), [("loses a job", False), ("starts on busy hosts", True)])
+def test_pytest_shows_the_line_of_the_test_and_of_the_dispatcher(fault: str, leads_to_it: bool, tmp_path: Path) -> None:
+    body, case, _ = FAULTY[fault]
+    (tmp_path / "made.py").write_text(f"{HEAD}class Made(Dispatcher):{body}")
+    with pytest.raises(AssertionError) as failed:
+        check_dispatcher(f"{tmp_path}/made.py:Made", BY_NAME[case], tmp_path / "run")
+    assert {entry.path.name for entry in failed.traceback.filter(failed)} == {Path(__file__).name}
+    assert ("in decide" in str(failed.getrepr(style="short"))) == leads_to_it

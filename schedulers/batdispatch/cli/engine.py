@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @protocol_option
 @timeout_option("Wait at most this many seconds for an answer.")
 @option(
+    "-o",
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),

@@ -15,8 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def out_option(default: str, help: str = "Write the results into this folder.") -> Callable[[F], F]:
-    """Return ``--out`` with a default, read as a path."""
+    """Return ``--out``, in short ``-o``, with a default, read as a path."""
     return option(
+        "-o",
         "--out",
         section=RESULTS,
         metavar="DIR",

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 )
 @timeout_option("Give up if a real Batsim says nothing for this many seconds.")
 @option(
+    "-o",
     "--out",
     section=RESULTS,
     metavar="DIR",

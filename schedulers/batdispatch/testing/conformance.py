@@ -11,7 +11,7 @@ from typing import Any
 
 from batdispatch.batsim import PROTOCOLS, Wire, features_for, protocol
 from batdispatch.core.dispatcher import create
-from batdispatch.core.errors import BatdispatchError, InputError
+from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError
 from batdispatch.core.messages import Message, Reply
 from batdispatch.core.options import parse_named
 from batdispatch.core.session import Session
@@ -26,6 +26,8 @@ from batdispatch.links.replay import replay
 from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 from batdispatch.testing.cases import Case
+
+# What fails here says so in a sentence, so pytest is told to show the line of the test, and not these functions.
 
 #: Files of a run that must be the same whenever it is repeated.
 _SAME = ("jobs.csv", "units.csv", "lineage.csv", "decisions.jsonl")
@@ -54,6 +56,7 @@ def check_dispatcher(
     Raises:
         AssertionError: something does not hold; the message says what and where.
     """
+    __tracebackhide__ = True
     about = f"{dispatcher} on the case {case.name} ({case.about})"
     platform, workload, events = case.write(folder / "case")
     name, given = parse_named(dispatcher, "dispatcher")
@@ -76,7 +79,7 @@ def check_dispatcher(
         execute(spec, again)
         findings = Auditor().run(first)
     except BatdispatchError as problem:
-        raise AssertionError(f"{about}: {problem}") from problem
+        raise AssertionError(f"{about}: {problem}") from _its_author(problem)
     assert not findings.total, f"{about}: {'; '.join(map(str, findings.kept[:5]))}"
     silent = [rejection["job"] for rejection in result["rejected"] if not rejection["reason"]]
     assert not silent, f"{about}: rejected without a reason: {', '.join(silent)}"
@@ -91,12 +94,18 @@ def check_dispatcher(
             _record(spec, recording, version)
             found = replay(recording, _session(spec), protocol(version), times=True).difference
         except BatdispatchError as problem:
-            raise AssertionError(f"{about}, spoken to as by Batsim {version}: {problem}") from problem
+            raise AssertionError(f"{about}, spoken to as by Batsim {version}: {problem}") from _its_author(problem)
         assert found is None, f"{about}, spoken to as by Batsim {version}: {found}"
+
+
+def _its_author(problem: BatdispatchError) -> BatdispatchError | None:
+    """Return a problem whose traceback leads to a line of the dispatcher; that of another one shows only our engine."""
+    return problem if isinstance(problem, ImpossibleDecision) else None
 
 
 def _check_refused(spec: RunSpec, folder: Path, about: str) -> None:
     """Check that a run is refused for its reservations."""
+    __tracebackhide__ = True
     said = "nothing: it runs"
     try:
         execute(spec, folder)
@@ -126,6 +135,7 @@ def check_part(
     Raises:
         AssertionError: something does not hold; the message says what and where.
     """
+    __tracebackhide__ = True
     for dispatcher in dispatchers:
         check_dispatcher(dispatcher, case, folder / dispatcher, options={kind: part})
 
@@ -141,6 +151,7 @@ def check_hash_seeds(dispatcher: str, case: Case, folder: Path) -> None:
     Raises:
         AssertionError: two processes decided differently, or failed.
     """
+    __tracebackhide__ = True
     platform, workload, _ = case.write(folder / "case")
     found = []
     for seed in ("1", "2"):
