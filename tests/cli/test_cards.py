@@ -17,6 +17,15 @@ from batdispatch.core.options import Options
 EVERYTHING = [(kind, name) for kind in KINDS for name in names(kind)]
 DISPATCHERS = names("dispatchers")
 
+#: With what a sentence on an option begins: the verb that says what the option does, the condition under which it does
+#: it, or a value of the option. A new option may add its verb. A noun ("The weight of ...") does not say what a number
+#: changes.
+OPENINGS = re.compile(
+    r"(Add|Ask|Build|Change|Charge|Choose|Count|Decide|Draw|End|Expand|Expect|Fill|Give|Keep|Learn|Let|Line|Make|Move|"
+    r"Multiply|Place|Plan|Put|Reserve|Search|Simulate|Start|Stop|Take|Try|Weigh|After|By|If|Once|When|With) "
+    r"|(`\S+`|2): "
+)
+
 DOCUMENTED = """Summary in
 one sentence.
 
@@ -115,12 +124,23 @@ def test_every_dispatcher_has_all_sections_in_order(name: str) -> None:
 @pytest.mark.parametrize(("kind", "name"), EVERYTHING)
 def test_every_option_says_in_sentences_what_it_does(kind: str, name: str) -> None:
     for option in options_of(find(kind, name).options_type):
-        assert re.match(r"[A-Z`2]", option.text), option
         assert option.text.endswith(".")
+        assert OPENINGS.match(option.text), option
         assert not re.search(r"\bso (many|much)\b|^See |^As ", option.text), option
         if option.default == "none":
             # What the dispatcher does then is no secret.
             assert "`none`" in option.text, option
+        if kind != "dispatchers" and "at least 0" in option.accepts:
+            # Nor is what 0 does: as a rule it switches something off.
+            assert re.search(r"\b0\b", option.text), option
+
+
+@pytest.mark.parametrize(("kind", "name"), EVERYTHING)
+def test_every_card_says_first_what_the_part_does_and_then_for_whom(kind: str, name: str) -> None:
+    card = read_card(find(kind, name).__doc__ or "")
+    # `list` prints the summaries one below the other, so they have one form: "Starts ...".
+    assert re.match(r"[A-Z][a-z]+s,? ", card.overview[0])
+    assert len(card.sections["Typical use"]) == 1
 
 
 @pytest.mark.parametrize("name", DISPATCHERS)

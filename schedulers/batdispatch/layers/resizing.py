@@ -92,7 +92,7 @@ class Resizing(Layer):
           otherwise.
         - A job that waits for nodes takes them only when all of them are free. It does not collect them one by one.
         - Which nodes a shrinking job keeps, and which an expanding one gets, is up to the placement of the dispatcher
-          inside, which must be content with all nodes of the job together. A job is not resized where it is not.
+          inside, which must accept all nodes of the job together. If it does not, the job is not resized.
     References:
         [1] Iserte, Mayo, Quintana-Ortí, Beltran, Peña: "DMR API: improving cluster productivity by turning applications
             into malleable", Parallel Computing 78, 2018.

@@ -38,13 +38,13 @@ class ResizingOptions(Options, frozen=True, kw_only=True):
         the nodes that it has.
     redistribution: `delay`: redistributing a job's data takes the time that `bandwidth` says. `network`: it is a
         communication on the simulated network, which needs SimGrid or a Batsim, and whole hosts.
-    bandwidth: Bytes per second that a unit sends or receives when a job's data are redistributed.
-    check_cost: Seconds that a check without action takes; they are added to the job when it is resized next. `none`
-        (the default): 0.0094 with `sync`, 0.0137 with `async`, as the paper measured.
-    expand_cost: Seconds that an expansion takes beside the redistribution. `none` (the default): 0.423, as the paper
-        measured.
-    shrink_cost: Seconds that a shrink takes beside the redistribution. `none` (the default): 0.425 with `sync`, 0.422
-        with `async`, as the paper measured.
+    bandwidth: Let each unit send or receive this many bytes per second when a job's data are redistributed.
+    check_cost: Let a check without action take this many seconds. They are added to the job when it is resized next.
+        `none` (the default): 0.0094 with `sync`, 0.0137 with `async`, as the paper measured.
+    expand_cost: Let an expansion take this many seconds beside the redistribution. `none` (the default): 0.423, as the
+        paper measured.
+    shrink_cost: Let a shrink take this many seconds beside the redistribution. `none` (the default): 0.425 with `sync`,
+        0.422 with `async`, as the paper measured.
     acknowledge: Give the nodes that a shrink frees to other jobs only when the redistribution is over. `false`: give
         them away at once.
     walltime: `left`: a resized job has the rest of its walltime, and is not shrunk to a size at which it could not end

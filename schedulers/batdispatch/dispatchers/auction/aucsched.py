@@ -25,9 +25,9 @@ class AucschedOptions(AuctionOptions, frozen=True, kw_only=True):
     """Options of AUCSCHED.
 
     variant: 2: jobs bid on intervals of consecutive nodes. 3: jobs bid on nodes below the same switches.
-    alpha: How preferences are weighed against priorities. `lexicographic`: they only decide between plans of equal sums
-        of priorities. `slides` and `code` are the factors of the slides and of the published code, to compare with:
-        with these, a preference may win over a priority.
+    alpha: Weigh preferences against priorities in this way. `lexicographic`: they only decide between plans of equal
+        sums of priorities. `slides` and `code` are the factors of the slides and of the published code, to compare
+        with: with these, a preference may win over a priority.
     window: Decide together about at most this many of the waiting jobs, those of the highest priorities. `none` (the
         default): 100 in variant 2, 250 in variant 3.
     period: Decide at most once in this many seconds of simulated time. `none` (the default): 3 in variant 2, 5 in
@@ -70,9 +70,9 @@ class Aucsched(AuctionDispatcher):
     then, with that sum fixed, for the largest sum of preferences. Jobs that win no bid wait for the next auction.
 
     The greedy plan goes through the jobs in the order of priority and grants each the bid that it prefers most of those
-    for which there is still room. It is told to the solver, and nothing worse is carried out. If the solver is stopped
-    before it has found a better plan or has proved that there is none, the window is halved and solved again; the best
-    plan of all windows is carried out.
+    for which there is still room. The solver begins with this plan, and no worse plan is carried out. If the solver is
+    stopped before it has found a better plan or has proved that there is none, the window is halved and solved again;
+    the best plan of all windows is carried out.
 
     Typical use: clusters whose nodes have several resources (cores and GPUs) and whose jobs run better on nodes near
         each other.
@@ -87,8 +87,8 @@ class Aucsched(AuctionDispatcher):
         window and for each of two refinements, and 1 + log2(window) windows. The program has at most `B + 2 K`
         variables for B bids and K pairs of a job and a group of equal nodes on which the job bids.
     Deviations:
-        - The published factors alpha are to let preferences break ties only, and none does. Here the program is solved
-          twice instead.
+        - The published factors alpha are meant to let preferences only break ties, but none of them does. Here the
+          program is solved twice instead.
         - The slides leave out that a job uses only nodes of the bid that it is granted. As printed, their equation (3)
           forbids two bids of one job to share a node. Here it is a sum over all nodes of the job.
         - The slides do not say on how many nodes a job bids that leaves the number open. Here it bids on the smallest

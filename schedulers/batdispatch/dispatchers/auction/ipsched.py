@@ -57,9 +57,9 @@ class Ipsched(AuctionDispatcher):
         - The authors' CPLEX plug-in for Slurm solves the linear relaxation. This is the integer program of the slides.
         - The slides print the range of nodes, (5), without s_j, as if it bound jobs that do not start. Here it binds
           only jobs that start.
-        - The slides know cores and GPUs. The program takes all that a request says but consecutive nodes. A job that
-          asks for those keeps the place of the greedy plan, and the program plans the others around it; the bound is
-          then a loose one.
+        - The slides know cores and GPUs. The program takes all that a request says, except that it wants consecutive
+          nodes. A job that asks for those keeps the place of the greedy plan, and the program plans the others around
+          it; the bound is then a loose one.
         - `work` counts CP-SAT's deterministic seconds. The slides allow the solver 3 s by the clock.
     References:
         [1] Soner, Özturan: "Integer programming based heterogeneous CPU-GPU clusters", slides, Slurm User Group, 2012.

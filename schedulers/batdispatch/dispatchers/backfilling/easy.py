@@ -28,7 +28,7 @@ SHORTEST = 1.0
 class EasyOptions(PlanOptions, frozen=True, kw_only=True):
     """Options of EASY.
 
-    reservation: What the head of the queue reserves at its shadow time. `count`: a number of hosts (on shared nodes:
+    reservation: Reserve this for the head of the queue at its shadow time. `count`: a number of hosts (on shared nodes:
         that it can be placed), as in the literature. `hosts`: particular hosts, as Batsim's easy_bf does. A job that
         would outlive the shadow time then stays off these hosts.
     backfill: Let jobs run ahead of the head in this order (`batdispatch list orderings`). Unless given, they do so in
@@ -48,8 +48,9 @@ class Easy(PlanningQueue):
 
     Typical use: the backfilling that most production schedulers are compared with, for logs with walltimes or a
         prediction.
-    Limits: jobs without a walltime are expected to run for ever. Where all jobs are such, the head has no shadow time,
-        whatever fits starts as under `filler`, and the head may starve: set `default_walltime`.
+    Limits: jobs without a walltime are expected to run for ever. If no job has a walltime, the head has no shadow time.
+        Then every job that fits starts, as under `filler`, and the head may starve. To avoid this, set
+        `default_walltime`.
     Guarantee: `start(head) <= shadow(head)` from the moment at which a job becomes the head of the queue, in the
         default order and if no job outlives its expected end. There is no guarantee for the jobs behind the head.
     Time: `O(r + l + c (log l + n))` when capacity was freed, for r running jobs, c jobs that are tried, and l groups of

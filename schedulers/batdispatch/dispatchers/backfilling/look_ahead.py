@@ -28,9 +28,9 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 class LookAheadOptions(EasyOptions, frozen=True, kw_only=True):
     """Options of look-ahead.
 
-    room: The largest share of each resource that a long job may have to leave free for shorter jobs. Each decision
-        chooses among nothing, a third of this share, and all of it. 0 switches looking ahead off.
-    shorter: A job counts as shorter if its expected run time is at most 1/`shorter` of the long job's.
+    room: When a long job starts, keep up to this share of each resource free for shorter jobs. Each decision chooses
+        among nothing, a third of this share, and all of it. 0 switches looking ahead off.
+    shorter: Count a job as shorter if its expected run time is at most 1/`shorter` of the long job's.
     samples: Simulate this many futures at each decision that looks ahead.
     arrivals: Let this many further jobs arrive in each simulated future.
     """
@@ -45,16 +45,16 @@ class LookAheadOptions(EasyOptions, frozen=True, kw_only=True):
 class LookAhead(Easy):
     """Runs EASY, smallest area first, and keeps as much room for short jobs to come as pays in simulated futures.
 
-    Most slowdown is that of short jobs that come when long ones hold the machine. So a long job may start only if it
-    leaves some room free: up to `room` of each resource, in proportion to how many of the last 300 jobs were far
-    shorter. How much pays depends on what comes. So each decision at which it matters draws futures from what was seen
-    so far: run times from the jobs that ended, arrivals from those that came. It simulates EASY in them with no room, a
-    third of `room`, and all of it, and decides with the share that costs the jobs the least slowdown. A job too wide to
-    leave the room, and a late one, need not leave any.
+    Most of the slowdown falls on short jobs that come while long ones hold the machine. So a long job may start only if
+    it leaves some room free: up to `room` of each resource, in proportion to how many of the last 300 jobs were far
+    shorter. How much room pays depends on the jobs to come. So each decision at which room matters draws futures from
+    what was seen so far: it draws run times from the jobs that ended, and arrivals from the jobs that came. It
+    simulates EASY in them with no room, a third of `room`, and all of it, and decides with the share that costs the
+    jobs the least slowdown. A job that is too wide to leave the room need not leave any, and neither need a late job.
 
     Typical use: where the mean slowdown matters and many short jobs come beside long ones.
-    Limits: the longest wait is far longer than under `easy` in order of arrival, and the mean wait grows. Futures pool
-        the nodes. No room is kept before 20 jobs have come and one has ended.
+    Limits: the longest wait is far longer than under `easy` in order of arrival, and the mean wait grows. The futures
+        treat all nodes as one. No room is kept before 20 jobs have come and one has ended.
     Guarantee: `start(j) <= shadow(j)` for the first late job j, as under `easy`, with the default ordering `late-first`
         and if no job outlives its expected end. So no job starves if walltimes are known. Jobs that are not late may be
         held back for as long as room pays. There is no guarantee on the slowdown.

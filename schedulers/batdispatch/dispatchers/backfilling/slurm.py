@@ -49,8 +49,8 @@ class SlurmBackfill(PlanningQueue):
     """Starts jobs in order at each event. Now and then, a pass lets others run ahead if that delays none.
 
     A backfill pass takes the waiting jobs in order. A job starts if it can now, and can stay until its expected end on
-    nodes that are reserved for nobody in that time. Otherwise the nodes of its earliest start are reserved for it, all
-    of each node, even if the job would use a part. The next pass makes all reservations anew.
+    nodes that are reserved for nobody in that time. Otherwise the nodes of its earliest start are reserved for it, and
+    always as whole nodes, even if the job would use only a part of each. The next pass makes all reservations anew.
 
     Typical use: the baseline for clusters that run Slurm, and for papers that compare themselves with Slurm.
     Limits: a job that fits, but stands behind one that does not, waits for the next pass. A job beyond `depth` is not

@@ -25,7 +25,7 @@ class BestListOptions(PlanningOptions, frozen=True, kw_only=True):
     capacity: `nodes`: plan the jobs on the nodes. `pooled`: plan the jobs as if all nodes were one, and place only
         those that start now. A job that finds no place then waits for the next decision.
     tries: Try this many changes of the best plan. Each one moves a job that waits in the plan to the front of its list.
-        0: none.
+        0 switches this off.
     """
 
     placement: str = ""

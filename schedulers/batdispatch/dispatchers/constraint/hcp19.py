@@ -38,14 +38,14 @@ class Hcp19(SearchDispatcher):
     Guarantee: what is started never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not
         fit now only `ahead` are planned for.
     Time: bounded by `16 work` deterministic seconds at each decision. The model has `|Q|` variables and `|R|`
-        cumulatives for |Q| jobs in the window and |R| resources. The second stage takes `O(|Q| p)` for p for one
+        cumulatives for |Q| jobs in the window and |R| resources. The second stage takes `O(|Q| p)`, with p for one
         placement.
     Deviations:
         - The limits are deterministic in place of the authors' wall clock. A doubled limit goes on where the authors
           begin anew.
         - A schedule that still improves at the last limit is taken. The authors' code counts it as a failure.
-        - Any request takes part in the first stage, by what it takes of the machine at least. The placement takes care
-          of what the first stage does not know.
+        - Any request takes part in the first stage, with the least that it can take of the machine. The placement takes
+          care of what the first stage does not know.
         - A job that has no walltime is expected to run for 10^8 s.
     References:
         [1] Galleguillos, Kiziltan, Sîrbu, Babaoglu: "Constraint programming-based job dispatching for modern HPC

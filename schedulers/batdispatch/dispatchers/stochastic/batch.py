@@ -38,7 +38,7 @@ class BatchOptions(PlanOptions, frozen=True, kw_only=True):
     ordering: Plan a batch and fill gaps in this order (`batdispatch list orderings`). The paper's is `largest-area`.
     plan: `rigid`: planned starts do not move, and what an early end frees is only filled. `repack`: planned starts move
         up at every end.
-    gain: With `plan=repack`, a start moves up only if it comes earlier by at least this share of the time that is
+    gain: With `plan=repack`, move a start up only if it comes earlier by at least this share of the time that is
         reserved for the job. 0: it moves up however little it gains.
     batch: Plan at most this many jobs together.
     """

@@ -41,10 +41,10 @@ class DadaOptions(TaskOptions, frozen=True, kw_only=True):
         data do not count, which is the plain dual approximation.
     communication: Add the expected time to copy a task's missing data to its time on each host. `true` is the variant
         called CP.
-    affinity: What draws a task to a host: the bytes of its data that the host's memory holds, either of all its data
+    affinity: Draw a task to a host by how many bytes of its data the host's memory holds, either of all its data
         (`valid-bytes`) or of those that it changes (`written-bytes`).
-    batch: Which tasks are placed together. `waiting`: all that have not begun, anew whenever a host is idle. `fresh`:
-        those that have just become ready, for good.
+    batch: Place these tasks together. `waiting`: all that have not begun, anew whenever a host is idle. `fresh`: those
+        that have just become ready, for good.
     precision: End the search for the makespan when its bounds are this close, relative to the upper one.
     """
 

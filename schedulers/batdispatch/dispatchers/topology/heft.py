@@ -26,9 +26,9 @@ class HeftOptions(TaskOptions, frozen=True, kw_only=True):
 class Heft(TaskDispatcher):
     """Plans the whole graph of tasks by upward rank and earliest finish, and keeps to the plan.
 
-    The plan holds every task that has been submitted and not begun, those too that wait for others. Each host runs its
-    tasks in the planned order, each as soon as its data and predecessors allow. The plan is made anew when further
-    tasks come, when a task fails, and when hosts come or go.
+    The plan holds every task that has been submitted and not begun, including tasks that wait for others. Each host
+    runs its tasks in the planned order, each as soon as its data and predecessors allow. The plan is made anew when
+    further tasks come, when a task fails, and when hosts come or go.
 
     Typical use: the usual yardstick for graphs of tasks on unequal processors.
     Limits: the plan knows only tasks that have been submitted, and is not made anew when tasks take longer than

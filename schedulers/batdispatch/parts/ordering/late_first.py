@@ -20,8 +20,8 @@ class LateFirstOptions(Options, frozen=True, kw_only=True):
     """Options of late-first.
 
     ordering: Take the jobs that are not late in this order (`batdispatch list orderings`).
-    after: No job is late before it has waited for this many seconds.
-    multiple: A job is late once it has waited this many times as long as recent jobs waited on average. 0 (the
+    after: Count no job as late before it has waited for this many seconds. 0: `multiple` alone decides.
+    multiple: Count a job as late once it has waited this many times as long as recent jobs waited on average. 0 (the
         default): `after` alone decides.
     """
 

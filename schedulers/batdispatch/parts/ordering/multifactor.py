@@ -26,15 +26,20 @@ Weight = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 class MultifactorOptions(Options, frozen=True, kw_only=True):
     """Options of multifactor. The names in brackets are Slurm's.
 
-    age: Weight of the age factor (PriorityWeightAge). 0 switches the factor off.
-    size: Weight of the job size factor (PriorityWeightJobSize). 0 switches the factor off.
-    fairshare: Weight of the fair-share factor (PriorityWeightFairshare). 0 switches the factor off.
-    partition: Weight of the partition factor (PriorityWeightPartition). 0 switches the factor off.
-    qos: Weight of the factor of the quality of service (PriorityWeightQOS). 0 switches the factor off.
-    max_age: A job's age factor is 1 once it has waited for this many seconds (PriorityMaxAge).
+    age: Add this weight, times the job's age factor, to a job's priority (PriorityWeightAge). 0 switches the factor
+        off.
+    size: Add this weight, times the job's size factor, to a job's priority (PriorityWeightJobSize). 0 switches the
+        factor off.
+    fairshare: Add this weight, times the job's fair-share factor, to a job's priority (PriorityWeightFairshare). 0
+        switches the factor off.
+    partition: Add this weight, times the factor of the job's partition, to a job's priority (PriorityWeightPartition).
+        0 switches the factor off.
+    qos: Add this weight, times the factor of the job's quality of service, to a job's priority (PriorityWeightQOS). 0
+        switches the factor off.
+    max_age: Let a job's age factor reach 1 once the job has waited for this many seconds (PriorityMaxAge).
     favor_small: Give small jobs the large size factors (PriorityFavorSmall). `false`: large jobs have them.
-    half_life: What a user has used counts half after this many seconds, for the fair share (PriorityDecayHalfLife). 0:
-        use is never forgotten.
+    half_life: Count what a user has used half after this many seconds, for the fair share (PriorityDecayHalfLife). 0
+        switches forgetting off: all use counts in full for ever.
     """
 
     age: Weight = 0
@@ -48,24 +53,30 @@ class MultifactorOptions(Options, frozen=True, kw_only=True):
 
 
 class Multifactor(Priority):
-    """Slurm's priority/multifactor: the largest sum of weight x factor goes first, minus `nice`, at least 1.
+    """Puts the job with the largest sum of weight x factor first, as Slurm's priority/multifactor does.
 
-    All weights are 0 unless given, as in Slurm: each job then has the priority 1, and ties go by arrival. The sum is
-    rounded down, as in Slurm, so that weights should be large: with `age=1000` a job gains 1 in ten minutes.
+    The priority of a job is this sum minus its `nice`, and at least 1. All weights are 0 unless given, as in Slurm.
+    Each job then has the priority 1, and ties go by arrival. The sum is rounded down, as in Slurm, so weights should be
+    large: with `age=1000` a job gains 1 in ten minutes.
 
-    Factors, from 0 to 1: age: (now - submission) / `max_age`. size: the mean of the share of the nodes and of the share
-    of the cores that the job asks for; a job that names no number of nodes counts as asking for one. fairshare, as in
-    Slurm's classic algorithm: 2^(-U / S), where U is the user's part of all use, in core-seconds of ended and running
-    jobs, and S is one over the number of users who have jobs that wait, run, or have run.
+    Each factor is between 0 and 1. The age factor is (now - submission) / `max_age`. The size factor is the mean of the
+    share of the nodes and of the share of the cores that the job asks for. A job that names no number of nodes counts
+    as asking for one. The fair-share factor is that of Slurm's classic algorithm: 2^(-U / S), where U is the user's
+    part of all use, in core-seconds of ended and running jobs, and S is one over the number of users who have jobs that
+    wait, run, or have run. The factors of the partition and of the quality of service are the priority of the job's own
+    over the largest one of the site (`core.site`), and 0 where the job has none.
 
-    The factors of the partition and of the quality of service are the priority of the job's own over the largest one
-    of the site (`core.site`); 0 where the job has none.
+    A job may lower its own priority by its field `nice`, a whole number, and raise it by a negative one.
 
-    A job may lower its own priority by its field `nice`, a whole number, and raise it by a negative one. Left out: the
-    factors of associations, sites and TRES; accounts and unequal shares; Fair Tree, which Slurm takes
-    by default since 19.05 and which ranks users where the classic formula weighs them. Slurm counts a job's age from
-    when its dependencies are met, this from its submission. https://slurm.schedmd.com/priority_multifactor.html,
-    https://slurm.schedmd.com/classic_fair_share.html.
+    Typical use: to compare with a Slurm whose `PriorityType` is `priority/multifactor`.
+    Deviations:
+        - The factors of associations, sites and TRES are left out, and so are accounts and unequal shares.
+        - Fair Tree is left out. Slurm takes it by default since 19.05. It ranks users where the classic formula weighs
+          them.
+        - Slurm counts a job's age from when its dependencies are met. Here it counts from the job's submission.
+    References:
+        [1] SchedMD: "Multifactor Priority Plugin". https://slurm.schedmd.com/priority_multifactor.html
+        [2] SchedMD: "Classic Fairshare Algorithm". https://slurm.schedmd.com/classic_fair_share.html
     """
 
     options_type = MultifactorOptions

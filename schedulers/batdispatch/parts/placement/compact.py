@@ -18,6 +18,8 @@ class Compact(Shape):
     gamma is found, unless the search has to stop after 50,000 steps. Elsewhere it is the best of balls around 24 free
     hosts, improved by balls around the middle of the best one. Together with other shapes, the most compact of the
     places found is taken.
+
+    Typical use: where jobs exchange messages and should neither wait for a shape nor be spread over the network.
     """
 
     options_type: ClassVar[type[Options]] = Options

@@ -13,9 +13,11 @@ class Connected(Shape):
     """Takes hosts whose routers are connected by links between them, or lets the job wait.
 
     Hosts of one router are connected, and switches without hosts connect what they are linked to: in a fat tree any
-    hosts are connected. Of the connected parts of what is free, the smallest that suffices is taken, from
-    one of its ends. Exact: None is returned only if there are no such hosts. (With `local` and several pinned I/O nodes
-    it is exact on small machines, of at most 64 routers.)
+    hosts are connected. Of the connected parts of what is free, the smallest that suffices is taken, from one of its
+    ends. Exact: None is returned only if there are no such hosts. (With `local` and several pinned I/O nodes it is
+    exact on small machines, of at most 64 routers.)
+
+    Typical use: on tori and meshes, where the nodes of a job should hang together and a range or a box is too strict.
     """
 
     complete = False

@@ -34,6 +34,8 @@ class Contiguous(Shape):
     On exclusive hosts: the lowest range of exactly the job's size. On shared nodes: the shortest range of nodes that
     all have room, the lowest of those. I/O hosts do not break a range. Exact: None is returned only if no such range
     exists.
+
+    Typical use: where neighbours in the order are near each other on the network, or a machine allots only ranges.
     """
 
     options_type: ClassVar[type[Options]] = ContiguousOptions

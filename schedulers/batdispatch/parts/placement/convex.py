@@ -14,9 +14,9 @@ from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
 class ConvexOptions(ShapeOptions, frozen=True, kw_only=True):
     """Options of the convex placement.
 
-    rule: What jobs must not share. `links`: no link on a route between two hosts of the job is on a route between two
-        hosts of another running job. `routers`: in addition, each router on such a route has a host of the job, and no
-        other job has a host or a route there.
+    rule: Keep jobs from sharing this. `links`: no link on a route between two hosts of the job is on a route between
+        two hosts of another running job. `routers`: in addition, each router on such a route has a host of the job, and
+        no other job has a host or a route there.
     """
 
     rule: Literal["links", "routers"] = "links"

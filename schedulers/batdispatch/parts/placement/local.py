@@ -15,6 +15,8 @@ class Local(Shape):
     The other hosts, and those of jobs that are pinned to no I/O node, are the lowest ones that are near no I/O node, as
     far as these suffice: hosts near I/O nodes are left to jobs that need them. Exact: None is returned only if there
     are no such hosts (given up after 20,000 steps for jobs that are pinned to very many I/O nodes).
+
+    Typical use: where jobs read and write much data at the I/O nodes that they name.
     """
 
     complete = False

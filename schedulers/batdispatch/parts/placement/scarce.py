@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Scarce(HostPlacement):
-    """On shared nodes, fills those first that have the least free of what the waiting jobs ask for.
+    """Fills those shared nodes first that have the least free of what the waiting jobs ask for.
 
     It goes through the nodes by the ascending sum over the resources of (free / largest capacity) x (asked for by the
     waiting jobs / capacity of the machine). Ties go to the last node. Whole hosts are all alike, so there it takes the

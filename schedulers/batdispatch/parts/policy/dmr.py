@@ -19,7 +19,7 @@ class DmrOptions(Options, frozen=True, kw_only=True):
 
 
 class Dmr(Policy):
-    """Shrink for waiting jobs, expand into what they leave (Iserte et al., 2018, section 4).
+    """Shrinks jobs for waiting ones, and expands jobs into what those leave (Iserte et al., 2018, section 4).
 
     The first rule that applies decides. (1) The application asks for fewer or more nodes: it gets them, if they are
     free. (2) It has a preferred size. If nothing waits, it expands as far as it can. If something waits, it goes to

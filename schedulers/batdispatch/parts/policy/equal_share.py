@@ -6,7 +6,7 @@ from batdispatch.parts.policy.base import Action, Policy, Situation
 
 
 class EqualShare(Policy):
-    """While jobs wait, shrink jobs to an equal share of the machine, and expand those that have less; else expand.
+    """Shrinks jobs to an equal share of the machine while others wait, and expands those that have less.
 
     The share is the machine divided by the number of running and waiting jobs. If something waits, a job above its
     share shrinks to the largest size within it, or as far as it can. If this lets a waiting job start, the first one in

@@ -22,7 +22,7 @@ class SpeedUpOptions(DmrOptions, frozen=True, kw_only=True):
 
 
 class SpeedUp(Dmr):
-    """As dmr, but expand a job only if it then ends earlier, and if the speed-up is worth the nodes.
+    """Does as `dmr`, but expands a job only if it then ends earlier and the speed-up is worth the nodes.
 
     A size is worth it if the job gains more time than the resize takes, and if (time on n units) n / ((time on k units)
     k) is at least `efficiency` for the expansion from n to k units. What the application asks for is granted anyway.

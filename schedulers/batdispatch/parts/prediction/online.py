@@ -22,11 +22,16 @@ Branch = Literal["linear", "squared"]
 class OnlineOptions(Options, frozen=True, kw_only=True):
     """Options of online-regression.
 
-    over: The loss of a prediction that is too long, in seconds: `squared` or `linear`.
-    under: The loss of a prediction that is too short, in seconds: `squared` or `linear`.
-    weight: How much a job counts. `area`: 1 + log(units x run time in s). `constant`: as much as any other job.
-    rate: The learning rate.
-    penalty: Weight of the penalty on the squares of the model's weights. 0: no penalty.
+    over: Charge a prediction that is too long with its error in seconds (`linear`), or with the square of the error
+        (`squared`).
+    under: Charge a prediction that is too short with its error in seconds (`linear`), or with the square of the error
+        (`squared`).
+    weight: Multiply the loss of each job by this. `area`: 1 + log(units x run time in s). `constant`: 1, so that all
+        jobs count alike.
+    rate: Change the model after each job that ends by steps of this learning rate, in seconds. With a larger rate it
+        follows new jobs faster. It must be above 0, so learning cannot be switched off.
+    penalty: Keep the model's weights small: add half of this times the sum of their squares to the loss. 0 switches the
+        penalty off.
     """
 
     over: Branch = "squared"

@@ -24,8 +24,10 @@ When = Literal["best", "always", "never"]
 class CheckpointsOptions(PricedOptions, frozen=True, kw_only=True):
     """Options of checkpoints.
 
-    checkpoint: Time to write a checkpoint at the end of a request, in the law's unit (seconds in a job).
-    restart: Time to read a checkpoint before the work goes on, in the law's unit (seconds in a job).
+    checkpoint: Let writing a checkpoint at the end of a request take this long, in the law's unit of time (seconds in a
+        job). 0: it takes no time.
+    restart: Let reading a checkpoint before the work goes on take this long, in the law's unit of time (seconds in a
+        job). 0: it takes no time.
     when: `best`: a request ends in a checkpoint where that makes the expected cost least. `always`: every request but
         the last does. `never`: none does.
     grid: Choose the limits among this many points of the law's support.

@@ -23,7 +23,7 @@ class LearnedRatioOptions(SequenceOptions, frozen=True, kw_only=True):
     runs: Learn from this many ended runs of each user, the latest ones.
     fewest: If a user has fewer ended runs than this, learn from the runs of all users together. If those are fewer too,
         the job asks for its walltime.
-    final: The walltime ends the job, as it ends any other. `false`: the job is tried again beyond its walltime, with
+    final: Let the walltime end the job, as it ends any other. `false`: the job is tried again beyond its walltime, with
         limits that grow by `factor`, as if its user submitted it again.
     """
 

@@ -16,11 +16,13 @@ Weight = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 class PricedOptions(SequenceOptions, frozen=True, kw_only=True):
     """Options that make the price of an attempt; at least one of alpha, beta and gamma is more than 0.
 
-    alpha: What each second reserved costs. 0: nothing.
-    beta: What each second used costs. 0: nothing.
-    gamma: What each attempt costs, however long it is, in the law's unit of time. 0: nothing.
-    overhead: Time that each attempt after the first needs to start anew, reserved and used, in the law's unit of time.
-        It counts in the price only: the simulation does not add it.
+    alpha: Charge this for each second reserved. 0: reserved time costs nothing.
+    beta: Charge this for each second used. 0: used time costs nothing.
+    gamma: Charge this for each attempt, however long it is, in the law's unit of time. 0: attempts themselves cost
+        nothing.
+    overhead: Charge each attempt after the first for this much more time, reserved and used, which it needs to start
+        anew, in the law's unit of time. It counts in the price only: the simulation does not add it. 0: it needs no
+        more time.
     """
 
     alpha: Weight = 1.0

@@ -24,7 +24,8 @@ class ShapeOptions(Options, frozen=True, kw_only=True):
     """Options of every shape.
 
     fallback: Once a job has waited for this many seconds, put it on any hosts if no hosts of this shape are free.
-        `result.json` counts these jobs. `none` (the default): a job waits for its shape for as long as it takes.
+        `result.json` counts these jobs. 0: at once. `none` (the default): a job waits for its shape for as long as it
+        takes.
     """
 
     fallback: Annotated[float, msgspec.Meta(ge=0)] | None = None
