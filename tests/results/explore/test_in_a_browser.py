@@ -387,3 +387,32 @@ def test_a_mean_change_has_an_interval_where_batches_are_independent(page: str, 
     assert found is not None, told[0]
     assert [-float(found[1]), -float(found[2])] == pytest.approx(ends, abs=0.5)
     assert "no interval: these jobs tell of one stretch of time" in told[1]
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_axis_of_waits_has_whole_hours_and_no_moment_is_cut_off(page: str, width: int, tmp_path: Path) -> None:
+    said = browse(
+        page,
+        BEGIN
+        + """
+        const chart = explorer.layout.charts.find((one) => one.title === "Wait"), { plot } = chart;
+        const [x, y] = plot.axes;
+        const cut = [];
+        for (let to = table.length * 0.6; to < table.length; to += table.length / 40) {
+          view.show(0, to);
+          await until(() => Math.abs(plot.scales.x.max - view.seconds(view.to)) < 1);
+          await pause(30);
+          x._values.forEach((text, index) => {
+            const half = plot.ctx.measureText(text).width / 2;
+            if (text && plot.valToPos(x._splits[index], "x", true) + half > plot.ctx.canvas.width) cut.push(text);
+          });
+        }
+        return { waits: y._values, cut };
+        """,
+        tmp_path,
+        width=width,
+    )
+    assert said["cut"] == []
+    assert len(said["waits"]) >= 3
+    assert all(re.fullmatch(r"\d+\s(s|min|h|days)", text) for text in said["waits"]), said["waits"]

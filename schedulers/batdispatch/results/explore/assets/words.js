@@ -45,3 +45,9 @@ export const TIME_MARKS = [
   ...[1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200],
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((days) => days * DAY),
 ];
+
+/** Distances between the marks of an axis of durations, s: `duration` writes the first few multiples of each as whole numbers. */
+export const DURATION_MARKS = [
+  ...[1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 21600, 43200],
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((days) => days * DAY),
+];

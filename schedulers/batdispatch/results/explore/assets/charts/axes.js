@@ -1,8 +1,7 @@
 // Axes of a chart in an SVG picture.
 
 import { points, shape } from "../svg.js";
-import { moment } from "../words.js";
-import { timeMarks } from "./marks.js";
+import { momentTexts, timeMarks } from "./marks.js";
 
 /** Inks of pictures that stand alone, on white paper. */
 export const INK = "#1a1a1a";
@@ -14,10 +13,11 @@ const ROOM = 90;
 export function timeAxis(view, width, height) {
   const [from, to] = [view.seconds(view.from), view.seconds(view.to)];
   const axis = shape("g", { class: "time-axis" }, shape("line", { x1: 0, x2: width, y1: height, y2: height, stroke: FAINT }));
-  for (const mark of timeMarks(from, to, width, ROOM)) {
+  const marks = timeMarks(from, to, width, ROOM), texts = momentTexts(marks, view, width);
+  for (const [index, mark] of marks.entries()) {
     const x = ((mark - from) / (to - from)) * width;
     axis.append(shape("line", { x1: x, x2: x, y1: height, y2: height + 4, stroke: FAINT }));
-    axis.append(shape("text", { x, y: height + 16, "text-anchor": "middle", fill: INK }, moment(mark, view.span)));
+    axis.append(shape("text", { x, y: height + 16, "text-anchor": "middle", fill: INK }, texts[index]));
   }
   return axis;
 }

@@ -5,12 +5,14 @@ import { make } from "../dom.js";
 import { LEFT, RIGHT, faintLine, ink, key, line } from "../look.js";
 import { points, shape } from "../svg.js";
 import { timeAxis, valueAxis } from "./axes.js";
-import { roundMarks } from "./marks.js";
+import { momentTexts, roundMarks } from "./marks.js";
 import { TIME_MARKS, moment } from "../words.js";
 
 const HEIGHT = 130;
 /** Height of the lines in an SVG picture, and of the axis below, px. */
 const VECTOR_HEIGHT = 100, AXIS = 28;
+/** Most distances between the marks of the axis of values. */
+const MARKS = 4;
 /** Most points of a line, and how many pixels each has at least. */
 const MOST_POINTS = 1200, WIDTH_OF_POINT = 1.5;
 
@@ -57,7 +59,7 @@ export class CurveChart {
     const [from, to] = [explorer.view.seconds(explorer.view.from), explorer.view.seconds(explorer.view.to)];
     const place = (time, value) => [((time - from) / (to - from)) * width, VECTOR_HEIGHT * (1 - (value - min) / (max - min))];
     const group = shape("g", { class: "curve" });
-    const marks = roundMarks(min, max, 4).map((value) => [place(0, value)[1], curve.format(value)]);
+    const marks = (curve.marks ?? roundMarks)(min, max, MARKS).map((value) => [place(0, value)[1], curve.format(value)]);
     group.append(valueAxis(marks, width, VECTOR_HEIGHT), timeAxis(explorer.view, width, VECTOR_HEIGHT));
     lines.forEach((values, index) => {
       const run = this.runs[index];
@@ -83,7 +85,8 @@ export class CurveChart {
     const grid = { stroke: ink("--line"), width: 1 };
     const axis = { stroke: ink("--soft"), grid, ticks: { ...grid, size: 4 }, font: "11px system-ui, sans-serif" };
     const range = curve.range(table) ?? ((_, low, high) => [0, high > 0 ? 1.05 * high : 1]);
-    const marks = (_, times) => times.map((time) => moment(time, view.span));
+    const marks = (_, times) => momentTexts(times, view, width - LEFT - RIGHT);
+    const splits = curve.marks && ((_, axis, low, high) => curve.marks(low, high, MARKS));
     return {
       width,
       height: HEIGHT,
@@ -93,7 +96,7 @@ export class CurveChart {
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, sync: { key: "explore" } },
       axes: [
         { ...axis, size: 26, incrs: TIME_MARKS, space: 90, values: marks },
-        { ...axis, size: LEFT, space: 28, values: (_, values) => values.map(curve.format) },
+        { ...axis, size: LEFT, space: 28, ...(splits && { splits }), values: (_, values) => values.map(curve.format) },
       ],
       series: [{}, ...this.runs.map((run) => this.#series(run))],
       hooks: { setSelect: [(plot) => this.#zoom(plot)], setCursor: [(plot) => this.#read(plot)] },

@@ -1,6 +1,10 @@
 // Where an axis has marks: at round numbers, and at moments that people know.
 
-import { TIME_MARKS } from "../words.js";
+import { RIGHT } from "../look.js";
+import { DURATION_MARKS, TIME_MARKS, moment } from "../words.js";
+
+/** Width of a character of an axis, px. */
+const CHARACTER = 6.2;
 
 /** Return at most about `most` round numbers between two values. */
 export function roundMarks(low, high, most) {
@@ -8,6 +12,22 @@ export function roundMarks(low, high, most) {
   const least = (high - low) / most, power = 10 ** Math.floor(Math.log10(least));
   const step = [1, 2, 5, 10].map((times) => times * power).find((one) => one >= least * (1 - 1e-9));
   return between(low, high, step);
+}
+
+/** Return at most about `most` durations between two, s: whole seconds, minutes, hours or days, or round parts of a second. */
+export function durationMarks(low, high, most) {
+  const least = (high - low) / most;
+  const step = least > 1 ? DURATION_MARKS.find((one) => one >= least * (1 - 1e-9)) : undefined;
+  return step ? between(low, high, step) : roundMarks(low, high, most);
+}
+
+/** Return what is written at each moment of a time axis of some width: nothing where the right edge would cut it. */
+export function momentTexts(times, view, width) {
+  const [from, to] = [view.seconds(view.from), view.seconds(view.to)];
+  return times.map((time) => {
+    const text = moment(time, view.span), right = ((to - time) / (to - from)) * width;
+    return (text.length * CHARACTER) / 2 > right + RIGHT ? "" : text;
+  });
 }
 
 /** Return moments between two, s, so that each has so many pixels of the width at least. */

@@ -1,5 +1,6 @@
 // How long the dispatcher took to decide: the mean of each stretch of time, and its slowest decision.
 
+import { durationMarks } from "../charts/marks.js";
 import { addUp } from "../numbers.js";
 import { duration } from "../words.js";
 import { Largest, Means } from "./sums.js";
@@ -13,6 +14,7 @@ const common = {
   scale: () => MICROSECOND,
   range: () => null,
   format: duration,
+  marks: durationMarks,
   sparse: true,
 };
 

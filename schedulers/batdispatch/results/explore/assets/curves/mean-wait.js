@@ -1,5 +1,6 @@
 // The mean wait of the jobs that start in each stretch of time, s.
 
+import { durationMarks } from "../charts/marks.js";
 import { valuesAt } from "../numbers.js";
 import { duration } from "../words.js";
 import { firstSegments } from "./level.js";
@@ -17,5 +18,6 @@ export const meanWait = {
   scale: () => 1,
   range: () => null,
   format: duration,
+  marks: durationMarks,
   sparse: true,
 };
