@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch import Dispatcher, Ledger, Machine
 from batdispatch.core import dispatcher, registry
 from batdispatch.core.errors import InputError
-from batdispatch.testing import CASES, Case, Task, check_dispatcher, check_hash_seeds, check_part
+from batdispatch.testing import CASES, Case, Task, check_dispatcher, check_hash_seeds, check_part, simulate
 
 HEAD = "import time\nfrom batdispatch import Allocation, Dispatcher, Ordering\n\n\n"
 BY_NAME = {case.name: case for case in CASES}
@@ -158,10 +159,26 @@ def test_every_case_is_one_of_its_own() -> None:
     assert len({case.name for case in CASES}) == len(CASES) > 12
 
 
-@pytest.mark.parametrize(("field", "argument"), [("user", "user"), ("res", "units"), ("subtime", "submission")])
+@pytest.mark.parametrize(("field", "argument"), [("res", "units"), ("subtime", "submission")])
 def test_a_field_that_a_task_has_an_argument_for_is_refused(field: str, argument: str) -> None:
     with pytest.raises(InputError, match=f"^task j, extra: the field '{field}', expected as {argument}=, "):
         Task("j", 0.0, 1, 1.0, extra={field: "ada"}).fields()
+
+
+def test_the_user_and_the_demand_of_a_workload_file_are_heard() -> None:
+    fields = {"user": "ada", "demand": {"core": 2}}
+    task = Task("j", 0.0, 1, 1.0, extra=fields)
+    assert task.request() == Task("j", 0.0, 1, 1.0, demand={"core": 2}).request()
+    seen: list[str] = []
+
+    class Sees(Dispatcher):
+        def decide(self, ledger: Ledger) -> None:
+            for job in list(ledger.queue.values()):
+                seen.append(job.user)
+                ledger.reject(job, "seen")
+
+    simulate(Machine.flat(1, "core=2"), [task, Task("k", 0.0, 1, 1.0, user="ben", extra=fields)], Sees())
+    assert sorted(seen) == ["ada", "ben"]
 
 
 @pytest.mark.parametrize(("fault", "leads_to_it"), [("loses a job", False), ("starts on busy hosts", True)])

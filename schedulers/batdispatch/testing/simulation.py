@@ -33,8 +33,6 @@ _ARGUMENTS = {
     "res": "units",
     "walltime": "walltime",
     "profile": "runtime",
-    "demand": "demand",
-    "user": "user",
 }
 
 
@@ -51,9 +49,9 @@ class Task(NamedTuple):
     runtime: float
     #: How long it asks for, s.
     walltime: float = math.inf
-    #: What each unit needs on its node, such as ``{"core": 2}``; None: a whole node.
+    #: What each unit needs on its node, such as ``{"core": 2}``; None: what `extra` says, or else a whole node.
     demand: dict[str, int] | None = None
-    #: Who submitted it; empty when unknown.
+    #: Who submitted it; empty: whom `extra` names, if anybody.
     user: str = ""
     #: Further fields of the job, as a workload file has them, such as ``{"partition": "batch"}``.
     extra: dict[str, Any] = {}
@@ -159,7 +157,7 @@ def simulate(
                 submission=task.submission,
                 walltime=task.walltime,
                 profile=f"d{task.runtime}",
-                user=task.user,
+                user=task.user or str(task.extra.get("user", "")),
                 extra=task.fields(),
             )
             for task in tasks

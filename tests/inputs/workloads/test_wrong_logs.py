@@ -94,7 +94,6 @@ def test_wrong_logs(name: str, tmp_path: Path) -> None:
 
 
 WRONG_OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
-    "format": (("--format", "pbs"), "option --format: 'pbs'"),
     "select nothing": (("--select", "first"), "option --select: 'first'"),
     "select unknown": (("--select", "frist=3"), "did you mean 'first'"),
     "select first 0": (("--select", "first=0"), "first='0'"),
