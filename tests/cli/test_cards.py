@@ -108,39 +108,39 @@ def test_options_are_written_as_people_write_them() -> None:
     }
 
 
-@pytest.mark.parametrize("name", DISPATCHERS)
-def test_every_dispatcher_has_all_sections_in_order(name: str) -> None:
-    card = read_card(find("dispatchers", name).__doc__ or "")
-    assert card.overview
-    assert list(card.sections) == list(SECTIONS)
-    for entries in card.sections.values():
-        assert entries
-        assert all(entry.endswith((".", ")")) or re.search(r"doi:10\.\S+$", entry) for entry in entries), entries
-    assert all(entry.startswith(f"[{n}] ") for n, entry in enumerate(card.sections["References"], 1))
-    # Complexities are formulas.
-    assert "`" in " ".join(card.sections["Time"])
+def test_every_dispatcher_has_all_sections_in_order() -> None:
+    for name in DISPATCHERS:
+        card = read_card(find("dispatchers", name).__doc__ or "")
+        assert card.overview, name
+        assert list(card.sections) == list(SECTIONS), name
+        for entries in card.sections.values():
+            assert entries, name
+            assert all(entry.endswith((".", ")")) or re.search(r"doi:10\.\S+$", entry) for entry in entries), entries
+        assert all(entry.startswith(f"[{n}] ") for n, entry in enumerate(card.sections["References"], 1)), name
+        # Complexities are formulas.
+        assert "`" in " ".join(card.sections["Time"]), name
 
 
-@pytest.mark.parametrize(("kind", "name"), EVERYTHING)
-def test_every_option_says_in_sentences_what_it_does(kind: str, name: str) -> None:
-    for option in options_of(find(kind, name).options_type):
-        assert option.text.endswith(".")
-        assert OPENINGS.match(option.text), option
-        assert not re.search(r"\bso (many|much)\b|^See |^As ", option.text), option
-        if option.default == "none":
-            # What the dispatcher does then is no secret.
-            assert "`none`" in option.text, option
-        if kind != "dispatchers" and "at least 0" in option.accepts:
-            # Nor is what 0 does: as a rule it switches something off.
-            assert re.search(r"\b0\b", option.text), option
+def test_every_option_says_in_sentences_what_it_does() -> None:
+    for kind, name in EVERYTHING:
+        for option in options_of(find(kind, name).options_type):
+            assert option.text.endswith("."), option
+            assert OPENINGS.match(option.text), option
+            assert not re.search(r"\bso (many|much)\b|^See |^As ", option.text), option
+            if option.default == "none":
+                # What the dispatcher does then is no secret.
+                assert "`none`" in option.text, option
+            if kind != "dispatchers" and "at least 0" in option.accepts:
+                # Nor is what 0 does: as a rule it switches something off.
+                assert re.search(r"\b0\b", option.text), option
 
 
-@pytest.mark.parametrize(("kind", "name"), EVERYTHING)
-def test_every_card_says_first_what_the_part_does_and_then_for_whom(kind: str, name: str) -> None:
-    card = read_card(find(kind, name).__doc__ or "")
-    # `list` prints the summaries one below the other, so they have one form: "Starts ...".
-    assert re.match(r"[A-Z][a-z]+s,? ", card.overview[0])
-    assert len(card.sections["Typical use"]) == 1
+def test_every_card_says_first_what_the_part_does_and_then_for_whom() -> None:
+    for kind, name in EVERYTHING:
+        card = read_card(find(kind, name).__doc__ or "")
+        # `list` prints the summaries one below the other, so they have one form: "Starts ...".
+        assert re.match(r"[A-Z][a-z]+s,? ", card.overview[0]), (kind, name)
+        assert len(card.sections["Typical use"]) == 1, (kind, name)
 
 
 @pytest.mark.parametrize("name", DISPATCHERS)

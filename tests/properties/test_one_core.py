@@ -288,21 +288,44 @@ TASKS = [
 ]
 
 
-def _uses() -> list[tuple[str, str, str]]:
+def _uses() -> list[tuple[str, str, str, bool]]:
+    """Return (dispatcher, kind, part, whether nodes are shared) so that each stands in some: with both machines."""
+    uses = []
+    for kind, parts in PARTS.items():
+        users = [name for name in NAMES if kind in dispatchers.find(name).options_type.__struct_fields__]
+        for turn in range(max(len(users), len(parts))):
+            name, part = users[turn % len(users)], parts[turn % len(parts)]
+            uses += [(name, kind, part, False), (name, kind, part, True)]
+    return uses
+
+
+def _all_uses() -> list[tuple[str, str, str, bool]]:
+    """Return every (dispatcher, kind, part, whether nodes are shared)."""
     return [
-        (name, kind, part)
-        for name in NAMES
+        (name, kind, part, shared)
         for kind, parts in PARTS.items()
+        for name in NAMES
         if kind in dispatchers.find(name).options_type.__struct_fields__
         for part in parts
+        for shared in (False, True)
     ]
 
 
-@pytest.mark.parametrize(("name", "kind", "part"), _uses())
-@pytest.mark.parametrize("shared", [False, True])
-def test_every_part_works_with_every_dispatcher_that_has_a_use_for_it(
+@pytest.mark.parametrize(("name", "kind", "part", "shared"), _uses())
+def test_every_part_and_every_dispatcher_that_has_a_use_for_parts_work_together(
     name: str, kind: str, part: str, shared: bool
 ) -> None:
+    check_use(name, kind, part, shared)
+
+
+@pytest.mark.slow
+def test_every_part_works_with_every_dispatcher_that_has_a_use_for_it() -> None:
+    for use in _all_uses():
+        check_use(*use)
+
+
+def check_use(name: str, kind: str, part: str, shared: bool) -> None:
+    """Run five jobs of three users, and audit the run."""
     # Placements by shape need a network.
     machine = Machine(Machine.flat(4, "core=2 gpu=1" if shared else None).hosts, Grid(range(4), [2, 2]))
     tasks = TASKS if shared else [task._replace(demand=None) for task in TASKS]

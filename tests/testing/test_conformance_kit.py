@@ -102,17 +102,17 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("name", [name for name in registry.names(dispatcher.GROUP) if name not in SOLVERS])
-def test_our_own_dispatchers_conform(name: str, case: Case, tmp_path: Path) -> None:
-    check_dispatcher(name, case, tmp_path)
+def test_our_own_dispatchers_conform(name: str, tmp_path: Path) -> None:
+    for case in CASES:
+        check_dispatcher(name, case, tmp_path / case.name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("name", SOLVERS)
-def test_our_own_dispatchers_with_solvers_conform(name: str, case: Case, tmp_path: Path) -> None:
-    check_dispatcher(name, case, tmp_path)
+def test_our_own_dispatchers_with_solvers_conform(name: str, tmp_path: Path) -> None:
+    for case in CASES:
+        check_dispatcher(name, case, tmp_path / case.name)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name in ("whole-hosts", "shared-nodes")], ids=str)
