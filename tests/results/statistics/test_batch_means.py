@@ -51,6 +51,17 @@ def test_a_drift_leaves_batches_alike_and_has_no_interval() -> None:
     assert mean_by_batches(drift) == (pytest.approx(drift.mean()), None, None, 400, "batches alike")
 
 
+def test_batches_are_alike_beyond_the_correlation_that_20_independent_ones_have_by_chance() -> None:
+    drift, jumps = np.arange(20.0), np.tile([-1.0, 1.0], 10)
+    found = {}
+    for size in np.linspace(0, 8, 81):
+        means = drift + size * jumps
+        found[lag_correlation(means)] = mean_by_batches(np.repeat(means, 20)).method
+    assert [method == "batches alike" for method in found.values()] == [value > 0.4472 for value in found]
+    assert any(0.40 < value < 0.44 for value in found)
+    assert any(0.45 < value < 0.49 for value in found)
+
+
 def test_values_that_are_all_equal_have_an_interval_without_width() -> None:
     assert mean_by_batches(np.full(400, 3.0)) == (3.0, 3.0, 3.0, 400, "batch means")
 

@@ -18,6 +18,7 @@ def test_without_ties_it_is_spearmans_formula_and_asks_for_order_alone(order: li
     assert rank_correlation(np.exp(one), other**3) == pytest.approx(plain)
 
 
-def test_where_all_values_are_equal_there_is_none() -> None:
+@pytest.mark.filterwarnings("error")
+def test_where_all_values_are_equal_there_is_none_and_no_warning() -> None:
     assert np.isnan(rank_correlation(np.ones(3), np.arange(3.0)))
     assert np.isnan(rank_correlation(np.arange(3.0), np.ones(3)))

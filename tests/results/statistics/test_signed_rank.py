@@ -31,7 +31,8 @@ def test_the_signed_rank_test_is_that_over_all_signs(differences: list[int]) -> 
 
 
 def test_differences_that_are_equal_but_for_rounding_are_a_tie_in_size() -> None:
-    assert signed_rank(np.array([0.1 + 0.2, -0.3])) == 1.0
+    # Ranks 1.5, -1.5 and 3: six of eight ways to give signs make a sum of at least 3. Ranks 2, -1 and 3 make it four.
+    assert signed_rank(np.array([0.1 + 0.2, -0.3, 5.0])) == pytest.approx(0.75)
 
 
 def test_of_five_pairs_none_is_significant_and_of_six_the_most_extreme_one_is() -> None:
