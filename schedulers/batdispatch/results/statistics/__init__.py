@@ -15,4 +15,7 @@ run is computed in `metrics`, and what it means for a dispatcher is said in `com
 | What is the mean of ratios? | `geometric` | `comparison`, `expe/` |
 | Do two orders agree? | `correlation` | `fidelity` |
 | Which values are equal but for rounding? | `rounding` | `comparison` |
+
+Several files follow J. Demsar: "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
+Learning Research 7 (2006).
 """

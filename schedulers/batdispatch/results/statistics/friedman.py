@@ -14,8 +14,7 @@ References:
     of the American Statistical Association 32 (1937).
     R. L. Iman, J. M. Davenport: "Approximations of the critical region of the Friedman statistic", Communications in
     Statistics A9 (1980).
-    J. Demsar: "Statistical comparisons of classifiers over multiple data sets", Journal of Machine Learning Research 7
-    (2006), section 3.2.
+    Demsar, section 3.2.2.
 """
 
 from __future__ import annotations

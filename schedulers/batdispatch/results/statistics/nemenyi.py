@@ -5,8 +5,7 @@ When to use: after `friedman` found a difference, to show the order of all. To c
 
 References:
     P. B. Nemenyi: "Distribution-free multiple comparisons", PhD thesis, Princeton 1963.
-    J. Demsar: "Statistical comparisons of classifiers over multiple data sets", Journal of Machine Learning Research 7
-    (2006), section 3.2.2 and table 5.
+    Demsar, section 3.2.2 and table 5.
 """
 
 from __future__ import annotations

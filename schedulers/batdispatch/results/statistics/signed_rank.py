@@ -10,8 +10,7 @@ References:
     F. Wilcoxon: "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945).
     J. W. Pratt: "Remarks on zeros and ties in the Wilcoxon signed rank procedures", Journal of the American Statistical
     Association 54 (1959).
-    J. Demsar: "Statistical comparisons of classifiers over multiple data sets", Journal of Machine Learning Research 7
-    (2006), section 3.1.3, which recommends it for two methods.
+    Demsar, section 3.1.3, who recommends it for two methods.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""From when on something is called significant, and on how few pairs nothing can be.
-
-References:
-    J. Demsar: "Statistical comparisons of classifiers over multiple data sets", Journal of Machine Learning Research 7
-    (2006), section 3.1.3.
-"""
+"""From when on something is called significant, and on how few pairs nothing can be (Demsar, section 3.1.3)."""
 
 from __future__ import annotations
 
