@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from samples import KINDS, machine_of_kind, resampled, sessions
 
 from batdispatch.results.statistics.student import mean_by_student, printed_student_quantile
 from batdispatch.runs.run import parse_dispatchers
+from batdispatch.runs.workers import workers_beside
 
 
 def outcome(arguments: argparse.Namespace, text: str, seed: int) -> tuple[float, float, float]:
@@ -51,7 +51,8 @@ def main() -> None:
     arguments = parser.parse_args()
     base: np.ndarray | None = None
     print(f"{'dispatcher':50}  slowdown   wait s     ms  ratio           95 %  lower higher")
-    with ProcessPoolExecutor(arguments.processes) as pool:
+    with workers_beside(max(arguments.processes, 1)) as pool:
+        assert pool is not None
         for text in arguments.dispatchers:
             one = functools.partial(outcome, arguments, text)
             found = np.array(list(pool.map(one, range(1, arguments.seeds + 1))))
