@@ -14,17 +14,15 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
 from constraint import machine_of, simulate, workload_of
 from samples import KINDS, machine_of_kind, resampled, sessions
 
+from batdispatch.results.statistics.student import mean_by_student, printed_student_quantile
 from batdispatch.runs.run import parse_dispatchers
-
-#: 97.5 % quantiles of Student's t by degrees of freedom; between two of them the larger one is used.
-STUDENT = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 7: 2.36, 9: 2.26, 11: 2.20, 14: 2.14, 19: 2.09, 29: 2.05}
+from batdispatch.runs.workers import workers_beside
 
 
 def outcome(arguments: argparse.Namespace, text: str, seed: int) -> tuple[float, float, float]:
@@ -40,16 +38,6 @@ def outcome(arguments: argparse.Namespace, text: str, seed: int) -> tuple[float,
     return float(run.slowdown.mean()), float(run.wait.mean()), float(run.busy.mean())
 
 
-def interval(logarithms: np.ndarray) -> tuple[float, float, float]:
-    """Return the geometric mean of ratios given as logarithms, and its 95 % interval."""
-    mean, count = float(logarithms.mean()), len(logarithms)
-    if count < 2:
-        return math.exp(mean), 0.0, math.inf
-    quantile = STUDENT[max(freedom for freedom in STUDENT if freedom <= count - 1)]
-    half = quantile * float(logarithms.std(ddof=1)) / math.sqrt(count)
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
-
-
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -63,16 +51,18 @@ def main() -> None:
     arguments = parser.parse_args()
     base: np.ndarray | None = None
     print(f"{'dispatcher':50}  slowdown   wait s     ms  ratio           95 %  lower higher")
-    with ProcessPoolExecutor(arguments.processes) as pool:
+    with workers_beside(max(arguments.processes, 1)) as pool:
+        assert pool is not None
         for text in arguments.dispatchers:
             one = functools.partial(outcome, arguments, text)
             found = np.array(list(pool.map(one, range(1, arguments.seeds + 1))))
             base = found if base is None else base
             ratios = np.log(found[:, 0] / base[:, 0])
-            mean, low, high = interval(ratios)
+            mean = mean_by_student(ratios, printed_student_quantile).transform(math.exp)
+            low, high = (0.0, math.inf) if mean.low is None else (mean.low, mean.high)
             print(
-                f"{text:50} {found[:, 0].mean():9.3f} {found[:, 1].mean():8.0f} {found[:, 2].mean():6.2f} {mean:6.3f} "
-                f"{low:6.3f} - {high:5.3f} {(ratios < -1e-3).sum():6} {(ratios > 1e-3).sum():6}",
+                f"{text:50} {found[:, 0].mean():9.3f} {found[:, 1].mean():8.0f} {found[:, 2].mean():6.2f} "
+                f"{mean.value:6.3f} {low:6.3f} - {high:5.3f} {(ratios < -1e-3).sum():6} {(ratios > 1e-3).sum():6}",
                 flush=True,
             )
 

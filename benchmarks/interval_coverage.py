@@ -1,4 +1,4 @@
-"""How often the 95 % intervals of `results.comparison` hold the true ratio, for few replicates.
+"""How often the 95 % intervals of `results.statistics` hold the true ratio, for few replicates.
 
     nice -n 15 .venv/bin/python benchmarks/interval_coverage.py
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from batdispatch.results.comparison.intervals import Draws, geometric_mean
-from batdispatch.results.comparison.pairs import signed_rank
+from batdispatch.results.statistics.bootstrap import Draws, geometric_mean_by_bootstrap
+from batdispatch.results.statistics.signed_rank import signed_rank
 
 REPLICATES = (3, 5, 6, 10, 20, 30)
 TRIALS = 1000
@@ -31,7 +31,7 @@ def main() -> None:
                 silent += signed_rank(logs) >= 0.05
                 for method in held:
                     draws = Draws(resamples=RESAMPLES, seed=trial, method=method)  # type: ignore[arg-type]
-                    found = geometric_mean(np.exp(logs), draws)
+                    found = geometric_mean_by_bootstrap(np.exp(logs), draws)
                     assert found.low is not None
                     assert found.high is not None
                     held[method] += found.low <= 1.0 <= found.high

@@ -90,8 +90,7 @@ def ratio(found: Pair | None, *, star: bool = True) -> str:
         return "1"
     if found.effect is None:
         return ""
-    ends = "" if found.effect.low is None else f" ({found.effect.low:.2f}-{found.effect.high:.2f})"
-    return f"{found.effect.value:.2f}{ends}" + ("\\*" if star and found.apart else "")
+    return found.effect.text() + ("\\*" if star and found.apart else "")
 
 
 def short(rows: pd.DataFrame) -> str:

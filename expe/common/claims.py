@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import geometric_mean
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -16,14 +15,16 @@ import yaml
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import did_you_mean
-from expe.common.tables import half_width, interval, table
+from batdispatch.results.statistics.geometric import geometric_mean
+from batdispatch.results.statistics.student import half_width
+from expe.common.tables import interval, table
 
 Value = str | int | float | bool
 #: Beginnings of the columns that say what was run on what; the rest is by whom, or what came out.
 _GIVEN = ("platform", "workload", "seed", "setting.")
 _EXPECTED = re.compile(r"(within|at most|at least|above|below) (-?[0-9.]+)( %)?")
 _DIGITS = 2
-_TAKEN = {"largest": max, "smallest": min, "geometric mean": geometric_mean}
+_TAKEN = {"largest": max, "smallest": min, "geometric mean": lambda values: float(geometric_mean(values))}
 VERDICTS = ("holds", "does not hold", "undecided")
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
-
-def half_width(values: Sequence[float]) -> float:
-    """Return half the width of the 95 % confidence interval of the mean (Student's t); 0 for a single value."""
-    if len(values) == 1:
-        return 0.0
-    return float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
+from batdispatch.results.statistics.student import half_width
 
 
 def interval(values: Sequence[float], digits: int, sign: str = "") -> str:
-    """Return mean and half width of the interval, the mean with its sign if that is "+"; of a single value, that."""
+    """Return mean and half width of the 95 % interval (Student's t); of a single value, that.
+
+    Args:
+        values: at least one.
+        digits: after the point, of both.
+        sign: "+": the mean has its sign.
+    """
     # Not -0.
     mean = f"{round(float(np.mean(values)), digits) + 0.0:{sign},.{digits}f}"
     return mean if len(values) == 1 else f"{mean} ± {half_width(values):,.{digits}f}"

@@ -14,7 +14,8 @@ from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.report import style
-from expe.common.tables import half_width, interval, table
+from batdispatch.results.statistics.student import half_width
+from expe.common.tables import interval, table
 
 HOUR = 3600.0
 JOBS = 460

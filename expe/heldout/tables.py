@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import SimulationError
-from batdispatch.results.comparison.intervals import Draws, Estimate, mean
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import read_result
+from batdispatch.results.statistics.bootstrap import Draws, mean_by_bootstrap
+from batdispatch.results.statistics.estimate import Estimate
 from expe.common.tables import table
 
 #: Added to both waits of a ratio, s: the bounded slowdown's threshold. So a slice in which nobody waits counts as 1.
@@ -97,13 +98,13 @@ def shown(found: NDArray[np.float64], *, interval: bool = True) -> str:
         return ""
     value = mean_of(found)
     if interval and len(found) >= FEWEST:
-        return f"{value.value:.2f} ({value.low:.2f}-{value.high:.2f})"
+        return value.text()
     return f"{value.value:.2f}"
 
 
 def mean_of(found: NDArray[np.float64]) -> Estimate:
     """Return the geometric mean of ratios, of which the logarithms are given, with its interval."""
-    return mean(found, DRAWS).mapped(math.exp)
+    return mean_by_bootstrap(found, DRAWS).transform(math.exp)
 
 
 def logs_table(rows: Mapping[str, Runs], metric: str, base: str, *, interval: bool = True) -> str:

@@ -19,8 +19,9 @@ from batdispatch.inputs.workloads.communicating import COMPUTING, Traffic
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.report import style
 from batdispatch.results.runs import read_result
+from batdispatch.results.statistics.student import half_width
 from batdispatch.runs.alone import runtimes_alone
-from expe.common.tables import half_width, interval, table
+from expe.common.tables import interval, table
 
 #: Name of a workload in the campaign, in which a name has no slash, -> on the page.
 SHOWN = {"messages": "messages", "messages and IO": "messages and I/O", "few messages": "few messages"}

@@ -12,13 +12,14 @@ import pandas as pd
 from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.results.comparison.intervals import Draws, Estimate, change_of_mean, mean
 from batdispatch.results.comparison.table import Floats
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import logical, read_lineage
 from batdispatch.results.report import style
 from batdispatch.results.runs import read_result
+from batdispatch.results.statistics.bootstrap import Draws, change_of_mean_by_bootstrap, mean_by_bootstrap
+from batdispatch.results.statistics.estimate import Estimate
 from expe.common.tables import table
 
 #: Bootstrap over slices, each drawn with all that was measured on it.
@@ -117,12 +118,12 @@ def column(found: Found, case: Case, metric: str) -> Floats:
 
 def change(found: Found, case: Case, metric: str) -> Estimate:
     """Return by how much the mean of a metric over the slices is larger, as a share of that without malleable jobs."""
-    return change_of_mean(column(found, case, metric), column(found, AS_IT_IS, metric), DRAWS)
+    return change_of_mean_by_bootstrap(column(found, case, metric), column(found, AS_IT_IS, metric), DRAWS)
 
 
 def difference(found: Found, case: Case, metric: str) -> Estimate:
     """Return by how much the mean of a metric over the slices is larger."""
-    return mean(column(found, case, metric) - column(found, AS_IT_IS, metric), DRAWS)
+    return mean_by_bootstrap(column(found, case, metric) - column(found, AS_IT_IS, metric), DRAWS)
 
 
 def base_table(found: Found) -> str:

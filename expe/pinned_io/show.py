@@ -18,7 +18,8 @@ from batdispatch.dispatchers.topology.planning import plan
 from batdispatch.inputs.files import write_whole
 from batdispatch.parts.solving import Limits
 from batdispatch.results.report import style
-from expe.common.tables import half_width, interval, table
+from batdispatch.results.statistics.student import half_width
+from expe.common.tables import interval, table
 from expe.pinned_io.draw import draw
 
 #: Nodes of the line on which batches are planned.

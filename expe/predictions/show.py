@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from batdispatch.results.comparison.intervals import Draws, geometric_mean
 from batdispatch.results.comparison.table import Floats
 from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.statistics.bootstrap import Draws, geometric_mean_by_bootstrap
+from batdispatch.results.statistics.geometric import geometric_mean
 from expe.common.tables import table
 
 #: What others are compared with.
@@ -94,17 +95,10 @@ def _ratios(found: Mapping[str, Floats], name: str) -> Floats:
     return np.asarray(found[name][:, 0] / found[BASE][:, 0])
 
 
-def _mean(ratios: Floats) -> float:
-    """Return the geometric mean of some ratios."""
-    return float(np.exp(np.log(ratios).mean()))
-
-
 def _ratio(ratios: Floats) -> str:
     """Return the geometric mean of some ratios with its 95 % interval."""
-    found = geometric_mean(ratios, DRAWS)
-    if found.low is None or found.low == found.high:
-        return f"{found.value:.2f}"
-    return f"{found.value:.2f} ({found.low:.2f}-{found.high:.2f})"
+    found = geometric_mean_by_bootstrap(ratios, DRAWS)
+    return f"{found.value:.2f}" if found.low == found.high else found.text()
 
 
 def tuning_table(rows: pd.DataFrame) -> str:
@@ -112,8 +106,8 @@ def tuning_table(rows: pd.DataFrame) -> str:
     runs = [found for dispatchers in _blocks(rows).values() for found in dispatchers.values()]
     lines = []
     for candidate in (name for name in runs[0] if name != BASE):
-        scores = np.array([_mean(_ratios(found, candidate)) for found in runs])
-        lines.append([f"`{candidate}`", f"{_mean(scores):.3f}"])
+        scores = np.array([geometric_mean(_ratios(found, candidate)) for found in runs])
+        lines.append([f"`{candidate}`", f"{geometric_mean(scores):.3f}"])
     return table(["candidate", "ratio to requested times"], lines)
 
 

@@ -17,7 +17,8 @@ from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
 from batdispatch.results.report import style
-from expe.common.tables import half_width, interval, table
+from batdispatch.results.statistics.student import half_width
+from expe.common.tables import interval, table
 
 HOUR = 3600.0
 SHOWN = {

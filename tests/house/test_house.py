@@ -93,6 +93,12 @@ def test_the_house_is_in_order(house: Path) -> None:
         (Path("links/bad.py"), "import batdispatch.engines.embedded", ONE_WAY, "links.bad -> batdispatch.engines"),
         (Path("results/audit/bad.py"), "import batdispatch.core.ledger", "The audit shares no code", "audit.bad"),
         (
+            Path("results/statistics/bad.py"),
+            "import pandas",
+            "Statistics know numbers alone",
+            "statistics.bad -> pandas",
+        ),
+        (
             Path("results/differ/textbook/bad.py"),
             "import batdispatch.core.timeline",
             "The textbook's policies share no code",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from expe.common.claims import Claim, Figure, claims_table, judged, read_claims, values_of
-from expe.common.tables import half_width, interval
+from expe.common.tables import interval
 
 
 def rows(**waits: list[float]) -> pd.DataFrame:
@@ -133,4 +133,4 @@ def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str, message: str) 
 def test_an_interval_of_one_value_is_that_value() -> None:
     assert interval([-0.001], 2, "+") == "+0.00"
     assert interval([1.0, 3.0], 1) == "2.0 ± 12.7"
-    assert half_width([5.0]) == 0
+    assert interval([5.0], 1) == "5.0"

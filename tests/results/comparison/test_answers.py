@@ -12,11 +12,11 @@ from batdispatch.core.errors import InputError
 from batdispatch.results.comparison.aims import AIMS, Aim
 from batdispatch.results.comparison.answers import Answer, Section, aims_of, answer, prices, sections, sentence
 from batdispatch.results.comparison.facts import Facts
-from batdispatch.results.comparison.intervals import Draws
 from batdispatch.results.comparison.page import render, text_of, warnings
 from batdispatch.results.comparison.ranks import Ranking, Refused
 from batdispatch.results.comparison.table import Block, Measured
 from batdispatch.results.comparison.tidy import from_campaign
+from batdispatch.results.statistics.bootstrap import Draws
 
 WAIT, SLOWDOWN, LONGEST, UTILISATION = AIMS
 FAST = Draws(resamples=99)

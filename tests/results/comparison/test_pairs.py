@@ -1,8 +1,6 @@
-"""Paired comparisons: effects, wins, tests and their correction."""
+"""Paired comparisons: effects, wins, and when they are tested."""
 
 from __future__ import annotations
-
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,9 +10,10 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.results.comparison.aims import AIMS, Aim
-from batdispatch.results.comparison.pairs import against, holm, pair, signed_rank
-from batdispatch.results.comparison.table import Block, Measured, measured, settled
+from batdispatch.results.comparison.pairs import against, pair
+from batdispatch.results.comparison.table import Block, Measured, measured
 from batdispatch.results.metrics.compute import describe
+from batdispatch.results.statistics.holm import holm
 
 WAIT, SLOWDOWN, LONGEST, UTILISATION = AIMS
 
@@ -91,29 +90,6 @@ def test_all_are_corrected_together() -> None:
     assert found[2].p == 1.0
 
 
-def test_holm_by_hand() -> None:
-    # Sorted: 0.005 * 4, 0.01 * 3, 0.03 * 2, 0.04 * 1 which may not be below 0.06.
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
-    assert holm([]) == []
-
-
-def every_sign(differences: list[int]) -> float:
-    """Return Wilcoxon's two-sided p-value by going through all signs; zeros are ranked, and have none."""
-    sizes = np.abs(differences)
-    ranks = np.array([((sizes < one).sum() + (sizes <= one).sum() + 1) / 2 for one in sizes])
-    ranks[sizes == 0] = 0.0
-    signs = np.array(list(product((-1, 1), repeat=len(ranks))))
-    sums = signs @ ranks
-    return float((np.abs(sums) >= abs(np.sign(differences) @ ranks) - 1e-9).mean())
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(-6, 6), min_size=2, max_size=9))
-def test_the_signed_rank_test_is_that_over_all_signs(differences: list[int]) -> None:
-    assert signed_rank(np.array(differences, dtype=float)) == pytest.approx(every_sign(differences))
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=2, max_size=8))
 def test_who_is_compared_with_whom_turns_everything_round(values: list[tuple[float, float]]) -> None:
@@ -129,8 +105,6 @@ def test_who_is_compared_with_whom_turns_everything_round(values: list[tuple[flo
 
 
 def test_what_differs_by_rounding_alone_is_equal() -> None:
-    values = np.array([0.1 + 0.2, 1e9, -3.0, 0.0, 1.0])
-    assert settled(values).tolist() == [0.3, 1e9, -3.0, 0.0, 1.0]
     assert pair(table(a=[0.1 + 0.2], b=[0.3]), SLOWDOWN, "a", "b").ties == 1
     assert pair(table(a=[1.0 + 1e-6], b=[1.0]), SLOWDOWN, "a", "b").losses == 1
 

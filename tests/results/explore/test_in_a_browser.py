@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from batdispatch.results.report.losses import losers
 from batdispatch.results.report.moved import losing
 from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs
+from batdispatch.results.statistics.batch_means import mean_by_batches
 from batdispatch.runs.run import RunSpec, execute
 from browsing import browse, needs_browser
 
@@ -381,11 +381,11 @@ def test_a_mean_change_has_an_interval_where_batches_are_independent(page: str, 
         """,
         tmp_path,
     )
-    means = alone.reshape(20, 20).mean(axis=1)
-    ends = stats.t.interval(0.95, 19, means.mean(), stats.sem(means))
+    ends = mean_by_batches(alone)[1:3]
     found = re.search(r"95 % interval of \u2212([\d.]+) s to \u2212([\d.]+) s by means", told[0])
     assert found is not None, told[0]
     assert [-float(found[1]), -float(found[2])] == pytest.approx(ends, abs=0.5)
+    assert mean_by_batches(together).method == "batches alike"
     assert "no interval: these jobs tell of one stretch of time" in told[1]
 
 

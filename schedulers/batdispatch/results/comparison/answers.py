@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.results.comparison.aims import AIMS, Aim
-from batdispatch.results.comparison.intervals import DRAWS, Draws, Estimate
-from batdispatch.results.comparison.pairs import ALPHA, LEAST, Pair, against
+from batdispatch.results.comparison.pairs import Pair, against
 from batdispatch.results.comparison.ranks import Ranking, Refused, by_workload, rank
-from batdispatch.results.comparison.table import Measured, measured, settled
+from batdispatch.results.comparison.table import Measured, measured
 from batdispatch.results.metrics.compute import describe
+from batdispatch.results.statistics.bootstrap import DRAWS, Draws
+from batdispatch.results.statistics.estimate import Estimate
+from batdispatch.results.statistics.rounding import round_significant
+from batdispatch.results.statistics.significance import LEAST, fewest_pairs
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,7 @@ def answer(table: Measured, aim: Aim, baseline: str, blocks: str, draws: Draws =
         why = f"{chance} {ranking.why}"
     else:
         others = against(whole, aim, best, draws)
-        needed = _needed(len(others))
+        needed = fewest_pairs(len(others))
         rivals = tuple(one.ours for one in others if not one.apart)
         if len(rivals) == len(others) and len(table.blocks) < needed:
             why = (
@@ -238,7 +241,7 @@ def _best(table: Measured, aim: Aim) -> str | None:
     if not table.dispatchers or not len(table.values):
         return None
     values = np.log(table.values + aim.added) if aim.way == "ratio" else table.values
-    means = settled(aim.losing(values.mean(axis=0)))
+    means = round_significant(aim.losing(values.mean(axis=0)))
     return table.dispatchers[int(np.argmin(means))]
 
 
@@ -260,11 +263,6 @@ def _alike(tables: dict[Aim, Measured], blocks: str) -> tuple[dict[Aim, Measured
 
 def _same_rows(table: Measured) -> bool:
     return bool(np.all((table.values == table.values[:1]) | (np.isnan(table.values) & np.isnan(table.values[:1]))))
-
-
-def _needed(others: int) -> int:
-    """Return the fewest replicates on which the signed-rank test, with Holm's correction, may tell one from so many."""
-    return next(n for n in range(LEAST, 1000) if others * 2.0 ** (1 - n) < ALPHA)
 
 
 def _are(number: int) -> str:

@@ -15,11 +15,12 @@ from batdispatch.results.comparison import pictures
 from batdispatch.results.comparison.aims import Aim
 from batdispatch.results.comparison.answers import Answer, Section, prices, sentence
 from batdispatch.results.comparison.facts import Facts
-from batdispatch.results.comparison.pairs import ALPHA, LEAST, Pair
+from batdispatch.results.comparison.pairs import Pair
 from batdispatch.results.comparison.ranks import Ranking, Refused
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.numbers import durations, number
 from batdispatch.results.report.page import formula
+from batdispatch.results.statistics.significance import ALPHA, LEAST
 
 #: The most workloads that get pictures of their own, and reasons that are listed.
 MAX_DRAWN, MAX_LISTED = 6, 12

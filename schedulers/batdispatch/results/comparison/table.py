@@ -15,8 +15,6 @@ from batdispatch.core.errors import InputError
 Floats = NDArray[np.float64]
 #: Columns that a tidy table of runs has beside its metrics; it has one row for each run.
 WORKLOAD, REPLICATE, DISPATCHER = COLUMNS = ("workload", "replicate", "dispatcher")
-#: Values that agree in so many significant digits are equal: sums in another order differ in the last ones.
-DIGITS = 10
 
 
 class Block(NamedTuple):
@@ -92,12 +90,3 @@ def measured(runs: pd.DataFrame, metric: str) -> Measured:
     for (workload, replicate, dispatcher), value in zip(keys.itertuples(index=False), numbers, strict=True):
         values[rows[Block(workload, replicate)], columns[dispatcher]] = value if np.isfinite(value) else np.nan
     return Measured(metric, tuple(blocks), tuple(names), values)
-
-
-def settled(values: Floats) -> Floats:
-    """Return values rounded to `DIGITS` significant digits, so that what is equal but for rounding is equal."""
-    size = np.abs(values)
-    with np.errstate(divide="ignore"):
-        digits = np.where(size > 0, np.floor(np.log10(np.where(size > 0, size, 1.0))), 0.0)
-    scale = 10.0 ** (DIGITS - 1 - digits)
-    return np.asarray(np.round(values * scale) / scale)

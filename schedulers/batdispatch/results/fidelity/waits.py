@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from batdispatch.results.statistics.correlation import rank_correlation
+
 Floats = NDArray[np.float64]
 
 WEEK = 604_800.0
@@ -115,17 +117,11 @@ def apart(first: Waits, second: Waits) -> Apart:
     return Apart(
         ratio=ratio,
         decades=float(stats.wasserstein_distance(_decades(first.wait), _decades(second.wait))),
-        rank=_correlation(first.wait, second.wait),
-        weeks=_correlation(one[known], other[known]) if known.sum() >= 3 else np.nan,
+        rank=rank_correlation(first.wait, second.wait),
+        weeks=rank_correlation(one[known], other[known]) if known.sum() >= 3 else np.nan,
         busy=float(np.abs(busy - busy_too).max()),
     )
 
 
 def _decades(wait: Floats) -> Floats:
     return np.log10(wait + NONE)
-
-
-def _correlation(one: Floats, other: Floats) -> float:
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return np.nan
-    return float(stats.spearmanr(one, other).statistic)

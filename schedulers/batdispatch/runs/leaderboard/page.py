@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from batdispatch.results.comparison.intervals import Estimate
 from batdispatch.results.comparison.pairs import Pair
 from batdispatch.results.comparison.ranks import Ranking, Refused
 from batdispatch.results.numbers import number
@@ -94,13 +93,7 @@ def _compared(pair: Pair | None) -> str:
         return "1"
     if pair.effect is None:
         return "n/a"
-    return _estimate(pair.effect) + ("*" if pair.apart else "")
-
-
-def _estimate(found: Estimate) -> str:
-    if found.low is None or found.high is None:
-        return f"{found.value:.2f}"
-    return f"{found.value:.2f} ({found.low:.2f}-{found.high:.2f})"
+    return pair.effect.text() + ("*" if pair.apart else "")
 
 
 def _board(standing: Standing) -> str:

@@ -1,0 +1,69 @@
+"""Intervals of a mean by Student's t: mean +- t s / sqrt(n), s^2 = sum_i (x_i - mean)^2 / (n - 1).
+
+t is the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom, for an interval of 95 %.
+
+When to use: for a few independent values that are nearly normal, such as means over long runs with different seeds, or
+logarithms of ratios. There it is exact, however few values there are, where a bootstrap is too narrow.
+
+References:
+    Student: "The probable error of a mean", Biometrika 6 (1908).
+    A. M. Law: "Simulation Modeling and Analysis", 5th edition, McGraw-Hill 2015, sections 4.5 and 9.4.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from batdispatch.results.statistics.estimate import Estimate
+
+Values = Sequence[float] | NDArray[np.float64]
+#: From degrees of freedom to Student's 97.5 % quantile.
+Quantile = Callable[[int], float]
+
+#: 97.5 % quantiles as tables in books print them, by degrees of freedom.
+PRINTED = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 7: 2.36, 9: 2.26, 11: 2.20, 14: 2.14, 19: 2.09, 29: 2.05}
+
+
+def student_quantile(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's distribution with so many degrees of freedom, at least 1."""
+    return float(stats.t.ppf(0.975, freedom))
+
+
+def printed_student_quantile(freedom: int) -> float:
+    """Return the same quantile as `PRINTED` has it; where that has none, the next larger one, for less freedom.
+
+    `benchmarks/constraint_samples.py` prints intervals with it, as the manual's tables were made. At the degrees of
+    freedom of `PRINTED` it is the exact quantile, rounded. For any other purpose take `student_quantile`.
+    """
+    return PRINTED[max(row for row in PRINTED if row <= freedom)]
+
+
+def half_width(values: Values, quantile: Quantile = student_quantile) -> float:
+    """Return half the width of the 95 % interval of the mean, t s / sqrt(n), in the values' unit; 0 for a single value.
+
+    Args:
+        values: at least one.
+        quantile: which t.
+    """
+    if len(values) == 1:
+        return 0.0
+    return quantile(len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+
+
+def mean_by_student(values: Values, quantile: Quantile = student_quantile) -> Estimate:
+    """Return the mean of some values with its 95 % interval, in the values' unit; a single value has none.
+
+    Args:
+        values: at least one.
+        quantile: which t.
+    """
+    mean = float(np.mean(values))
+    if len(values) == 1:
+        return Estimate(mean, None, None, 1, "none")
+    half = half_width(values, quantile)
+    return Estimate(mean, mean - half, mean + half, len(values), "t")

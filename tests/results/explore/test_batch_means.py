@@ -1,0 +1,40 @@
+"""The explorer computes in the reader's browser what `results.statistics.batch_means` does."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from batdispatch.results.explore.bundle import bundled
+from batdispatch.results.statistics.batch_means import mean_by_batches
+from browsing import browse, needs_browser
+
+
+@needs_browser
+def test_the_readers_browser_finds_the_same_intervals_and_the_same_reasons_for_none(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    samples = [
+        rng.normal(-100, 50, 400),
+        rng.exponential(3600, 1019),
+        rng.normal(0, 1, 400) + np.repeat(np.tile([1.0, -1.0], 10), 20),
+        np.zeros(500),
+        np.sin(np.arange(400) / 60),
+        rng.normal(size=399),
+    ]
+    assets = resources.files("batdispatch.results.explore") / "assets"
+    script = bundled("changes.js", lambda path: (assets / path).read_text(encoding="utf-8"))
+    ask = f"return {[values.tolist() for values in samples]}.map(modules['changes.js'].meanOfBatches);"
+    methods = []
+    for told, values in zip(browse("<!doctype html><p>", f"{script}\n{ask}", tmp_path), samples, strict=True):
+        expected = mean_by_batches(values)
+        methods.append(expected.method)
+        assert told["mean"] == pytest.approx(expected.value)
+        assert ("400 jobs" in told["why"]) == (expected.method == "too few values")
+        assert ("one stretch of time" in told["why"]) == (expected.method == "batches alike")
+        half = None if expected.high is None else expected.high - expected.value
+        # t is 2.093 there, and not 2.09302.
+        assert told["off"] == (None if half is None else pytest.approx(half, rel=2e-5))
+    assert methods == ["batch means"] * 4 + ["batches alike", "too few values"]

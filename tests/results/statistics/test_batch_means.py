@@ -1,0 +1,90 @@
+"""Batch means: by hand, how often their interval holds the mean of a process, and when there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from batdispatch.results.statistics.batch_means import BATCHES, FEWEST, lag_correlation, mean_by_batches
+from batdispatch.results.statistics.student import half_width
+
+
+def process(rng: np.random.Generator, n: int, memory: float) -> np.ndarray:
+    """Values of mean 0, each `memory` times the one before and noise."""
+    noise = rng.normal(size=n + 200)
+    values = np.zeros(n + 200)
+    for index in range(1, len(values)):
+        values[index] = memory * values[index - 1] + noise[index]
+    return values[200:]
+
+
+def test_the_interval_is_students_of_the_means_of_20_batches_by_hand() -> None:
+    # Batches are alternately all 1 and all 3: their mean is 2, and each is 1 apart from it.
+    values = np.repeat(np.tile([1.0, 3.0], 10), 20)
+    half = 2.093024 * np.sqrt(20 / 19 / 20)
+    found = mean_by_batches(values)
+    assert found[:3] == pytest.approx((2.0, 2.0 - half, 2.0 + half), rel=1e-6)
+    assert (found.n, found.method) == (400, "batch means")
+
+
+def test_what_cannot_be_shared_out_goes_to_the_last_batch() -> None:
+    values = np.random.default_rng(3).normal(size=419)
+    means = [*values[:380].reshape(19, 20).mean(axis=1), values[380:].mean()]
+    found = mean_by_batches(values)
+    assert found.value == pytest.approx(values.mean())
+    assert found.high is not None
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 19) * stats.sem(means))
+
+
+def test_too_few_values_have_no_interval() -> None:
+    values = np.arange(BATCHES * FEWEST, dtype=float) % 7
+    assert mean_by_batches(values[:-1]).method == "too few values"
+    assert mean_by_batches(values[:-1])[1:3] == (None, None)
+    assert mean_by_batches(values).method == "batch means"
+
+
+def test_a_drift_leaves_batches_alike_and_has_no_interval() -> None:
+    drift = np.sin(np.arange(400) / 60)
+    assert mean_by_batches(drift) == (pytest.approx(drift.mean()), None, None, 400, "batches alike")
+
+
+def test_batches_are_alike_beyond_the_correlation_that_20_independent_ones_have_by_chance() -> None:
+    drift, jumps = np.arange(20.0), np.tile([-1.0, 1.0], 10)
+    found = {}
+    for size in np.linspace(0, 8, 81):
+        means = drift + size * jumps
+        found[lag_correlation(means)] = mean_by_batches(np.repeat(means, 20)).method
+    assert [method == "batches alike" for method in found.values()] == [value > 0.4472 for value in found]
+    assert any(0.40 < value < 0.44 for value in found)
+    assert any(0.45 < value < 0.49 for value in found)
+
+
+def test_values_that_are_all_equal_have_an_interval_without_width() -> None:
+    assert mean_by_batches(np.full(400, 3.0)) == (3.0, 3.0, 3.0, 400, "batch means")
+
+
+def test_of_values_that_follow_each_other_batches_hold_the_mean_where_single_values_do_not() -> None:
+    rng = np.random.default_rng(1)
+    samples = [process(rng, 1000, 0.5) for _ in range(300)]
+    single = np.mean([abs(sample.mean()) <= half_width(sample) for sample in samples])
+    found = [one for one in map(mean_by_batches, samples) if one.low is not None]
+    held = np.mean([one.low <= 0.0 <= one.high for one in found if one.low is not None and one.high is not None])
+    assert len(found) > 285
+    assert single < 0.80
+    assert 0.91 < held < 0.98
+
+
+@given(st.lists(st.integers(-50, 50), min_size=2, max_size=30))
+def test_the_lag_correlation_is_between_minus_one_and_one_and_the_same_backwards(values: list[int]) -> None:
+    found = lag_correlation(np.array(values, dtype=float))
+    assert -1 <= found <= 1
+    assert found == pytest.approx(lag_correlation(np.array(values[::-1], dtype=float)))
+
+
+def test_the_lag_correlation_by_hand() -> None:
+    # Mean 2: apart -1, 1, -1, 1, whose neighbours' products sum to -3, and squares to 4.
+    assert lag_correlation(np.array([1.0, 3.0, 1.0, 3.0])) == -0.75
+    assert lag_correlation(np.array([2.0, 2.0])) == 0.0
