@@ -457,6 +457,10 @@ class Ledger:
         entered = None if self.openings is None else self.openings.entered(job.id)
         return job if entered is None else entered
 
+    def longest(self, job: Job) -> float:
+        """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
+        return math.inf if self.site is None else self.site.longest(job)
+
     def root(self, job_id: str) -> str:
         """Return the id of the logical job that a job belongs to: the first one of the chain of parents."""
         return self.roll.root(job_id)

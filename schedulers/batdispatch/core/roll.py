@@ -333,7 +333,10 @@ class Roll:
         return self._due[0][0] if self._due else math.inf
 
     def take_ready(self, now: float = -math.inf) -> list[Job]:
-        """Take out and return the blocked jobs that have nothing to wait for any more at `now`, in order of arrival."""
+        """Take out and return the blocked jobs that have nothing to wait for any more at `now`, in order of arrival.
+
+        Tasks of arrays take their turns only when nobody else goes: others that go may let an earlier task go.
+        """
         while self.due <= now:
             job = self.blocked[heapq.heappop(self._due)[2]]
             later = self._outlook(job)[1]
@@ -342,14 +345,19 @@ class Roll:
                 heapq.heappush(self._due, (later, self.ranks[job.id], job.id))
             else:
                 self._release(job)
-        for tasks in self._moved:
-            self._met.update((job_id, self.blocked[job_id]) for job_id in tasks.take_turns(self.blocked))
-        self._moved.clear()
+        if not self._met:
+            self._take_turns()
         ready = sorted(self._met.values(), key=lambda job: self.ranks[job.id])
         for job in ready:
             del self.blocked[job.id]
         self._met.clear()
         return ready
+
+    def _take_turns(self) -> None:
+        """Let tasks of arrays go where fewer are open than may run."""
+        for tasks in self._moved:
+            self._met.update((job_id, self.blocked[job_id]) for job_id in tasks.take_turns(self.blocked))
+        self._moved.clear()
 
     def take_hopeless(self) -> Iterator[tuple[Job, str]]:
         """Take out and yield (job, why) of the blocked jobs that can never start; each must then be ended.
@@ -402,7 +410,7 @@ class Roll:
             name = _full(job, one.job)
             if one.kind == "singleton" or self._met_since(one, name) is not None:
                 continue
-            if one.kind == "afterok" and name in self.ended:
+            if one.kind == "afterok" and self._is_gone(name):
                 return f"depends on job {name}, which ended {self.ended[name].value}"
             if one.kind == "afternotok" and self._succeeded(name):
                 return f"depends on the failure of job {name}, which succeeded"
