@@ -165,6 +165,7 @@ def test_the_success_of_an_attempt_is_that_of_its_job(end: JobState) -> None:
     assert ledger.reject_hopeless() == []
     ledger.apply_completed(ends("w0!a2", end))
     assert ledger.unblock() == ([waiting] if end is OK else [])
+    ledger.settle(decided=True)
     assert ledger.reject_hopeless() == ([] if end is OK else [waiting])
     ledger.check()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,10 @@ from hypothesis import strategies as st
 
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
+from batdispatch.core.job import Stay
+from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Machine
+from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.engines.compiled import applies
 from batdispatch.examples import fair_share
 from simulating import Task, audit, simulate
@@ -81,3 +85,44 @@ def test_the_order_that_the_queue_has_anyway_changes_nothing(rows: list[tuple[in
     usual = simulate(machine, tasks, "easy", options={"ordering": ordering})
     named = simulate(machine, tasks, "easy", options={"ordering": ordering, "backfill": ordering})
     assert named.rows == usual.rows
+
+
+@pytest.mark.parametrize("capacity", [None, "core=1"])
+def test_all_jobs_that_end_at_the_shadow_time_leave_room_beside_the_head(capacity: str | None) -> None:
+    demand = None if capacity is None else {"core": 1}
+    asked = [("a", 0, 2, 10), ("b", 0, 2, 10), ("head", 1, 3, 10), ("long", 2, 1, 100)]
+    tasks = [Task(name, come, units, time, time, demand) for name, come, units, time in asked]
+    starts = simulate(Machine.flat(5, capacity), tasks, "easy").starts()
+    assert starts == {"a": 0.0, "b": 0.0, "long": 2.0, "head": 10.0}, "one of `a` and `b` is enough for the head"
+
+
+class Counting(Easy):
+    """Counts what it remembers of those that hold hosts at the shadow time, and the ends that it looks at."""
+
+    remembered = looked_at = 0
+
+    def decide(self, ledger: Ledger) -> None:
+        super().decide(ledger)
+        self.remembered = max(self.remembered, len(self._held))
+
+    def _with(self, free: Any, stay: Stay) -> Any:
+        self.looked_at += 1
+        return super()._with(free, stay)
+
+
+@pytest.mark.parametrize("capacity", [None, "core=1"])
+def test_what_a_decision_costs_does_not_grow_with_the_jobs_that_ran_ahead_before(capacity: str | None) -> None:
+    demand = None if capacity is None else {"core": 1}
+
+    def cost(count: int) -> tuple[int, int]:
+        # One job after the other outlives the shadow time beside what the head leaves spare.
+        holder, head = Task("0", 0, 2, 1e6, 1e6, demand), Task("1", 0, 3, 1.0, 1.0, demand)
+        ahead = [Task(f"b{number}", 10.0 * number + 1, 1, 10.0, 2e6, demand) for number in range(count)]
+        dispatcher = Counting()
+        result = simulate(Machine.flat(4, capacity), [holder, head, *ahead], dispatcher)
+        assert len(result.starts()) == count + 2
+        return dispatcher.remembered, dispatcher.looked_at
+
+    (few, looked), (many, looked_twice) = cost(50), cost(100)
+    assert few == many == 0
+    assert looked_twice <= 2 * looked

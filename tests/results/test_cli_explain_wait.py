@@ -133,3 +133,18 @@ def test_a_failed_run_is_explained_from_its_partial_recording(runs: Path, tmp_pa
     status, out, _ = call("explain-wait", tmp_path, "1")
     assert status == 0
     assert out.startswith("w0!1: ")
+
+
+def test_a_job_that_starts_because_another_one_starts_at_that_moment_is_explained(tmp_path: Path, call: Call) -> None:
+    jobs = [
+        {"id": name, "subtime": 0, "res": 40, "walltime": 9, "profile": "p", "dependencies": waits}
+        for name, waits in (("a", []), ("b", [{"job": "a", "kind": "after"}]), ("c", [{"job": "b", "kind": "after"}]))
+    ]
+    content = {"nb_res": 64, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 5}}}
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps(content))
+    platform = str(ROOT / "platforms/flat64.xml")
+    execute(RunSpec(platform=platform, workload=str(workload), dispatcher="filler"), tmp_path / "run")
+    status, out, err = call("explain-wait", tmp_path / "run", "b")
+    assert (status, err) == (0, "")
+    assert "waited 5 s, started at 5" in out

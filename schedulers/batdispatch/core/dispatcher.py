@@ -83,7 +83,11 @@ class Dispatcher(ABC):
         """Learn of a job that was started, by this dispatcher or by a layer around it."""
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
-        """Learn of a job that ended; `stay.state` says how, `stay.start` when it had begun."""
+        """Learn of a job that ended; `stay.state` says how, `stay.start` when it had begun.
+
+        A job that continues it is registered here at the latest. If a decision has killed it, that may also be done in
+        `on_killed` or in `decide`.
+        """
 
     def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
         """Learn of the progress of killed jobs."""

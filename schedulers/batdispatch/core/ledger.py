@@ -7,7 +7,7 @@ contradicts what was said or decided before, they raise `InputError` and change 
 
 Invariants, which `Ledger.check` verifies:
 
-1. A job is in exactly one of: not known yet, registered, blocked, queued, running, over.
+1. A job is in exactly one of: not known yet, registered, blocked, withheld, queued, running, over.
 2. `free` is the machine's capacity less what running jobs use and what holds keep, and nothing on hosts that are away.
 3. No host and no licence is used beyond its capacity.
 4. Each hold belongs to a job that runs, or that has ended and whose successor has not started yet.
@@ -150,11 +150,19 @@ class Ledger:
             return job
         shown = self.openings.enter(job, self.now)
         # Who can never start is shown, to be rejected.
-        if self.why_impossible(job) or self._may_show(shown):
-            self._show(shown)
-        else:
-            self.roll.withhold(shown)
+        self._show_or_withhold(shown, rejected=bool(self.why_impossible(job)))
         return shown
+
+    def _show_or_withhold(self, shown: Job, *, rejected: bool = False) -> bool:
+        """Put a job into the queue as it is to be shown, or keep it back; return whether it is shown."""
+        may = rejected or self._may_show(shown)
+        if may:
+            self.roll.show(shown.id)
+            self.queue[shown.id] = shown
+            self.plain &= shown.request.plain
+        else:
+            self.roll.withhold(self.at_best(shown))
+        return may
 
     def _may_show(self, job: Job) -> bool:
         assert self.openings is not None
@@ -164,12 +172,6 @@ class Ledger:
         """Return whether reservations leave no place to a waiting job, as it is shown now, and never will."""
         assert self.openings is not None
         return self.openings.is_over(job.id, self.now) and not self.space.fits(self.space.whole(), job)
-
-    def _show(self, job: Job) -> None:
-        self.roll.show(job.id)
-        self.queue[job.id] = job
-        if not job.request.plain:
-            self.plain = False
 
     def turn(self) -> list[tuple[Job | None, Job | None]]:
         """Show waiting jobs with the hosts that they may use, where reservations have closed or opened some by now.
@@ -184,11 +186,7 @@ class Ledger:
             if before is not None and shown.request == before.request and not self._is_too_late(shown):
                 continue
             self.queue.pop(job_id, None)
-            may = self._may_show(shown)
-            if may:
-                self._show(shown)
-            else:
-                self.roll.withhold(shown)
+            may = self._show_or_withhold(shown)
             if may or before is not None:
                 turned.append((before, shown if may else None))
         if turned:
@@ -342,6 +340,7 @@ class Ledger:
             "running": self.running,
             "waiting": self.queue,
             "waiting for other jobs": self.roll.blocked,
+            "waiting for hosts that reservations leave to them": self.roll.withheld,
             "registered but not acknowledged": self.roll.registered,
         }
         if any(left.values()):
@@ -392,10 +391,14 @@ class Ledger:
             self.wake_at(due)
         return ready
 
-    def settle(self) -> None:
-        """Note that a decision was taken: what ended before and was not continued by it is over."""
+    def settle(self, *, decided: bool) -> None:
+        """Note that what ended and was not continued by now is over.
+
+        Args:
+            decided: also what a decision has killed. The decision after the kill may still continue it.
+        """
         if self.roll.unsettled:
-            self.roll.settle()
+            self.roll.settle(killed=decided)
 
     def reject_hopeless(self) -> list[Job]:
         """Reject the blocked jobs that can never start, since what they wait for cannot succeed, and return them."""
@@ -435,8 +438,9 @@ class Ledger:
 
     @property
     def blocked(self) -> Mapping[str, Job]:
-        """Jobs that wait for jobs they depend on, by id; they enter the queue when those have succeeded."""
-        return self.roll.blocked
+        """Jobs that came and are not shown yet, by id: they wait for others, or for hosts that reservations open."""
+        roll = self.roll
+        return {**roll.blocked, **roll.withheld} if roll.withheld else roll.blocked
 
     @property
     def parents(self) -> Mapping[str, str]:
@@ -452,6 +456,10 @@ class Ledger:
         """Return a waiting job as it will be shown when no reservation closes hosts to it."""
         entered = None if self.openings is None else self.openings.entered(job.id)
         return job if entered is None else entered
+
+    def longest(self, job: Job) -> float:
+        """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
+        return math.inf if self.site is None else self.site.longest(job)
 
     def root(self, job_id: str) -> str:
         """Return the id of the logical job that a job belongs to: the first one of the chain of parents."""
@@ -481,6 +489,8 @@ class Ledger:
         roll = self.roll
         if job_id in roll.blocked:
             return f"waiting for {', '.join(roll.waits_for(roll.blocked[job_id])) or 'its time'}"
+        if job_id in roll.withheld:
+            return "waiting for hosts that reservations leave to it"
         if job_id in roll.registered:
             return "registered but not acknowledged yet"
         return "ended or rejected already" if job_id in roll.ended else "unknown"
@@ -822,9 +832,10 @@ class Ledger:
             AssertionError: one does not hold.
         """
         roll = self.roll
-        ids = [*self.queue, *self.running, *roll.blocked, *roll.registered, *roll.ended]
+        here = [*self.queue, *self.running, *roll.blocked, *roll.withheld]
+        ids = [*here, *roll.registered, *roll.ended]
         assert len(ids) == len(set(ids)), "a job is in two places"
-        assert set(roll.ranks) == {*self.queue, *self.running, *roll.blocked}, "ranks are kept of other jobs"
+        assert set(roll.ranks) == set(here), "ranks are kept of other jobs"
         space, idle = self.space, self.space.whole()
         for stay in self.running.values():
             assert space.lacking(idle, stay.job, stay.allocation) is None, f"{stay} is beyond capacity"

@@ -113,9 +113,13 @@ class Openings:
         return list(found)
 
     def is_over(self, job_id: str, now: float) -> bool:
-        """Return whether nothing will be opened to a job any more."""
+        """Return whether nothing will be opened to a job any more: what is closed to it stays so."""
         start = now + self.lead
-        return all(end == math.inf or end <= start for _, end, _ in self._jobs[job_id].closures)
+        closures = self._jobs[job_id].closures
+        # Only a job's own reservation closes hosts for ever, and then all of them.
+        return any(begin <= start and end == math.inf for begin, end, _ in closures) or all(
+            end <= start for _, end, _ in closures
+        )
 
     def next_moment(self, now: float) -> float:
         """Return the next moment at which a reservation starts or ends, or infinity."""

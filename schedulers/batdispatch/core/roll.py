@@ -2,7 +2,11 @@
 
 The roll knows nothing of hosts. The ledger calls it for every job that comes or goes. It is the one place where
 dependencies between jobs and the limits of arrays are enforced: a job that has to wait for others, for a moment after
-they ended, or for a task of its array to end, is *blocked*, and no dispatcher sees it.
+they ended, or for a task of its array to end, is *blocked*, and no dispatcher sees it. It keeps every job as it was
+submitted, whatever part of the machine is shown to be open to it (`core.openings`).
+
+What happens at one moment is noted first, in any order. Then `settle`, `take_hopeless` and `take_ready` say, in turn
+and until they have nothing to say, which ends are final, which blocked jobs can never start, and which ones may go.
 """
 
 from __future__ import annotations
@@ -10,13 +14,14 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
+from batdispatch.core.circles import in_circles
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.jobfields import Array, array_of
 from batdispatch.core.request import Dependency
 
-_SUCCESS = JobState.COMPLETED_SUCCESSFULLY
+_SUCCESS, _KILLED = JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_KILLED
 #: Who shares a name: Slurm's singleton lets one job of a user and a name run at a time.
 _Namesakes = tuple[str, str]
 
@@ -30,6 +35,7 @@ class Roll:
         ended: final state of the jobs that are over; a logical job that succeeded in the end has succeeded.
         parents: id of a job -> id of the job that it continues. Such chains have no circles.
         blocked: jobs that wait for others, or for a moment.
+        withheld: jobs that wait for nobody, but that no dispatcher sees while reservations leave no host to them.
         no_more: True when no job will come any more but by registration.
         may_grow: whether a job that has ended may still be continued by one that is registered later.
     """
@@ -40,6 +46,7 @@ class Roll:
         self.ended: dict[str, JobState] = {}
         self.parents: dict[str, str] = {}
         self.blocked: dict[str, Job] = {}
+        self.withheld: dict[str, Job] = {}
         self.no_more = False
         self.may_grow = False
         self._arrived = 0
@@ -63,6 +70,8 @@ class Roll:
         #: (moment in s, rank, id) of the blocked jobs that only wait for a moment.
         self._due: list[tuple[float, int, str]] = []
         self._arrays: dict[tuple[str, str], _Tasks] = {}
+        #: The arrays of which a task may be let go since `take_ready` looked.
+        self._moved: dict[_Tasks, None] = {}
         #: Id of a task whose array has a limit, until it is over -> the tasks of that array.
         self._tasks: dict[str, _Tasks] = {}
         #: Those that are not over, in order of arrival.
@@ -107,11 +116,14 @@ class Roll:
         return not self._is_met(job, now)
 
     def _enter_task(self, job: Job, array: Array, now: float) -> bool:
-        """Take up a task of an array whose running tasks are limited, and return whether it has to wait."""
+        """Take up a task of an array whose running tasks are limited; `take_ready` lets it go when it is its turn."""
         key = (job.id.partition("!")[0], array.id)
         tasks = self._tasks[job.id] = self._arrays.setdefault(key, _Tasks())
         tasks.limits[job.id] = array.limit
-        return not (self._is_met(job, now) and self._is_admitted(job))
+        if self._is_met(job, now):
+            self.blocked[job.id] = job
+            self._release(job)
+        return True
 
     def _is_met(self, job: Job, now: float) -> bool:
         """Return whether a job that came has nothing and no moment to wait for; otherwise it is blocked."""
@@ -127,20 +139,14 @@ class Roll:
             heapq.heappush(self._due, (due, self.ranks[job.id], job.id))
         return False
 
-    def _is_admitted(self, job: Job) -> bool:
-        """Return whether a job that has nothing else to wait for may be seen; otherwise it is blocked.
-
-        That is the case unless as many tasks of its array are seen, or run, as may run.
-        """
+    def _release(self, job: Job) -> None:
+        """Note that a blocked job waits for nothing any more but, in an array with a limit, for its turn."""
         tasks = self._tasks.get(job.id)
-        if tasks is None or job.id in tasks.open:
-            return True
-        if len(tasks.open) < tasks.limits[job.id]:
-            tasks.open[job.id] = None
-            return True
-        heapq.heappush(tasks.waiting, (self.ranks[job.id], job.id))
-        self.blocked[job.id] = job
-        return False
+        if tasks is None:
+            self._met[job.id] = job
+        else:
+            tasks.line_up(job.id, self.ranks[job.id])
+            self._moved[tasks] = None
 
     def begin(self, job_id: str, now: float) -> None:
         """Note that a job starts at `now`, in seconds."""
@@ -179,14 +185,23 @@ class Roll:
         if self.blocked:
             self._recheck(over)
 
-    def settle(self) -> None:
-        """Note that nobody goes on with the jobs that ended before now, but by what was registered by now."""
-        ended = dict(self._unsettled)
-        self._unsettled.clear()
+    def settle(self, *, killed: bool = True) -> None:
+        """Note that nobody goes on with the jobs that ended before now, but by what was registered by now.
+
+        Args:
+            killed: also with those that were killed by a decision; else it is left open how these go on.
+        """
+        ended = {root: names for root, names in self._unsettled.items() if killed or not self._was_killed(names)}
         for root in ended:
+            del self._unsettled[root]
             self._gone(root)
+        names = [name for names in ended.values() for name in names]
+        self._doubt |= any(self.ended.get(name) is not _SUCCESS for name in names)
         if self.blocked:
-            self._recheck(name for names in ended.values() for name in names)
+            self._recheck(names)
+
+    def _was_killed(self, names: list[str]) -> bool:
+        return any(self.ended.get(name) is _KILLED for name in names)
 
     @property
     def unsettled(self) -> bool:
@@ -207,13 +222,7 @@ class Roll:
         if tasks is None or root not in tasks.open:
             return
         del tasks.open[root]
-        while tasks.waiting:
-            _, job_id = heapq.heappop(tasks.waiting)
-            job = self.blocked.get(job_id)
-            if job is not None:
-                tasks.open[job_id] = None
-                self._met[job_id] = job
-                break
+        self._moved[tasks] = None
 
     def _recheck(self, names: Iterable[str]) -> None:
         """Look at the blocked jobs that wait for some others."""
@@ -227,20 +236,20 @@ class Roll:
                 self._doubt |= any(one.kind == "afternotok" for one in job.request.dependencies)
             elif due > -math.inf:
                 heapq.heappush(self._due, (due, self.ranks[waiter], waiter))
-            elif self._is_admitted(job):
-                self._met[waiter] = job
+            else:
+                self._release(job)
 
     def close(self) -> None:
         """Note that no job will come any more but by registration."""
         self.no_more = self._doubt = True
 
     def withhold(self, job: Job) -> None:
-        """Keep a job back that waits for nobody; `show` lets it go."""
-        self.blocked[job.id] = job
+        """Keep a job back that waits for nobody, as it was submitted; `show` lets it go."""
+        self.withheld[job.id] = job
 
     def show(self, job_id: str) -> None:
         """Let a job go that was kept back by `withhold`."""
-        self.blocked.pop(job_id, None)
+        self.withheld.pop(job_id, None)
 
     # ------------------------------------------------------------------ questions
 
@@ -324,20 +333,31 @@ class Roll:
         return self._due[0][0] if self._due else math.inf
 
     def take_ready(self, now: float = -math.inf) -> list[Job]:
-        """Take out and return the blocked jobs that have nothing to wait for any more at `now`, in order of arrival."""
+        """Take out and return the blocked jobs that have nothing to wait for any more at `now`, in order of arrival.
+
+        Tasks of arrays take their turns only when nobody else goes: others that go may let an earlier task go.
+        """
         while self.due <= now:
             job = self.blocked[heapq.heappop(self._due)[2]]
             later = self._outlook(job)[1]
             if later > now:
                 # What it waits for started later than it was decided.
                 heapq.heappush(self._due, (later, self.ranks[job.id], job.id))
-            elif self._is_admitted(job):
-                self._met[job.id] = job
+            else:
+                self._release(job)
+        if not self._met:
+            self._take_turns()
         ready = sorted(self._met.values(), key=lambda job: self.ranks[job.id])
         for job in ready:
             del self.blocked[job.id]
         self._met.clear()
         return ready
+
+    def _take_turns(self) -> None:
+        """Let tasks of arrays go where fewer are open than may run."""
+        for tasks in self._moved:
+            self._met.update((job_id, self.blocked[job_id]) for job_id in tasks.take_turns(self.blocked))
+        self._moved.clear()
 
     def take_hopeless(self) -> Iterator[tuple[Job, str]]:
         """Take out and yield (job, why) of the blocked jobs that can never start; each must then be ended.
@@ -351,11 +371,12 @@ class Roll:
         while self._doubt and self.blocked:
             hopeful = self._hopeful()
             hopeless = {job.id: job for job in self.blocked.values() if job.id not in hopeful}
-            # Others may have waited for these.
-            self._doubt = bool(hopeless)
             caused = [(job, why) for job in hopeless.values() if (why := self._cause(job))]
             # Without a cause they wait for each other.
-            for job, why in caused or self._circle(hopeless):
+            found = caused or self._circle(hopeless)
+            # Others may have waited for these.
+            self._doubt = bool(found)
+            for job, why in found:
                 # The end of one may be all that the next one waited for, if it continues it.
                 if job.id not in self._met:
                     del self.blocked[job.id]
@@ -364,6 +385,7 @@ class Roll:
     def _hopeful(self) -> set[str]:
         """Return the blocked jobs that may start in time, if all goes as they need it."""
         going_on = {self.root(name) for name in self.ranks if name not in self.blocked}
+        going_on.update(self._unsettled)
         for name, job in self.registered.items():
             # What is yet to be acknowledged may continue a job that was killed.
             going_on.add(self.root(_full(job, job.parent)) if job.parent else name)
@@ -378,6 +400,7 @@ class Roll:
                     for name in names
                 ):
                     hopeful.add(job_id)
+                    going_on.add(self.root(job_id))
                     found = True
         return hopeful
 
@@ -387,7 +410,7 @@ class Roll:
             name = _full(job, one.job)
             if one.kind == "singleton" or self._met_since(one, name) is not None:
                 continue
-            if one.kind == "afterok" and name in self.ended:
+            if one.kind == "afterok" and self._is_gone(name):
                 return f"depends on job {name}, which ended {self.ended[name].value}"
             if one.kind == "afternotok" and self._succeeded(name):
                 return f"depends on the failure of job {name}, which succeeded"
@@ -396,17 +419,25 @@ class Roll:
         return ""
 
     def _circle(self, hopeless: dict[str, Job]) -> list[tuple[Job, str]]:
-        """Return one job of a circle in which jobs wait for each other, with the reason."""
-        if not hopeless:
+        """Return the first job of those that wait for each other in a circle, with the reason; none: there is none."""
+        segments: dict[str, list[str]] = {}
+        for name in hopeless:
+            segments.setdefault(self.root(name), []).append(name)
+
+        def hindering(awaited: str) -> list[str]:
+            # A job that is over may go on with a segment that waits itself.
+            return [awaited] if awaited in hopeless else segments.get(self.root(awaited), [])
+
+        waits_for = {
+            name: [other for awaited in self.waits_for(job) for other in hindering(awaited)]
+            for name, job in hopeless.items()
+        }
+        circles = in_circles(waits_for)
+        if not circles:
             return []
-        seen: dict[str, None] = {}
-        job_id = next(iter(hopeless))
-        while job_id not in seen:
-            seen[job_id] = None
-            job_id = next(name for name in self.waits_for(hopeless[job_id]) if name in hopeless)
-        job = hopeless[min(list(seen)[list(seen).index(job_id) :], key=self.ranks.__getitem__)]
-        awaited = next(name for name in self.waits_for(job) if name in hopeless)
-        return [(job, f"depends on job {awaited}, which depends on it in turn")]
+        first = min(circles, key=self.ranks.__getitem__)
+        awaited = next(name for name in waits_for[first] if circles.get(name) == circles[first])
+        return [(hopeless[first], f"depends on job {awaited}, which depends on it in turn")]
 
 
 class _Tasks:
@@ -416,12 +447,28 @@ class _Tasks:
         limits: how many may run beside a task, that one included, by its id.
         open: the tasks that a dispatcher sees or that run, by the ids under which they came.
         waiting: (rank, id) of those that wait for nothing but for one of these to end.
+        lined_up: those that are or were among these.
     """
 
     def __init__(self) -> None:
         self.limits: dict[str, int] = {}
         self.open: dict[str, None] = {}
         self.waiting: list[tuple[int, str]] = []
+        self.lined_up: set[str] = set()
+
+    def line_up(self, job_id: str, rank: int) -> None:
+        """Let a task wait for its turn, unless it does already."""
+        if job_id not in self.lined_up:
+            self.lined_up.add(job_id)
+            heapq.heappush(self.waiting, (rank, job_id))
+
+    def take_turns(self, blocked: Container[str]) -> Iterator[str]:
+        """Yield the blocked tasks that may go, in order of arrival, as long as fewer are open than may run."""
+        while self.waiting and len(self.open) < self.limits[self.waiting[0][1]]:
+            _, job_id = heapq.heappop(self.waiting)
+            if job_id in blocked:
+                self.open[job_id] = None
+                yield job_id
 
 
 def _full(job: Job, name: str) -> str:

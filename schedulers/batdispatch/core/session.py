@@ -12,15 +12,22 @@ this order:
    nothing else can happen; afterwards it cannot happen again.
 2. *Apply.* The events of a message are applied one by one, in the order in which they stand: first to the ledger, then
    the dispatcher hears of them (`on_submit`, `on_end`, `on_killed`, `on_event`). A job that can never run is rejected
-   before the dispatcher hears of it. A job that depends on others, or a task of an array of which as many run as may,
-   is kept back until it no longer has to wait (`core.roll`). Time never goes backwards.
-3. *Decide.* Once all events of a message are applied, `Dispatcher.decide` is called, once, whatever their number. It
-   acts through the ledger's methods, which check each decision at the line that makes it: what is impossible raises
+   before the dispatcher hears of it. A job that depends on others, or a task of an array with a limit, is kept back
+   (`core.roll`). Time never goes backwards.
+3. *Follow up.* Where reservations have closed or opened hosts by now, waiting jobs are shown anew (`core.openings`).
+   Then three things are done in turn until none of them changes anything. What ended is over, unless a registered job
+   continues it by now. Blocked jobs that can never start are rejected. Blocked jobs that have nothing to wait for any
+   more enter the queue in order of arrival, and the dispatcher hears of them. So before it decides, it knows of every
+   job that may start at this moment, whatever the order of the events was. One end is left open here: that of a job
+   which a decision has killed, since the dispatcher may still continue it when it decides.
+4. *Decide.* `Dispatcher.decide` is called once for all events of a message, whatever their number. It acts through the
+   ledger's methods, which check each decision at the line that makes it: what is impossible raises
    `ImpossibleDecision` there, and no decision of the message is sent. A dispatcher may also act while it hears of
-   events.
-4. *Reply.* The decisions leave in the order in which they were taken. If deciding takes simulated time, they take
+   events. What the decisions start or reject may free others or leave them without hope: step 3 is done again, now for
+   killed jobs as well. If it frees jobs, the dispatcher decides once more, until no job is freed.
+5. *Reply.* The decisions leave in the order in which they were taken. If deciding takes simulated time, they take
    effect when it has passed, and so do the starts in the ledger.
-5. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
+6. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
    may follow.
 
 Layers (`batdispatch.layers`) are dispatchers that wrap another one: the session sees one dispatcher, and the wrapped
@@ -148,22 +155,14 @@ class Session:
                 self.dispatcher.on_event(ledger, event)
         if self.ended:
             return Reply(now, ledger.take_decisions())
-        if ledger.roll.blocked:
-            self._unblock(ledger)
         if ledger.openings is not None:
             self._turn(ledger)
+        self._follow_up(ledger, decided=False)
         timed = self._timed
         began = self._clock() if timed else 0.0
         self.dispatcher.decide(ledger)
-        ledger.settle()
-        while ledger.roll.blocked:
-            # What was rejected may have been what others waited for.
-            ledger.reject_hopeless()
-            ledger.settle()
-            if not self._unblock(ledger):
-                break
+        while self._follow_up(ledger, decided=True):
             self.dispatcher.decide(ledger)
-            ledger.settle()
         if ledger.openings is not None:
             ledger.call_for_openings()
         spent = self._clock() - began if timed else 0.0
@@ -240,8 +239,6 @@ class Session:
     def _completed(self, ledger: Ledger, event: e.JobCompleted) -> None:
         stay = ledger.apply_completed(event)
         self.dispatcher.on_end(ledger, stay)
-        if ledger.roll.blocked:
-            self._unblock(ledger)
 
     def _turn(self, ledger: Ledger) -> None:
         """Let the dispatcher see waiting jobs with the hosts that reservations leave to them from now on."""
@@ -251,12 +248,25 @@ class Session:
             if shown is not None:
                 self._entered(ledger, shown)
 
-    def _unblock(self, ledger: Ledger) -> bool:
-        """Tell the dispatcher of the jobs that have nothing to wait for any more; return whether there are any."""
-        ready = ledger.unblock()
-        for job in ready:
-            self._entered(ledger, job)
-        return bool(ready)
+    def _follow_up(self, ledger: Ledger, *, decided: bool) -> bool:
+        """Reject what is hopeless and free what waits no longer until nothing changes; return whether jobs were freed.
+
+        Args:
+            ledger: the cluster.
+            decided: whether the dispatcher has decided about what it heard of.
+        """
+        freed, changed = False, True
+        while changed:
+            ledger.settle(decided=decided)
+            if not ledger.roll.blocked:
+                break
+            rejected = ledger.reject_hopeless()
+            ready = ledger.unblock()
+            for job in ready:
+                self._entered(ledger, job)
+            freed |= bool(ready)
+            changed = bool(rejected or ready)
+        return freed
 
     def _killed(self, ledger: Ledger, event: e.JobsKilled) -> None:
         ledger.check_killed(event)

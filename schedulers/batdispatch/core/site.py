@@ -194,6 +194,11 @@ class Site:
         """Return the quality of service that a job names, or else the default one; None: it has none that there is."""
         return _named(self.qos, job.extra.get("qos"))
 
+    def longest(self, job: Job) -> float:
+        """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
+        classes = (self.partition_of(job), self.qos_of(job))
+        return min((one.max_time for one in classes if one is not None and one.max_time is not None), default=math.inf)
+
     def refusal(self, job: Job, exclusive: bool) -> str:
         """Return why no queue of the site takes a job, or an empty text; `exclusive`: whether jobs take whole hosts."""
         for kind, classes, field in (("partition", self.partitions, "partition"), ("QOS", self.qos, "qos")):
@@ -255,7 +260,11 @@ class Site:
         if self.windows and "reservation" in job.extra:
             mask &= self.reserved.get(str(job.extra["reservation"]), -1)
         bounds = [one.max_nodes for one in (partition, qos) if one is not None and one.max_nodes is not None]
-        most = None if exclusive else min(bounds, default=None)
+        sizes, most = job.request.sizes, min(bounds, default=None)
+        if exclusive and sizes is not None and most is not None and sizes.least <= most < sizes.most:
+            sizes = msgspec.structs.replace(sizes, most=most)
+            job = msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, sizes=sizes))
+        most = None if exclusive else most
         if job.request.nodes is not None and most is not None and job.request.nodes[1] <= most:
             most = None
         return self.asking(job, mask, most)

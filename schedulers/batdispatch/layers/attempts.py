@@ -81,8 +81,9 @@ class Attempts(Layer):
     Typical use: to run stochastic jobs under any dispatcher of this package, or under one of your own.
     Limits: Batsim must be started with `--enable-dynamic-jobs` and `--enable-profile-reuse`. The layer plans nothing:
         which job goes first and where is up to the dispatcher inside. Advance reservations are refused.
-    Guarantee: each job that states a law succeeds in the end, if the dispatcher inside starts every job. A job whose
-        law was learned succeeds if its user's walltime is enough. A failed speculation changes neither the job's
+    Guarantee: each job that states a law succeeds in the end, if the dispatcher inside starts every job and the longest
+        walltime that the job's queues allow is enough. A job whose law was learned succeeds if its user's walltime is
+        enough. A failed speculation changes neither the job's
         position nor its limits.
     Time: `O(log n)` for an attempt, apart from its request sequence, which is worked out once per law and rate. A
         speculation costs `O(s q)` for s gaps and q waiting jobs.
@@ -157,7 +158,16 @@ class Attempts(Layer):
 
     def limit_of(self, course: Course) -> float:
         """Return the run time up to which the current attempt of a job goes, in seconds, with what is saved."""
-        return min(self.sequence.limit(course.plan.limits, course.index), course.final)
+        limit, last = self.sequence.limit(course.plan.limits, course.index), self.last_limit_of(course)
+        # A queue's limit leaves no room for the margin of a walltime just below it.
+        return last if limit > last - (MARGIN if last < course.final else 0.0) else limit
+
+    def last_limit_of(self, course: Course) -> float:
+        """Return the run time at which a job is over for good, in seconds: for itself, or since no queue allows more.
+
+        What is saved, and the time for checkpoints, count as in `limit_of`.
+        """
+        return min(course.final, course.longest - course.plan.around(course.index, course.saved) + course.saved)
 
     def length_of(self, course: Course) -> float:
         """Return what the current attempt of a job asks for, in seconds, checkpoints included."""
@@ -170,8 +180,8 @@ class Attempts(Layer):
         at the same time by Batsim 4, which counts microseconds, as by Batsim 5, which counts calls in milliseconds.
         """
         length = self.length_of(course)
-        if self.limit_of(course) >= course.final:
-            return round(length, 6) if course.saved else course.final
+        if self.limit_of(course) >= self.last_limit_of(course):
+            return course.final if length >= course.final and not course.saved else round(length, 6)
         return round(milliseconds(length) + MARGIN, 3)
 
     def rate_of(self, ledger: Ledger, job: Job) -> float:
@@ -199,7 +209,7 @@ class Attempts(Layer):
 
     def _skip_failed(self, course: Course) -> None:
         """Make the first limit that is not known to be too short the current one."""
-        while not self._may_suffice(course) and self.limit_of(course) < course.final:
+        while not self._may_suffice(course) and self.limit_of(course) < self.last_limit_of(course):
             course.index += 1
 
     def _may_suffice(self, course: Course) -> bool:
@@ -214,6 +224,7 @@ class Attempts(Layer):
             course = course_of(job) or self._learned(job)
             if course is not None:
                 self.courses[job.id] = course
+                course.longest = ledger.longest(job)
                 self._choose_limits(ledger, course)
                 if any(course.plan.saves):
                     delay_of(ledger, course.job)
@@ -280,7 +291,7 @@ class Attempts(Layer):
         if course is not None and course.saved:
             # The run time of a job that went on is that of all it has done.
             ran += course.saved - course.plan.restart
-        last = course is None or (self.limit_of(course) >= course.final and self._was_whole(course, job))
+        last = course is None or (self.limit_of(course) >= self.last_limit_of(course) and self._was_whole(course, job))
         if state in _BY_ITSELF or (state is JobState.COMPLETED_WALLTIME_REACHED and last):
             self.sequence.learn(job if course is None else course.job, ran)
         if course is None:

@@ -23,8 +23,8 @@ class Course:
     """A stochastic job over all its attempts, of which one at a time waits or runs. Times are seconds."""
 
     __slots__ = (
-        *("attempts", "enforced", "final", "floor", "history", "index", "job", "keeps", "law", "learned", "plan"),
-        *("position", "saved"),
+        *("attempts", "enforced", "final", "floor", "history", "index", "job", "keeps", "law", "learned", "longest"),
+        *("plan", "position", "saved"),
     )
 
     def __init__(
@@ -47,6 +47,8 @@ class Course:
         self.saved = 0.0
         #: Walltime after which the job is over for good.
         self.final = final
+        #: Longest walltime that the job's queues allow.
+        self.longest = math.inf
         #: Walltime at which the simulator itself stops the current attempt.
         self.enforced = math.inf
         #: Where the current attempt stands or stood in the queue.

@@ -29,8 +29,8 @@ class Flexible:
     """A job that can be resized; one segment of it at a time waits or runs. Times are seconds, work is a share of 1."""
 
     __slots__ = (
-        *("checked", "decided", "done", "due", "job", "left", "meant", "overhead", "owed", "profile", "profiles"),
-        *("segments", "sizes", "total"),
+        *("checked", "decided", "done", "due", "job", "left", "longest", "meant", "overhead", "owed", "profile"),
+        *("profiles", "segments", "sizes", "total"),
     )
 
     def __init__(self, job: Job, sizes: Sizes, profiles: Mapping[str, Mapping[str, Any]]) -> None:
@@ -58,6 +58,8 @@ class Flexible:
         self.overhead = 0.0
         #: What is left of its walltime.
         self.left = job.walltime
+        #: Longest walltime that its queues allow.
+        self.longest = math.inf
         #: What checks took since the last resize.
         self.owed = 0.0
         #: Segments so far.

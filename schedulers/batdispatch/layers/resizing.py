@@ -158,7 +158,9 @@ class Resizing(Layer):
             return
         sizes = job.request.sizes
         if sizes is not None and (sizes.resizable or self.options.moldable == "fitting"):
-            self.flexible[job.id] = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
+            flexible = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
+            flexible.longest = ledger.longest(job)
+            self.flexible[job.id] = flexible
         self.inner.on_submit(ledger, job)
         self._forget_rejected(ledger)
 
@@ -273,7 +275,8 @@ class Resizing(Layer):
         if self.options.walltime == "scaled":
             time = flexible.sizes.scalability.time
             flexible.left *= time(units) / time(before)
-        return round(max(flexible.left + (0.0 if self.options.charge else flexible.overhead), SHORTEST), 6)
+        walltime = round(max(flexible.left + (0.0 if self.options.charge else flexible.overhead), SHORTEST), 6)
+        return min(walltime, flexible.longest)
 
     def _go_on(self, ledger: Ledger, job: Job, resize: _Resize) -> None:
         """Start what is left of a job, on the nodes that were held for it."""

@@ -12,7 +12,7 @@ from batdispatch.core import events as e
 from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.job import Job
+from batdispatch.core.job import Job, Stay
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.messages import Message
 from batdispatch.core.session import Session
@@ -23,7 +23,7 @@ class Retraced(Dispatcher):
     """Decides what was recorded. Subclasses look at the cluster in `look`, before the decisions take effect.
 
     Attributes:
-        recorded: the decisions to take next.
+        recorded: the decisions of the current message that are to be taken next.
     """
 
     recorded: Sequence[d.Decision] = ()
@@ -38,9 +38,20 @@ class Retraced(Dispatcher):
         # What was recorded says when.
         return False
 
+    def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        # A job that ends by itself is over before the decision, unless it is continued by then.
+        for decision in self.recorded:
+            if isinstance(decision, d.RegisterJob) and decision.job.parent == stay.job.id:
+                ledger.register_job(decision.job)
+
     def decide(self, ledger: Ledger) -> None:
         self.look(ledger)
-        for decision in self.recorded:
+        taken, self.recorded = self.recorded, ()
+        for index, decision in enumerate(taken):
+            if isinstance(decision, d.Execute) and decision.job_id in ledger.blocked:
+                # What was decided before frees the job; then the dispatcher decided once more.
+                self.recorded = taken[index:]
+                return
             if isinstance(decision, d.Execute):
                 job = _waiting(ledger, decision.job_id)
                 stay = ledger.start(job, _place(ledger, job, decision))
@@ -52,7 +63,7 @@ class Retraced(Dispatcher):
                 ledger.kill([ledger.running[name].job for name in decision.job_ids if name in ledger.running])
             elif isinstance(decision, d.RegisterProfile):
                 ledger.register_profile(decision.workload, decision.name, decision.profile)
-            elif isinstance(decision, d.RegisterJob):
+            elif isinstance(decision, d.RegisterJob) and not ledger.roll.knows(decision.job.id):
                 ledger.register_job(decision.job)
             elif isinstance(decision, d.FinishRegistration):
                 ledger.finish_registration()
@@ -98,5 +109,8 @@ def retrace(path: Path, dispatcher: Retraced, *, partial: bool = False) -> None:
                 enabled = bool(message.events[0].config.get("dynamic-jobs-enabled"))
                 setattr(dispatcher, "registers_jobs", enabled)  # noqa: B010
             session.handle(message)
+            left = next((one for one in dispatcher.recorded if isinstance(one, d.Execute)), None)
+            if left is not None and session.ledger is not None:
+                _waiting(session.ledger, left.job_id)
         except (InputError, ImpossibleDecision) as problem:
             raise InputError(str(problem), source=str(path), place=f"line {exchange.line}") from None

@@ -67,6 +67,7 @@ class Collector(Retraced):
         self.predictions.of(job)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        super().on_end(ledger, stay)
         self.predictions.ended(stay, ledger.now)
 
     def look(self, ledger: Ledger) -> None:

@@ -81,6 +81,8 @@ class Easy(PlanningQueue):
         self._ahead = make_ordering(self.options.backfill) if self.options.backfill else None
         if self._ahead is not None:
             self._ahead.begin(ledger)
+        #: Whether it matters for the reservation who holds which hosts, beside how many are free where.
+        self._looks_at_places = not (self._counts and self.placement.complete)
         #: Whether the reservation sees a mere number of hosts, and the space that says so.
         self._pooled = self._counts and self.placement.complete and isinstance(ledger.space, HostSpace)
         self._space: Space[Any] = PoolSpace(ledger.machine) if self._pooled else ledger.space
@@ -120,7 +122,7 @@ class Easy(PlanningQueue):
                 self._basis = _NEVER
                 self.forget_started([])
                 return
-            self._reserve_for(ledger, self.waiting[0])
+            self._reserve(ledger, self.waiting[0])
             self._basis = (self.epoch(ledger), self.waiting[0].id)
         if self._pooled:
             if fresh and not self.fresh:
@@ -167,7 +169,7 @@ class Easy(PlanningQueue):
             return False
         if outlives:
             left = self._space.take(self._at_shadow, job, place.allocation)
-            held = [*self._held, (job, place)]
+            held = [*self._held, (job, place)] if self._looks_at_places else []
             if self._counts and not self._head_fits(left, head, self._shadow, held):
                 return False
             self._at_shadow, self._held = left, held
@@ -175,40 +177,13 @@ class Easy(PlanningQueue):
         ledger.start(job, place)
         return True
 
-    def _reserve_for(self, ledger: Ledger, head: Job) -> None:
-        """Find the head's shadow time and what, or how many hosts, is free then."""
-        if self._pooled:
-            self._reserve_count(ledger, head)
-        else:
-            self._reserve(ledger, head)
-
-    def _reserve_count(self, ledger: Ledger, head: Job) -> None:
-        """Find the head's shadow time and how many hosts are free then."""
-        free, needed, away = ledger.free_hosts, head.units, ledger.unavailable
-        shadow = math.inf
-        for end, _, stay in self.ends:
-            # The loop goes on through the jobs that end at the very same time.
-            if end > shadow:
-                break
-            held = stay.allocation
-            free += (held.mask & ~away).bit_count() if away else held.size
-            if free >= needed:
-                shadow = end
-        self._shadow, self._at_shadow = shadow, free
-
     def _reserve(self, ledger: Ledger, head: Job) -> None:
-        """Find the head's shadow time and what is free then."""
+        """Find the head's shadow time and what, or how many hosts, are free then."""
+        count, shadow, free = self._first_room(ledger, head)
+        if not self._looks_at_places:
+            self._shadow, self._at_shadow = shadow, free
+            return
         ends = [(end, stay) for end, _, stay in self.ends]
-        space, free = self._space, ledger.free
-        count, shadow = 0, math.inf
-        for end, stay in ends:
-            if end > shadow:
-                break
-            free = self._with(free, stay)
-            count += 1
-            # The loop goes on through the jobs that end at the very same time.
-            if shadow == math.inf and space.fits(free, head):
-                shadow = end
         if shadow < math.inf and not self.placement.complete:
             count, shadow, free = self._first_place(ledger, head, ends, count)
         self._shadow, self._at_shadow = shadow, free
@@ -216,8 +191,23 @@ class Easy(PlanningQueue):
         if not self._counts:
             place = self._place(Scene(ledger, free, lambda: self._held, None, shadow), head)
             if place is not None:
-                self._at_shadow = space.take(free, head, place.allocation)
+                self._at_shadow = self._space.take(free, head, place.allocation)
                 self._held.append((head, place))
+
+    def _first_room(self, ledger: Ledger, head: Job) -> tuple[int, float, Any]:
+        """Return after how many ends, when, and with what free there is room for the head, wherever."""
+        add, fits = self._with, self._space.fits
+        free = ledger.free_hosts if self._pooled else ledger.free
+        count, shadow = 0, math.inf
+        for end, _, stay in self.ends:
+            # All jobs that end at the shadow time leave room, not only as many as the head needs.
+            if end > shadow:
+                break
+            free = add(free, stay)
+            count += 1
+            if shadow == math.inf and fits(free, head):
+                shadow = end
+        return count, shadow, free
 
     def _first_place(
         self, ledger: Ledger, head: Job, ends: list[tuple[float, Stay]], count: int
@@ -266,8 +256,11 @@ class Easy(PlanningQueue):
 
     def _with(self, free: Any, stay: Stay) -> Any:
         """Return what is free once a running job has ended."""
-        free = self._space.give(free, stay.job, stay.allocation)
         away = self.ledger.unavailable
+        if self._pooled:
+            hosts = stay.allocation
+            return free + ((hosts.mask & ~away).bit_count() if away else hosts.size)
+        free = self._space.give(free, stay.job, stay.allocation)
         return self._space.only(free, ~away) if away else free
 
     def _holding(self, ends: list[tuple[float, Stay]]) -> list[tuple[Job, Place]]:

@@ -134,7 +134,7 @@ class LookAhead(Easy):
                 continue
             place = self.choose_now(job) if job.id in plausible else None
             if place is None:
-                self._reserve_for(ledger, job)
+                self._reserve(ledger, job)
                 return started + self._run_ahead(ledger, job, jobs[index + 1 :], plausible, limits)
             ledger.start(job, place)
             started.append(job)

@@ -211,6 +211,10 @@ class Watcher(Attended):
 
     def hear(self, message: Message) -> None:
         self._now = message.now
+        if self.recorded:
+            registered = (decision for decision in self.recorded if isinstance(decision, d.RegisterJob))
+            self._registering = {decision.job.id: decision.time for decision in registered}
+            self._registered.update(self._registering)
         self._ended.clear()
         self._completed.clear()
         self._submitted.clear()
@@ -292,9 +296,6 @@ class Watcher(Attended):
         if recorded:
             at = max(now, recorded[-1].time)
             starts = [decision.job_id for decision in recorded if isinstance(decision, d.Execute)]
-            registered = (decision for decision in recorded if isinstance(decision, d.RegisterJob))
-            self._registering = {decision.job.id: decision.time for decision in registered}
-            self._registered.update(self._registering)
         look = (-math.inf, ledger.free, self._held)
         self._follow_blocked(ledger, self._submitted)
         waiting = list(self._waiting)
@@ -318,7 +319,8 @@ class Watcher(Attended):
         self._follow_blocked(ledger, self._registering)
         if recorded:
             self._registering = {}
-        started = [self._start(ledger, job_id, at) for job_id in starts]
+        # The others are freed by these, and start when the dispatcher has decided once more.
+        started = [self._start(ledger, job_id, at) for job_id in starts if job_id in ledger.running]
         if self._waiting:
             refused = {decision.job_id for decision in recorded if isinstance(decision, d.Reject)}
             self._settle(ledger, zip(waiting, sights, strict=False), started, refused, at)

@@ -82,6 +82,7 @@ class Attended(Retraced):
             self._witness.dispatcher.on_start(ledger, stay)
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
+        super().on_end(ledger, stay)
         if self._witness is not None:
             self._witness.dispatcher.on_end(ledger, stay)
 
