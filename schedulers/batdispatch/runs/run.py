@@ -482,16 +482,9 @@ def _finish(
     result = {
         "batdispatch": __version__,
         "python": python_platform.python_version(),
-        "dispatcher": spec.dispatcher,
-        "label": spec.label,
         "options": options_of(dispatcher),
-        "seed": spec.seed,
-        "decision_time": _decision_time(spec),
-        "decision_clock": spec.decision_clock,
         "engine": engine,
-        "recorded": spec.record,
-        "clock": spec.clock,
-        "command": command_line(spec),
+        **stated_by(spec),
         "platform": {
             "path": spec.platform,
             "sha256": platform.digest,
@@ -532,6 +525,20 @@ def _finish(
     result["files"] = digests(out)
     write_json(out / RESULT, result)
     return result
+
+
+def stated_by(spec: RunSpec) -> dict[str, Any]:
+    """Return what result.json says of a run's settings alone."""
+    return {
+        "dispatcher": spec.dispatcher,
+        "label": spec.label,
+        "seed": spec.seed,
+        "decision_time": _decision_time(spec),
+        "decision_clock": spec.decision_clock,
+        "recorded": spec.record,
+        "clock": spec.clock,
+        "command": command_line(spec),
+    }
 
 
 def _decision_time(spec: RunSpec) -> str | float:

@@ -84,16 +84,9 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
         if key not in failures:
             if key not in read:
                 read[key] = read_cell(plan.places.cell(key) / RESULT)
-            found = read[key]
-            measured = {name for name in found.metrics if _is_measured(name)}
-            row |= {name: value for name, value in found.metrics.items() if name not in measured}
-            row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}
-            for name, value in _flat(found.report):
-                told = timing if name.rpartition(".")[2] in _CLOCKED else row
-                told[f"report.{name}"] = value
-            row |= {"rejected": len(found.rejected), "fallbacks": found.fallbacks}
-            timing |= {name: found.metrics[name] for name in found.metrics if name in measured}
-            timing |= dict(found.performance)
+            came, took = outcome(read[key])
+            row |= came
+            timing |= took
         row["failure"] = failures.get(key)
         results.append(row)
         timings.append(timing)
@@ -102,6 +95,20 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
     _write(own / TIMINGS, timings, about)
     _write(own / RESULTS, results, about)
     return own / RESULTS
+
+
+def outcome(found: CellResult) -> tuple[Row, Row]:
+    """Return what a run's row of the results has of its result.json, and what its row of the timings has."""
+    measured = {name for name in found.metrics if _is_measured(name)}
+    row: Row = {name: value for name, value in found.metrics.items() if name not in measured}
+    row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}
+    timing: Row = {}
+    for name, value in _flat(found.report):
+        told = timing if name.rpartition(".")[2] in _CLOCKED else row
+        told[f"report.{name}"] = value
+    row |= {"rejected": len(found.rejected), "fallbacks": found.fallbacks}
+    timing |= {name: found.metrics[name] for name in found.metrics if name in measured}
+    return row, timing | dict(found.performance)
 
 
 def read_all_rows(folder: Path) -> list[Row]:
