@@ -27,9 +27,7 @@ class Origins(NamedTuple):
 
 def find_origins(folder: Path, result: Result) -> Origins:
     """Return where the inputs are of which the result.json of a run's folder speaks."""
-    settings, digests = (result.made_from.get(name) for name in ("settings", "sha256"))
-    events = settings.get("external_events") if isinstance(settings, dict) else None
-    noted = digests.get("events") if isinstance(digests, dict) else None
+    events, noted = result.settings.get("external_events"), result.input_digests.get("events")
     return Origins(
         find_input(folder, result.platform.path, result.platform.sha256),
         find_input(folder, result.workload.path, result.workload.sha256),

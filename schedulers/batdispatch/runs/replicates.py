@@ -124,6 +124,10 @@ def read_runs(path: Path) -> pd.DataFrame:
         InputError: it cannot be read.
     """
     try:
-        return pd.read_csv(path, dtype=dict.fromkeys(COLUMNS, "str"))
+        table = pd.read_csv(path, dtype=dict.fromkeys(COLUMNS, "str"))
     except (OSError, ValueError) as problem:
         raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+    missing = [name for name in COLUMNS if name not in table]
+    if missing:
+        raise InputError(f"has no column {missing[0]!r}", source=str(path))
+    return table

@@ -68,7 +68,7 @@ def comparison(compared: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def campaigns(campaigned: Path, tmp_path: Path) -> Path:
     """Return a copy of the folder of campaigns, under another name."""
-    return Path(shutil.copytree(campaigned, tmp_path / "copied", symlinks=True))
+    return Path(shutil.copytree(campaigned, tmp_path / "campaigns", symlinks=True))
 
 
 def test_a_copied_comparison_is_clean(comparison: Path, compared: Path, check: Check) -> None:
@@ -295,3 +295,34 @@ def test_the_name_of_a_dispatcher_is_no_name_of_another(
     name: str, dispatcher: str, options: dict[str, str], belied: bool
 ) -> None:
     assert bool(belied_name(name, {"dispatcher": dispatcher, "options": options})) == belied
+
+
+@pytest.mark.parametrize("name", ["results.parquet", "needs.json"])
+def test_a_table_of_a_campaign_that_is_none_is_an_error_with_its_name(name: str, campaigns: Path) -> None:
+    path = campaigns / "small" / name
+    path.write_text("nothing")
+    done = CliRunner().invoke(cli, ["check", str(path.parent), "--replay", "never"])
+    assert isinstance(done.exception, InputError)
+    assert str(path) in str(done.exception)
+
+
+def test_tables_without_their_columns_are_errors(campaigns: Path, comparison: Path) -> None:
+    path = campaigns / "small" / "results.parquet"
+    pq.write_table(pq.read_table(path).drop_columns("failure"), path)
+    (comparison / "replicates.csv").write_text("name\n1\n")
+    for folder, column in ((path.parent, "failure"), (comparison, "workload")):
+        done = CliRunner().invoke(cli, ["check", str(folder), "--replay", "never"])
+        assert isinstance(done.exception, InputError)
+        assert f"no column {column!r}" in str(done.exception)
+
+
+def test_runs_that_say_nothing_sensible_of_what_they_were_made_from_are_told(
+    comparison: Path, campaigns: Path, check: Check
+) -> None:
+    for path in [*comparison.glob("runs/*/*/result.json"), *campaigns.glob("cells/*/result.json")]:
+        result = json.loads(path.read_bytes())
+        path.write_text(json.dumps(result | {"made_from": {"settings": [1], "sha256": "none"}}))
+    for folder in (comparison, campaigns):
+        found = check(folder)
+        assert found.status == 1
+        assert "result.json does not say what the run was made from" in found.text

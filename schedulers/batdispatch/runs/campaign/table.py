@@ -117,8 +117,11 @@ def read_all_rows(folder: Path) -> list[Row]:
     path = folder / RESULTS
     if not path.is_file():
         raise InputError("there is no such table: run the campaign first", source=str(path))
-    with pq.ParquetFile(path) as file:
-        rows: list[Row] = file.read().to_pylist()
+    table = _read(path)
+    missing = [name for name in (*NAMES, "failure") if name not in table.column_names]
+    if missing:
+        raise InputError(f"is no table of results: it has no column {missing[0]!r}", source=str(path))
+    rows: list[Row] = table.to_pylist()
     return rows
 
 
@@ -146,14 +149,17 @@ def read_table(folder: Path) -> tuple[pd.DataFrame, str]:
     Raises:
         InputError: the table cannot be read.
     """
-    path = folder / RESULTS
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read()
-    except (OSError, pa.ArrowInvalid) as problem:
-        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+    table = _read(folder / RESULTS)
     title = (table.schema.metadata or {}).get(b"batdispatch:title", b"").decode()
     return table.to_pandas(), title
+
+
+def _read(path: Path) -> pa.Table:
+    try:
+        with pq.ParquetFile(path) as file:
+            return file.read()
+    except (OSError, pa.ArrowInvalid) as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
 
 
 def read_cell(path: Path) -> CellResult:

@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from batdispatch.core.errors import InputError
 from batdispatch.results.audit.findings import Violation
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
-from batdispatch.runs.campaign.cleaning import NEEDS, Needs
+from batdispatch.runs.campaign.cleaning import NEEDS, read_needs
 from batdispatch.runs.campaign.plan import Places
 from batdispatch.runs.campaign.table import NAMES, Row, outcome, read_all_rows, read_cell
-from batdispatch.runs.checking.names import belied_name
+from batdispatch.runs.checking.names import belied_name, options_of
 
 KIND = "table"
 #: What a file states about a row, before the dot of a column.
@@ -58,11 +56,11 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
         if not (cell / RESULT).is_file():
             yield Violation(KIND, f"{about}: its run {cell.name} is not there")
             continue
-        made_from = read_result(cell).made_from
-        digests = [made_from.get("sha256", {}).get(name) for name in ("platform", "workload")]
+        result = read_result(cell)
+        digests = [result.input_digests.get(name) for name in ("platform", "workload")]
         if inputs.setdefault(_place(row), digests) != digests:
             yield Violation(KIND, f"{about}: its run has another platform or workload than others of its place")
-        for said in (*_names(row, made_from.get("settings", {})), *_figures(row, outcome(read_cell(cell / RESULT))[0])):
+        for said in (*_names(row, result.settings), *_figures(row, outcome(read_cell(cell / RESULT))[0])):
             yield Violation(KIND, f"{about}: {said}")
 
 
@@ -71,7 +69,7 @@ def _missing(folder: Path, rows: list[Row]) -> Iterator[Violation]:
     path = folder / NEEDS
     if not path.is_file():
         return
-    needs = msgspec.json.decode(path.read_bytes(), type=Needs).parts
+    needs = read_needs(path).parts
     for part in dict.fromkeys(str(row["part"]) for row in rows):
         cells = {row["cell"] for row in rows if row["part"] == part}
         if part in needs and cells != set(needs[part].cells):
@@ -89,8 +87,8 @@ def _names(row: Row, settings: Mapping[str, Any]) -> Iterator[str]:
     """Yield where a row calls its run what it is not."""
     if said := belied_name(str(row["dispatcher"]), settings):
         yield said
-    options = settings.get("options") or {}
-    expected = {"seed": settings.get("seed"), **{f"dispatcher.{key}": text for key, text in options.items()}}
+    options = {f"dispatcher.{key}": text for key, text in options_of(settings).items()}
+    expected = {"seed": settings.get("seed"), **options}
     for name, found in row.items():
         stated = name == "seed" or name.startswith("dispatcher.")
         if stated and found is not None and not _agrees(found, expected.get(name)):
@@ -113,5 +111,5 @@ def _agrees(found: Any, expected: Any) -> bool:
         return found is expected
     try:
         return float(found) == float(expected) or (math.isnan(float(found)) and math.isnan(float(expected)))
-    except ValueError:
+    except (TypeError, ValueError):
         return str(found).lower() == str(expected).lower()

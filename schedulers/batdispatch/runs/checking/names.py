@@ -23,7 +23,7 @@ def belied_name(name: str, settings: Mapping[str, Any]) -> str:
         base, options = parse_named(name, "dispatcher")
     except InputError:
         return ""
-    dispatcher, given = str(settings.get("dispatcher")), settings.get("options") or {}
+    dispatcher, given = str(settings.get("dispatcher")), options_of(settings)
     if base not in registry.names(GROUP):
         return ""
     # A layer is called like the dispatcher in it by those who have nothing else in it.
@@ -33,3 +33,9 @@ def belied_name(name: str, settings: Mapping[str, Any]) -> str:
     if base == dispatcher and not options.items() <= given.items():
         return f"the table calls it {name}, and its options are {given}"
     return ""
+
+
+def options_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the dispatcher in what a run was made from."""
+    found = settings.get("options")
+    return found if isinstance(found, dict) else {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.options import parse_named
@@ -13,7 +12,7 @@ from batdispatch.results.audit.findings import Violation
 from batdispatch.results.comparison.facts import Facts, read_facts
 from batdispatch.results.comparison.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.results.runs import jobs_file, read_result
-from batdispatch.runs.checking.names import belied_name
+from batdispatch.runs.checking.names import belied_name, options_of
 from batdispatch.runs.replicates import RUNS, TABLE, read_runs, table_of
 
 KIND = "table"
@@ -35,7 +34,7 @@ def check_replicates(folder: Path) -> Iterator[Violation]:
         runs = [_run_of(folder / RUNS / each.replace(" ", "-"), given.get(name, name)) for each in names]
         dispatchers.append((name, [run or folder / "no-such-run" for run in runs]))
         for run in filter(None, runs):
-            if said := belied_name(name, _settings(run)):
+            if said := belied_name(name, read_result(run).settings):
                 yield Violation(KIND, f"{run.relative_to(folder)}: {said}")
     workload = next(iter(table[WORKLOAD]), "")
     found, expected = (folder / TABLE).read_bytes(), table_of(workload, names, dispatchers)
@@ -56,11 +55,6 @@ def _count_of(facts: Facts) -> int | None:
     return None if found is None else int(found.group(1))
 
 
-def _settings(run: Path) -> dict[str, Any]:
-    settings: dict[str, Any] = read_result(run).made_from.get("settings", {})
-    return settings
-
-
 def _run_of(replicate: Path, text: str) -> Path | None:
     """Return the run of a dispatcher on a replicate: of those that have its options, the one with the fewest others.
 
@@ -72,7 +66,8 @@ def _run_of(replicate: Path, text: str) -> Path | None:
         return None
     found = []
     for run in sorted(path for path in replicate.glob("*") if jobs_file(path)):
-        settings = _settings(run)
-        if settings.get("dispatcher") == name and options.items() <= settings.get("options", {}).items():
-            found.append((len(settings["options"]), run))
+        settings = read_result(run).settings
+        given = options_of(settings)
+        if settings.get("dispatcher") == name and options.items() <= given.items():
+            found.append((len(given), run))
     return min(found)[1] if found else None
