@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import typing
+from collections.abc import Sequence
 from types import UnionType
 from typing import Any, Literal
 
@@ -33,8 +34,8 @@ def other_value(name: str) -> Any:
         kind = next(each for each in typing.get_args(kind) if each is not type(None))
     if typing.get_origin(kind) is Literal:
         return next(each for each in typing.get_args(kind) if each != field.default)
-    if typing.get_origin(kind) in (list, tuple):
-        return typing.get_origin(kind)(["--energy", "two words", "-x=y"])
+    if typing.get_origin(kind) in (list, tuple, Sequence):
+        return (list if typing.get_origin(kind) is list else tuple)(["--energy", "two words", "-x=y"])
     return {bool: not field.default, int: 7, float: 2.5, str: "a name"}[kind]
 
 
