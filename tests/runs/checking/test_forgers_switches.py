@@ -63,9 +63,16 @@ def test_an_honest_run_of_another_version_is_confirmed_by_what_comes_out(
     assert check(folder).status == 0
 
 
-@pytest.mark.parametrize("fields", [{}, {"decision_time": None}, {"decision_time": 2.5}, {"clock": "apart"}])
-@pytest.mark.parametrize("dispatcher", ["easy", "conservative"])
-def test_honest_runs_are_confirmed(fields: dict[str, Any], dispatcher: str, simulate: Simulate, check: Check) -> None:
+@pytest.mark.parametrize(
+    ("dispatcher", "fields"),
+    [
+        ("easy", {}),
+        ("easy", {"decision_time": None}),
+        ("conservative", {"decision_time": 2.5}),
+        ("conservative", {"clock": "apart"}),
+    ],
+)
+def test_honest_runs_are_confirmed(dispatcher: str, fields: dict[str, Any], simulate: Simulate, check: Check) -> None:
     folder = simulate(dispatcher, **fields)
     found = check(folder, "--json")
     (run,) = json.loads(found.text)["runs"]
