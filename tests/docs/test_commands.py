@@ -55,6 +55,7 @@ NOT_RUN = {
     "eurora_historical": "needs the log of Eurora, in a format of its own",
     "batdispatch check --replay always ipsched": "audits the run on the log of Eurora",
     "--workload eurora.json": "needs the log of Eurora",
+    "batdispatch check campaigns/mine": "needs a campaign that ran; tests/runs/checking checks small ones",
     "batdispatch check batsim-output": "needs what a real Batsim wrote; tests/results/audit checks recorded output",
     "batdispatch campaign campaign.yaml --jobs": "simulates 62 runs; tests/runs/campaign runs smaller ones",
 }

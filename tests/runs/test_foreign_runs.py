@@ -78,7 +78,7 @@ def test_batsched_is_called_as_documented_and_gives_our_fcfs(batsched: Path, wor
     assert result["options"] == {"delay": 5, "text": "a b"}
     findings = audit_all(Auditor(), tmp_path / "theirs", "always")
     assert findings.total == 0
-    assert "another program" in findings.skipped["decision"]
+    assert "another program" in findings.undone["decision"]
 
 
 def test_runs_of_others_stand_beside_ours_and_are_made_anew(batsched: Path, workload: str, tmp_path: Path) -> None:

@@ -1,18 +1,28 @@
-"""``batdispatch check``: an independent audit of a run's files."""
+"""``batdispatch check``: an independent audit of runs, and of the tables over them."""
 
 from __future__ import annotations
 
+import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from batdispatch.cli.groups import Choice, Command, option
+from batdispatch.cli.inputs import Seconds
+from batdispatch.core.errors import InputError
 
 if TYPE_CHECKING:
+    from batdispatch.results.audit.findings import Findings
     from batdispatch.results.rerun import When
+    from batdispatch.runs.checking.check import Checked, Report
+
+#: Seconds of wall-clock time for all reruns, unless --replay always asks for them in any case.
+BUDGET = 600.0
+#: Exit status when nothing wrong was found, and something could not be made again.
+UNDONE = 3
 
 
 @click.command(cls=Command)
@@ -52,8 +62,28 @@ if TYPE_CHECKING:
     type=Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Let the dispatcher decide again, and compare. auto: if it is registered and "
-    "the simulation took a minute at most.",
+    help="Make each run again, and compare: its dispatcher answers the recorded messages, or the run is simulated "
+    "again. auto: unless that runs a source file. always: source files, too, and without a budget if none is given.",
+)
+@option(
+    "--budget",
+    metavar="SECONDS",
+    type=Seconds(0),
+    help="Make runs again for this long at most, all together, by the wall's clock. The default is 600; with "
+    "--replay always there is none.",
+)
+@option(
+    "--sample",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Look at N runs only, drawn at random. Tables over all runs are checked in any case.",
+)
+@option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Draw the sample with this number. By default it is drawn anew each time, so that nobody can foresee it, "
+    "and printed.",
 )
 @option(
     "--limit",
@@ -71,66 +101,98 @@ def command(
     roles: tuple[str, ...],
     events: Path | None,
     replay: When,
+    budget: float | None,
+    sample: int | None,
+    seed: int | None,
     limit: int,
     as_json: bool,
 ) -> None:
-    """Audit every file of each run against its workload, its platform, and what was decided.
+    """Audit every file of each run against its workload, its platform, and what was decided, and make the run again.
 
-    DIR is a run's folder (jobs.csv, with or without result.json) or one that holds several. The audit shares no code
+    DIR is a run's folder (jobs.csv, with or without result.json), one that holds several, or the folder of a comparison
+    with replicates, of a campaign or of a leaderboard, whose table is worked out again, too. The audit shares no code
     with what keeps the books during a run. Every column of jobs.csv follows from the workload, the profiles and the
     exchange (decisions.jsonl). Each start, kill and rejection was decided, and each rejection has a reason that holds.
     No host carries more than it can, and no job waits on an idle machine without a reason. units.csv, lineage.csv,
-    schedule.csv and result.json follow from these. Then the dispatcher answers the recorded messages again. Times
-    count as equal within 2 microseconds, run times within 0.1 ms.
+    schedule.csv and result.json follow from these. Then the dispatcher answers the recorded messages again. A run
+    without them is simulated again. Times count as equal within 2 microseconds, run times within 0.1 ms.
 
-    Exit status: 0 when nothing is wrong, 1 when something is, 2 when a file cannot be read.
+    Exit status: 0 when nothing is wrong, 1 when something is, 2 when a file cannot be read, 3 when nothing was found
+    and a run could not be made again (`not decided again: ...`), unless --replay never asked for that.
 
     \b
     Examples:
       batdispatch check comparison
+      batdispatch check campaigns/mine --sample 20 --budget 60
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
     from batdispatch.cli.platform import parse_roles
-    from batdispatch.results.audit.run import Auditor
-    from batdispatch.results.rerun import audit_all
-    from batdispatch.results.runs import find_runs
+    from batdispatch.cli.progress import Following
+    from batdispatch.runs.checking.again import Budget
+    from batdispatch.runs.checking.check import Given, Sample, check
 
-    auditor = Auditor(
-        platform=platform,
-        workload=workload,
-        master=master_host,
-        events=events,
-        roles=parse_roles(roles) or None,
-        limit=limit,
-    )
-    audited = [(folder, audit_all(auditor, folder, replay)) for folder in find_runs(folders)]
-    total = sum(findings.total for _, findings in audited)
+    if seed is not None and sample is None:
+        raise InputError("needs --sample N", source="option --seed")
+    drawn = None if sample is None else Sample(sample, secrets.randbelow(2**32) if seed is None else seed)
+    given = Given(platform, workload, events, master_host, parse_roles(roles), limit)
+    seconds = BUDGET if budget is None and replay == "auto" else budget
+    with Following() as following:
+        report = check(
+            folders,
+            given=given,
+            when=replay,
+            budget=Budget(seconds),
+            sample=drawn,
+            progress=following.tell,
+        )
     if as_json:
-        answer = {
-            "violations": total,
-            "runs": [
-                {
-                    "folder": str(folder),
-                    "violations": findings.total,
-                    "kinds": findings.counts,
-                    "found": findings.kept,
-                    "checked": findings.checked,
-                    "skipped": findings.skipped,
-                }
-                for folder, findings in audited
-            ],
-        }
-        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+        click.echo(msgspec.json.format(msgspec.json.encode(_answer(report, drawn)), indent=2).decode())
     else:
-        for folder, findings in audited:
-            for violation in findings.kept:
-                click.echo(f"{folder}: {violation}")
-            for kind, count in findings.counts.items():
-                if count > limit:
-                    click.echo(f"{folder}: {kind}: {count - limit:,} more")
-            for rule, reason in findings.skipped.items():
-                click.echo(f"{folder}: not fully checked: {rule}: {reason}", err=True)
-            wrong = f"{findings.total:,} violations" if findings.total else "no violation"
-            click.echo(f"{folder}: {len(findings.checked)} rules, {wrong}")
-    if total:
+        for checked in (*report.runs, *report.tables):
+            _tell(checked, limit)
+        if drawn is not None:
+            click.echo(f"{report.left_out:,} runs were not drawn (--sample {drawn.size} --seed {drawn.seed})")
+    if any(checked.findings.total for checked in (*report.runs, *report.tables)):
         sys.exit(1)
+    if replay != "never" and any(checked.findings.undone for checked in report.runs):
+        sys.exit(UNDONE)
+
+
+def _tell(checked: Checked, limit: int) -> None:
+    """Print what was found about a run or a table."""
+    place, findings = checked
+    for violation in findings.kept:
+        click.echo(f"{place}: {violation}")
+    for kind, count in findings.counts.items():
+        if count > limit:
+            click.echo(f"{place}: {kind}: {count - limit:,} more")
+    for rule, reason in findings.skipped.items():
+        click.echo(f"{place}: not fully checked: {rule}: {reason}", err=True)
+    for reason in findings.undone.values():
+        click.echo(f"{place}: not decided again: {reason}")
+    clean = "nothing wrong in what was checked" if findings.undone else "no violation"
+    rules = "1 rule" if len(findings.checked) == 1 else f"{len(findings.checked)} rules"
+    click.echo(f"{place}: {rules}, {f'{findings.total:,} violations' if findings.total else clean}")
+
+
+def _answer(report: Report, drawn: tuple[int, int] | None) -> dict[str, Any]:
+    """Return what was found as JSON has it."""
+    everything = [*report.runs, *report.tables]
+    return {
+        "violations": sum(checked.findings.total for checked in everything),
+        "undone": sum(bool(checked.findings.undone) for checked in report.runs),
+        "runs": [{"folder": str(path), **_findings(findings)} for path, findings in report.runs],
+        "tables": [{"file": str(path), **_findings(findings)} for path, findings in report.tables],
+        "sample": None if drawn is None else {"left_out": report.left_out, "seed": drawn[1]},
+    }
+
+
+def _findings(findings: Findings) -> dict[str, Any]:
+    return {
+        "violations": findings.total,
+        "kinds": findings.counts,
+        "found": findings.kept,
+        "checked": findings.checked,
+        "skipped": findings.skipped,
+        "undone": findings.undone,
+    }

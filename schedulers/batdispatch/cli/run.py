@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -23,9 +23,7 @@ from batdispatch.cli.outputs import checked_folder, json_option, record_option
 from batdispatch.cli.telling import quiet_option, show, warn
 
 if TYPE_CHECKING:
-    from batdispatch.engines.records import Clock
-    from batdispatch.runs.compiling import UseCompiled
-    from batdispatch.runs.simgrid import UseSimGrid
+    from batdispatch.runs.run import RunSpec
 
 
 @click.command(cls=Command)
@@ -66,27 +64,7 @@ if TYPE_CHECKING:
 @record_option
 @json_option("Print result.json instead of a table.")
 @quiet_option
-def command(
-    platform: str,
-    workload: str,
-    master_host: str | None,
-    events: str | None,
-    clock: Clock,
-    engine: Literal["embedded", "batsim4", "batsim5"],
-    batsim: str | None,
-    nix: str | None,
-    timeout: float,
-    simgrid: UseSimGrid,
-    dispatcher: str,
-    settings: tuple[str, ...],
-    seed: int,
-    decision_time: str,
-    decision_clock: Literal["wall", "cpu"],
-    out: Path | None,
-    record: bool,
-    compiled: UseCompiled,
-    as_json: bool,
-) -> None:
+def command(out: Path | None, as_json: bool, **given: Any) -> None:
     """Simulate a workload under one dispatcher, in the embedded engine or a real Batsim.
 
     Jobs that compute and communicate take the time that SimGrid says; delays need none of it.
@@ -101,36 +79,11 @@ def command(
     """
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import Following
-    from batdispatch.core.errors import InputError
-    from batdispatch.links.nix import shell_of
     from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import warnings_of
-    from batdispatch.runs.run import RunSpec, build, execute
+    from batdispatch.runs.run import build, execute
 
-    if batsim is not None and engine == "embedded":
-        raise InputError("needs --engine batsim4 or batsim5", source="option --batsim")
-    if nix is not None and engine == "embedded":
-        raise InputError("needs --engine batsim4 or batsim5", source="option --nix")
-    name, options = named_with(dispatcher, parse_settings(settings))
-    spec = RunSpec(
-        platform=platform,
-        workload=workload,
-        dispatcher=name,
-        options=options,
-        decision_time=parse_decision_time(decision_time),
-        decision_clock=decision_clock,
-        seed=seed,
-        master_host=master_host,
-        external_events=events,
-        clock=clock,
-        simgrid=simgrid,
-        engine=engine,
-        batsim=batsim,
-        nix=None if nix is None else shell_of(nix, Path()),
-        timeout=timeout,
-        record=record,
-        compiled=compiled,
-    )
+    spec = spec_of(**given)
     build(spec)
     folder = checked_folder(out or Path("runs") / spec.label)
     with Following() as progress:
@@ -145,3 +98,43 @@ def command(
     for line in in_words({spec.label: rejections_of(result)}):
         show(line)
     click.echo(str(folder))
+
+
+def spec_of(
+    *,
+    dispatcher: str,
+    settings: tuple[str, ...],
+    decision_time: str,
+    events: str | None,
+    nix: str | None,
+    **same: Any,
+) -> RunSpec:
+    """Return the run that the options of the command describe.
+
+    Args:
+        dispatcher: with options in brackets.
+        settings: further options of it, KEY=VALUE.
+        decision_time: as `parse_decision_time` reads it.
+        events: the file of external events.
+        nix: a shell of Nix.
+        same: options that are called as their fields of `RunSpec` are, and have the same values.
+
+    Raises:
+        InputError: an option is wrong, or needs another one.
+    """
+    from batdispatch.core.errors import InputError
+    from batdispatch.links.nix import shell_of
+    from batdispatch.runs.run import RunSpec
+
+    for word, value in (("--batsim", same["batsim"]), ("--nix", nix)):
+        if value is not None and same["engine"] == "embedded":
+            raise InputError("needs --engine batsim4 or batsim5", source=f"option {word}")
+    name, options = named_with(dispatcher, parse_settings(settings))
+    return RunSpec(
+        dispatcher=name,
+        options=options,
+        decision_time=parse_decision_time(decision_time),
+        external_events=events,
+        nix=None if nix is None else shell_of(nix, Path()),
+        **same,
+    )

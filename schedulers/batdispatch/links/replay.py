@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +159,15 @@ def read_exchanges(
         )
 
 
-def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False, partial: bool = False) -> Replayed:
+def replay(
+    path: Path,
+    peer: Peer,
+    wire: Wire,
+    *,
+    times: bool = False,
+    partial: bool = False,
+    before: Callable[[Message, Reply | None], None] | None = None,
+) -> Replayed:
     """Let a peer answer a recording's messages; stops at the first decision that differs.
 
     After a difference the recording says what followed from other decisions, so there is nothing more to compare.
@@ -171,6 +179,7 @@ def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False, partial: 
         times: whether the times of decisions and replies must agree too (to a microsecond); by default only what
             was decided counts, since recorded schedulers spent time of their own.
         partial: see `read_exchanges`.
+        before: called with each message and the recorded reply before the peer answers.
 
     Raises:
         InputError: the recording is malformed, or contradicts the peer's ledger.
@@ -180,6 +189,8 @@ def replay(path: Path, peer: Peer, wire: Wire, *, times: bool = False, partial: 
     for exchange, message, expected in read_exchanges(path, wire, partial=partial):
         if message is None:
             continue
+        if before is not None:
+            before(message, expected)
         reply = peer.handle(message)
         messages += 1
         if expected is None:

@@ -2,12 +2,17 @@
 
 The audit (`batdispatch.results.audit`) asks whether decisions and rows fit together, and shares no code with what made
 them. Decisions that were changed together with everything that follows from them are only found by making them again.
+
+What is done does not depend on what the folder says of its cost: a forger writes that, too. What cannot be done, or
+proves nothing, is told under what is undone (`Findings.undone`), so that nobody takes it for done.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +22,7 @@ from batdispatch import __version__
 from batdispatch.batsim import protocol
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import BatdispatchError
-from batdispatch.core.messages import Peer
+from batdispatch.core.messages import Message, Peer, Reply
 from batdispatch.core.session import Session
 from batdispatch.links.foreign import is_foreign
 from batdispatch.links.informed import Informed
@@ -26,15 +31,13 @@ from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.run import Auditor, Site
 from batdispatch.results.run_files import RECORDING
 
-#: When a run's dispatcher decides again.
+#: When a run's dispatcher decides again; ``auto``: unless that runs a source file, which may be a stranger's.
 When = Literal["auto", "always", "never"]
-#: Runs whose simulation took longer than this, in seconds, are not decided again unless it is asked for.
-LONG = 60.0
 KIND = "decision"
 
 
 def audit_all(auditor: Auditor, folder: Path, when: When) -> Findings:
-    """Audit a run's folder, and let its dispatcher decide again.
+    """Audit a run's folder, and let its dispatcher decide again in this process, however long that takes.
 
     Raises:
         InputError: as for `Auditor.run`.
@@ -45,11 +48,26 @@ def audit_all(auditor: Auditor, folder: Path, when: When) -> Findings:
     return findings
 
 
+def why_not(result: Mapping[str, Any], when: When) -> str:
+    """Return why the dispatcher that result.json names does not decide again, or an empty text."""
+    if when == "never":
+        return "--replay never"
+    if not result:
+        return "there is no result.json, so nothing says which dispatcher decided"
+    name = result.get("dispatcher")
+    if not isinstance(name, str) or not name:
+        return "result.json names no dispatcher"
+    if is_foreign(name):
+        return f"{name} is a scheduler of another program"
+    if when == "auto" and any(":" in text for text in _texts([name, result.get("options")])):
+        return "the dispatcher or an option of it names a source file, which only --replay always runs"
+    return ""
+
+
 def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], platform: Site, when: When) -> None:
     """Let the dispatcher that result.json names answer the recorded messages, and add where it decides otherwise.
 
-    Where that cannot be done, the findings say why under what was skipped. Unless `when` is ``always``, source files
-    that result.json names are not run: the folder may be a stranger's.
+    Unless `when` is ``always``, source files that result.json names are not run: the folder may be a stranger's.
 
     Args:
         findings: to add to.
@@ -59,31 +77,55 @@ def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], pl
         when: whether to.
     """
     path = folder / RECORDING
-    reason = "" if when == "always" else _why_not(result)
-    if when == "never" or not path.is_file() or not result.get("dispatcher"):
-        return
-    if is_foreign(str(result["dispatcher"])):
-        reason = "it is a scheduler of another program"
-    if result.get("decision_time") == "measured":
-        reason = "decisions took measured time, which does not repeat"
+    reason = why_not(result, when) or ("" if path.is_file() else f"there is no {RECORDING}")
     if reason:
-        findings.skipped[KIND] = f"the dispatcher did not decide again: {reason}"
+        findings.undone[KIND] = reason
         return
     try:
-        _decide_again(findings, path, result, platform)
+        session = _session_of(result)
+    except (BatdispatchError, TypeError, ValueError) as problem:
+        findings.undone[KIND] = f"the dispatcher cannot be set up here: {problem}"
+        return
+    try:
+        violations = list(_contradictions(session, path, result, platform))
     except (BatdispatchError, OSError) as problem:
-        findings.add(Violation(KIND, f"the dispatcher cannot decide again as recorded: {problem}"))
+        violations = [Violation(KIND, f"the dispatcher cannot decide again as recorded: {problem}")]
+    conclude(findings, violations, why_doubtful(result, cut_short=_is_cut_short(session)))
 
 
-def _why_not(result: Mapping[str, Any]) -> str:
-    """Return why a run is not decided again unasked, or an empty text."""
+def conclude(findings: Findings, violations: list[Violation], doubt: str) -> None:
+    """Add what a rerun found.
+
+    Args:
+        findings: to add to.
+        violations: where the rerun came to something else.
+        doubt: why that proves nothing, from `why_doubtful`.
+    """
+    if violations and doubt:
+        findings.undone[KIND] = f"{doubt}, and here it comes to something else: {violations[0]}"
+        return
+    findings.checked.append(KIND)
+    for violation in violations:
+        findings.add(violation)
+
+
+def why_doubtful(result: Mapping[str, Any], *, cut_short: bool) -> str:
+    """Return why a rerun that comes to something else proves nothing, or an empty text.
+
+    Args:
+        result: result.json.
+        cut_short: whether the clock stopped a solver of the rerun.
+    """
     if result.get("batdispatch") != __version__:
-        return f"the run is of version {result.get('batdispatch')}, this is {__version__} (--replay always does it)"
-    if any(":" in text for text in _texts([result.get("dispatcher"), result.get("options")])):
-        return "it is, or uses, a source file, which is only run if --replay always says so"
-    seconds = (result.get("performance") or {}).get("simulation_seconds")
-    if isinstance(seconds, int | float) and seconds > LONG:
-        return f"the simulation took {seconds:.0f} s (--replay always does it)"
+        return f"the run is of version {result.get('batdispatch')}, this is {__version__}"
+    if result.get("fallbacks") or cut_short:
+        return "the clock stopped a solver, which does not repeat"
+    made_from = result.get("made_from")
+    packages = made_from.get("packages") if isinstance(made_from, dict) else None
+    for name, noted in packages.items() if isinstance(packages, dict) else ():
+        with suppress(PackageNotFoundError):
+            if version(name) != noted:
+                return f"the run had {name} {noted}, this is {version(name)}"
     return ""
 
 
@@ -96,32 +138,50 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _decide_again(findings: Findings, path: Path, result: Mapping[str, Any], platform: Site) -> None:
-    findings.checked.append(KIND)
+def _session_of(result: Mapping[str, Any]) -> Session:
+    """Return a fresh session of the run's dispatcher; decisions that took measured time are given theirs one by one."""
     takes = result.get("decision_time")
-    session = Session(
+    return Session(
         create(str(result["dispatcher"]), result.get("options") or {}, int(result.get("seed") or 0)),
         decision_time=float(takes) if isinstance(takes, int | float) else 0.0,
     )
+
+
+def _is_cut_short(session: Session) -> bool:
+    """Return whether the clock stopped a solver of the session."""
+    # The report of somebody else's dispatcher may fail before the end.
+    with suppress(Exception):
+        return bool((session.report or session.dispatcher.report()).get("fallbacks"))
+    return False
+
+
+def _contradictions(session: Session, path: Path, result: Mapping[str, Any], platform: Site) -> Iterator[Violation]:
+    """Yield what the dispatcher says otherwise than the recording and result.json do."""
     peer: Peer = Informed(session, platform.machine, source=str(platform.path))
-    found = replay(path, peer, protocol(told_by(path)), times=True)
+    measured = result.get("decision_time") == "measured"
+    before = _taking_time_as_recorded(session) if measured else None
+    found = replay(path, peer, protocol(told_by(path)), times=True, before=before)
     if found.difference is not None:
-        if result.get("fallbacks"):
-            # A solver that was stopped by the clock may have come to something else.
-            findings.skipped[KIND] = f"a solver ran out of time, and the decisions do not repeat: {found.difference}"
-        else:
-            findings.add(_violation(found.difference))
+        yield _violation(found.difference)
         return
-    rejections = [] if session.ledger is None else session.ledger.rejections
-    reasons = dict(rejections)
+    reasons = dict([] if session.ledger is None else session.ledger.rejections)
     for each in result.get("rejected") or []:
         job, reason = str(each.get("job")), each.get("reason")
         if reasons.get(job) != reason:
             message = f"result.json gives the reason {str(reason)[:200]!r}, the dispatcher {reasons.get(job)!r}"
-            findings.add(Violation(KIND, message, job=job.partition("!")[2]))
+            yield Violation(KIND, message, job=job.partition("!")[2])
     again = msgspec.json.decode(msgspec.json.encode(session.report))
-    for name, one, other in _differences(result.get("report") or {}, again, "report"):
-        findings.add(Violation("report", f"result.json says {name} = {one!r}, the dispatcher reports {other!r}"))
+    for name, one, other in differences(result.get("report") or {}, again, "report"):
+        yield Violation("report", f"result.json says {name} = {one!r}, the dispatcher reports {other!r}")
+
+
+def _taking_time_as_recorded(session: Session) -> Callable[[Message, Reply | None], None]:
+    """Return what lets each decision take the time that the recorded one took: a measured time does not repeat."""
+
+    def before(message: Message, recorded: Reply | None) -> None:
+        session.decision_time = 0.0 if recorded is None else recorded.now - message.now
+
+    return before
 
 
 def _violation(found: Difference) -> Violation:
@@ -129,13 +189,13 @@ def _violation(found: Difference) -> Violation:
     return Violation(KIND, message, job=found.job.partition("!")[2], time=found.now)
 
 
-def _differences(one: Any, other: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield (name, one, other) where two reports differ; wall-clock times never repeat."""
+def differences(one: Any, other: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (name, one, other) where two JSON values differ; wall-clock times, which never repeat, are left out."""
     if "seconds" in name.rpartition(".")[2]:
         return
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted({*one, *other}):
-            yield from _differences(one.get(key), other.get(key), f"{name}.{key}")
+            yield from differences(one.get(key), other.get(key), f"{name}.{key}")
     elif isinstance(one, float) and isinstance(other, float):
         if not math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-6):
             yield name, one, other

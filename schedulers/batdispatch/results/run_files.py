@@ -14,7 +14,7 @@ RECORDING = "decisions.jsonl"
 #: What a recording is called after its run has failed.
 PARTIAL_RECORDING = f"{RECORDING}.partial"
 #: Files without which a folder says less, but nothing wrong: to remove them saves space.
-_SPARABLE = (
+SPARABLE = (
     "schedule.csv",
     "schedule.json",
     "machine_states.csv",
@@ -25,7 +25,7 @@ _SPARABLE = (
     "decision_times.csv",
 )
 #: What a run may write beside result.json.
-NAMES = ("jobs.csv", "units.csv", "lineage.csv", *_SPARABLE)
+NAMES = ("jobs.csv", "units.csv", "lineage.csv", *SPARABLE)
 _PACKED = (".xz", ".gz")
 
 
@@ -46,7 +46,7 @@ def check_files(folder: Path, noted: Mapping[str, str]) -> None:
     """
     for name in NAMES:
         there = [path for ending in ("", *_PACKED) if (path := folder / f"{name}{ending}").is_file()]
-        if not there and name in noted and name not in _SPARABLE:
+        if not there and name in noted and name not in SPARABLE:
             raise InputError(f"is missing; {RESULT} was written with it", source=str(folder / name))
         for path in there:
             if name not in noted:

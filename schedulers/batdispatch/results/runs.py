@@ -94,9 +94,25 @@ class Result(msgspec.Struct, kw_only=True):
     made_from: dict[str, Any] = {}
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """The run's settings in `made_from`."""
+        return _table(self.made_from, "settings")
+
+    @property
+    def input_digests(self) -> dict[str, Any]:
+        """SHA-256 of each input in `made_from`: platform, workload, events."""
+        return _table(self.made_from, "sha256")
+
+    @property
     def warnings(self) -> list[str]:
         """Sentences of the dispatcher on why its run may not be worth much, without a full stop."""
         return warnings_of(self.report)
+
+
+def _table(facts: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a table within what a file says; whatever stands in its place says nothing."""
+    found = facts.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def warnings_of(report: Mapping[str, Any]) -> list[str]:

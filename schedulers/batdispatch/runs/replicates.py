@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -88,10 +88,16 @@ class Replicates:
 
 
 def write_runs(out: Path, workload: str, names: list[str], dispatchers: list[tuple[str, list[Path]]]) -> Path:
-    """Write the tidy table of a comparison, and return its path.
+    """Write the tidy table of a comparison, and return its path; see `table_of`."""
+    path = out / TABLE
+    write_whole(path, table_of(workload, names, dispatchers))
+    return path
+
+
+def table_of(workload: str, names: Sequence[str], dispatchers: Sequence[tuple[str, Sequence[Path]]]) -> bytes:
+    """Return the tidy table of a comparison.
 
     Args:
-        out: folder of the comparison.
         workload: its name.
         names: of the replicates.
         dispatchers: name and the folder of the run on each replicate; a run that failed has no result there.
@@ -101,9 +107,7 @@ def write_runs(out: Path, workload: str, names: list[str], dispatchers: list[tup
         for dispatcher, folders in dispatchers:
             row: dict[str, object] = dict(zip(COLUMNS, (workload, name, dispatcher), strict=True))
             rows.append(row | _metrics(folders[number] / RESULT))
-    path = out / TABLE
-    write_whole(path, pd.DataFrame(rows).to_csv(index=False).encode())
-    return path
+    return pd.DataFrame(rows).to_csv(index=False).encode()
 
 
 def _metrics(path: Path) -> dict[str, object]:
@@ -120,6 +124,10 @@ def read_runs(path: Path) -> pd.DataFrame:
         InputError: it cannot be read.
     """
     try:
-        return pd.read_csv(path, dtype=dict.fromkeys(COLUMNS, "str"))
+        table = pd.read_csv(path, dtype=dict.fromkeys(COLUMNS, "str"))
     except (OSError, ValueError) as problem:
         raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+    missing = [name for name in COLUMNS if name not in table]
+    if missing:
+        raise InputError(f"has no column {missing[0]!r}", source=str(path))
+    return table

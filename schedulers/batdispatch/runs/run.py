@@ -482,16 +482,9 @@ def _finish(
     result = {
         "batdispatch": __version__,
         "python": python_platform.python_version(),
-        "dispatcher": spec.dispatcher,
-        "label": spec.label,
         "options": options_of(dispatcher),
-        "seed": spec.seed,
-        "decision_time": _decision_time(spec),
-        "decision_clock": spec.decision_clock,
         "engine": engine,
-        "recorded": spec.record,
-        "clock": spec.clock,
-        "command": command_line(spec),
+        **stated_by(spec),
         "platform": {
             "path": spec.platform,
             "sha256": platform.digest,
@@ -534,6 +527,20 @@ def _finish(
     return result
 
 
+def stated_by(spec: RunSpec) -> dict[str, Any]:
+    """Return what result.json says of a run's settings alone."""
+    return {
+        "dispatcher": spec.dispatcher,
+        "label": spec.label,
+        "seed": spec.seed,
+        "decision_time": _decision_time(spec),
+        "decision_clock": spec.decision_clock,
+        "recorded": spec.record,
+        "clock": spec.clock,
+        "command": command_line(spec),
+    }
+
+
 def _decision_time(spec: RunSpec) -> str | float:
     """Return what is said of the simulated time of decisions; a foreign scheduler states it with each answer."""
     if is_foreign(spec.dispatcher):
@@ -574,31 +581,33 @@ def decision_statistics(seconds: list[float]) -> dict[str, float]:
     }
 
 
+#: Options of ``batdispatch run`` that are not called as their fields of `RunSpec` are.
+_OPTIONS = {"options": "--set", "external_events": "--events"}
+
+
 def command_line(spec: RunSpec) -> str:
-    """Return the command that repeats a run."""
-    words = ["batdispatch", "run", "--platform", spec.platform, "--workload", spec.workload]
-    words += ["--dispatcher", spec.dispatcher]
-    for key, value in spec.options.items():
-        words += ["--set", f"{key}={value}"]
-    if spec.master_host is not None:
-        words += ["--master-host", spec.master_host]
-    if spec.external_events is not None:
-        words += ["--events", spec.external_events]
-    if spec.engine != "embedded":
-        words += ["--engine", spec.engine]
-        words += [] if spec.batsim is None else ["--batsim", spec.batsim]
-        words += [] if spec.nix is None else ["--nix", spec.nix]
-    if spec.simgrid != "auto":
-        words += ["--simgrid", spec.simgrid]
-    if spec.clock != "together":
-        words += ["--clock", spec.clock]
-    if spec.decision_time != 0.0:
-        words += ["--decision-time", "measured" if spec.decision_time is None else str(spec.decision_time)]
-    if spec.decision_clock != "wall":
-        words += ["--decision-clock", spec.decision_clock]
-    if spec.compiled != "auto":
-        words += ["--compiled", spec.compiled, *(["--no-record"] if spec.compiled == "always" else [])]
-    return shlex.join([*words, "--seed", str(spec.seed)])
+    """Return the command that repeats a run: whatever is not the default of its field, and the seed."""
+    words = ["batdispatch", "run"]
+    for field in msgspec.structs.fields(spec):
+        value = getattr(spec, field.name)
+        default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        if value != default or field.name == "seed":
+            words += _words(field.name, value)
+    return shlex.join(words)
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Return the words of a command that give a field of a `RunSpec` a value."""
+    option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    if isinstance(value, bool):
+        return [option if value else f"--no-{option[2:]}"]
+    if isinstance(value, dict):
+        return _words(name, [f"{key}={text}" for key, text in value.items()])
+    if isinstance(value, list | tuple):
+        return [word for text in value for word in _words(name, text)]
+    text = "measured" if value is None else str(value)
+    # Some readers of commands take a word that begins with a dash for the next option.
+    return [f"{option}={text}"] if text.startswith("-") else [option, text]
 
 
 def parse_dispatchers(text: str) -> list[tuple[str, dict[str, str]]]:

@@ -54,6 +54,7 @@ def carry_out(
     told: Callable[[T, Any], None],
     ended: Callable[[T, str | None], None],
     alone: Callable[[T], bool] = lambda task: False,
+    left: Callable[[], float] | None = None,
 ) -> None:
     """Call a function with each task in worker processes, in order, and return when all have ended.
 
@@ -65,6 +66,8 @@ def carry_out(
         told: called with what the function tells.
         ended: called with why a task failed, or None.
         alone: whether the process of a task must be a new one and end with it.
+        left: seconds that are left for all of it. When they are over, the tasks that have begun are ended, whatever
+            they do, and of these and all later ones `ended` is not called. None: there is no limit.
 
     Raises:
         InputError: the function raised it, which ends everything: no task is begun any more, and when those that have
@@ -75,7 +78,7 @@ def carry_out(
     idle: list[tuple[BaseProcess, Connection]] = []
     wrong: InputError | None = None
     try:
-        while waiting or workers:
+        while (waiting or workers) and (left is None or left() > 0):
             while waiting and len(workers) < processes:
                 task = waiting.popleft()
                 fresh = alone(task)
@@ -87,7 +90,7 @@ def carry_out(
                     pipe.send(task)
             while idle and not waiting:
                 _stop(*idle.pop())
-            ready = set(wait([worker.pipe for worker in workers]))
+            ready = set(wait([worker.pipe for worker in workers], None if left is None else max(left(), 0.0)))
             for worker in [worker for worker in workers if worker.pipe in ready]:
                 try:
                     kind, what = worker.pipe.recv()

@@ -138,3 +138,5 @@ def test_the_command_and_an_authors_own(tmp_path: Path) -> None:
     assert len({row["cell"] for row in table}) == len(table)
     done = CliRunner().invoke(cli, words)
     assert (own / "leaderboard.md").read_bytes() == first
+    done = CliRunner().invoke(cli, ["check", str(own)])
+    assert done.exit_code == 0, done.output

@@ -43,6 +43,7 @@ class Findings:
         counts: kind -> how many there are.
         checked: the rules that could be checked.
         skipped: the rules that could not, with the reason.
+        undone: what was to be made again and was not, with the reason; without it nobody knows that all is well.
     """
 
     limit: int = 100
@@ -50,6 +51,7 @@ class Findings:
     counts: dict[str, int] = field(default_factory=dict)
     checked: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    undone: dict[str, str] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -62,3 +64,13 @@ class Findings:
         self.counts[violation.kind] = count + 1
         if count < self.limit:
             self.kept.append(violation)
+
+    def merge(self, other: Findings) -> None:
+        """Add what another look at the same run found."""
+        for violation in other.kept:
+            self.add(violation)
+        for kind, count in other.counts.items():
+            self.counts[kind] += count - sum(violation.kind == kind for violation in other.kept)
+        self.checked += other.checked
+        self.skipped |= other.skipped
+        self.undone |= other.undone

@@ -76,7 +76,7 @@ def note_needs(plan: Plan) -> None:
         InputError: an earlier note cannot be read.
     """
     path = plan.places.own / NEEDS
-    parts = dict(_read(path).parts) if path.is_file() and not plan.campaign.whole else {}
+    parts = dict(read_needs(path).parts) if path.is_file() and not plan.campaign.whole else {}
     inputs = sorted(plan.inputs())
     for name in dict.fromkeys(one.cell.part for one in plan.planned):
         cells = dict.fromkeys(one.task.key for one in plan.planned if one.cell.part == name)
@@ -124,7 +124,7 @@ def _needs_of(folder: Path, places: Places) -> tuple[set[str], set[str]]:
     inputs: set[str] = set()
     path, table = folder / NEEDS, folder / RESULTS
     if path.is_file():
-        for part in _read(path).parts.values():
+        for part in read_needs(path).parts.values():
             cells.update(part.cells)
             inputs.update(part.inputs)
     elif (folder / MARK).exists():
@@ -137,7 +137,12 @@ def _needs_of(folder: Path, places: Places) -> tuple[set[str], set[str]]:
     return cells, inputs
 
 
-def _read(path: Path) -> Needs:
+def read_needs(path: Path) -> Needs:
+    """Read what a campaign needs.
+
+    Raises:
+        InputError: it cannot be read.
+    """
     try:
         return msgspec.json.decode(path.read_bytes(), type=Needs)
     except (OSError, msgspec.MsgspecError) as problem:
@@ -158,7 +163,7 @@ def _inputs_of(cell: Path) -> set[str]:
         result = read_result(cell)
     except InputError:
         return set()
-    events = result.made_from.get("settings", {}).get("external_events")
+    events = result.settings.get("external_events")
     return {Path(path).name for path in (result.platform.path, result.workload.path, events) if path}
 
 

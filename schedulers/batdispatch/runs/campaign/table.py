@@ -84,16 +84,9 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
         if key not in failures:
             if key not in read:
                 read[key] = read_cell(plan.places.cell(key) / RESULT)
-            found = read[key]
-            measured = {name for name in found.metrics if _is_measured(name)}
-            row |= {name: value for name, value in found.metrics.items() if name not in measured}
-            row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}
-            for name, value in _flat(found.report):
-                told = timing if name.rpartition(".")[2] in _CLOCKED else row
-                told[f"report.{name}"] = value
-            row |= {"rejected": len(found.rejected), "fallbacks": found.fallbacks}
-            timing |= {name: found.metrics[name] for name in found.metrics if name in measured}
-            timing |= dict(found.performance)
+            came, took = outcome(read[key])
+            row |= came
+            timing |= took
         row["failure"] = failures.get(key)
         results.append(row)
         timings.append(timing)
@@ -104,14 +97,31 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
     return own / RESULTS
 
 
+def outcome(found: CellResult) -> tuple[Row, Row]:
+    """Return what a run's row of the results has of its result.json, and what its row of the timings has."""
+    measured = {name for name in found.metrics if _is_measured(name)}
+    row: Row = {name: value for name, value in found.metrics.items() if name not in measured}
+    row |= {f"attempts.{name}": value for name, value in _flat(found.attempts)}
+    timing: Row = {}
+    for name, value in _flat(found.report):
+        told = timing if name.rpartition(".")[2] in _CLOCKED else row
+        told[f"report.{name}"] = value
+    row |= {"rejected": len(found.rejected), "fallbacks": found.fallbacks}
+    timing |= {name: found.metrics[name] for name in found.metrics if name in measured}
+    return row, timing | dict(found.performance)
+
+
 def read_all_rows(folder: Path) -> list[Row]:
     """Read the rows of the results of a campaign, those of failed runs too; arguments and errors as `read_rows`."""
     check_finished(folder)
     path = folder / RESULTS
     if not path.is_file():
         raise InputError("there is no such table: run the campaign first", source=str(path))
-    with pq.ParquetFile(path) as file:
-        rows: list[Row] = file.read().to_pylist()
+    table = _read(path)
+    missing = [name for name in (*NAMES, "failure") if name not in table.column_names]
+    if missing:
+        raise InputError(f"is no table of results: it has no column {missing[0]!r}", source=str(path))
+    rows: list[Row] = table.to_pylist()
     return rows
 
 
@@ -139,14 +149,17 @@ def read_table(folder: Path) -> tuple[pd.DataFrame, str]:
     Raises:
         InputError: the table cannot be read.
     """
-    path = folder / RESULTS
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read()
-    except (OSError, pa.ArrowInvalid) as problem:
-        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+    table = _read(folder / RESULTS)
     title = (table.schema.metadata or {}).get(b"batdispatch:title", b"").decode()
     return table.to_pandas(), title
+
+
+def _read(path: Path) -> pa.Table:
+    try:
+        with pq.ParquetFile(path) as file:
+            return file.read()
+    except (OSError, pa.ArrowInvalid) as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
 
 
 def read_cell(path: Path) -> CellResult:

@@ -1,0 +1,140 @@
+"""Runs are made again in worker processes, one after the other, until the time for it is over.
+
+A worker is ended when the time is over, in the middle of a decision too: what a folder names may search for hours.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.results.audit.findings import Findings
+from batdispatch.results.audit.run import Site
+from batdispatch.results.origins import Origins
+from batdispatch.results.rerun import KIND, When, decide_again, why_not
+from batdispatch.results.run_files import RECORDING, RESULT
+from batdispatch.runs.checking.simulation import simulate_again
+from batdispatch.runs.run import InputFiles
+from batdispatch.runs.workers import Tell, carry_out
+
+
+class Budget:
+    """Seconds of wall-clock time for all reruns of a call, counted from its beginning."""
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin to count; None: there is no limit."""
+        self.seconds = math.inf if seconds is None else seconds
+        self._clock = clock
+        self._began = clock()
+
+    def left(self) -> float:
+        """Return how many seconds are left, at most a day: a worker is asked again then."""
+        return min(self.seconds - (self._clock() - self._began), 86400.0)
+
+    def __str__(self) -> str:
+        return f"--budget {self.seconds:g} was over"
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A run to be made again.
+
+    Attributes:
+        folder: of the run.
+        origins: where its inputs are.
+        master: the host that carries Batsim; None: what result.json says.
+        roles: of hosts that Batsim was told one of.
+        when: whether to; see `results.rerun`.
+        limit: most violations kept of a kind.
+    """
+
+    folder: Path
+    origins: Origins
+    master: str | None
+    roles: dict[str, str] | None
+    when: When
+    limit: int
+
+
+def make_again(reruns: Sequence[Rerun], budget: Budget, progress: Callable[[int, int], None]) -> list[Findings]:
+    """Return what each run is found to be when it is made again.
+
+    Args:
+        reruns: the runs.
+        budget: for all of them.
+        progress: told how many are done, and how many there are.
+    """
+    found = {index: _without_rerun(rerun) for index, rerun in enumerate(reruns)}
+    tasks = [(index, reruns[index]) for index, findings in found.items() if findings is None]
+
+    def ended(task: tuple[int, Rerun], problem: str | None) -> None:
+        if problem is not None:
+            found[task[0]] = _undone(problem)
+        progress(sum(findings is not None for findings in found.values()), len(found))
+
+    with tempfile.TemporaryDirectory(prefix="batdispatch-") as scratch:
+        carry_out(
+            partial(_work, Path(scratch)),
+            tasks,
+            processes=1,
+            began=lambda task: None,
+            told=lambda task, findings: found.update({task[0]: findings}),
+            ended=ended,
+            left=budget.left,
+        )
+    return [_undone(str(budget)) if findings is None else findings for findings in found.values()]
+
+
+def _undone(reason: str) -> Findings:
+    return Findings(undone={KIND: reason})
+
+
+def _without_rerun(rerun: Rerun) -> Findings | None:
+    """Return what is known without a worker; None: the run has to be made again."""
+    result = _read(rerun.folder)
+    reason = why_not(result, rerun.when)
+    if not result and rerun.when != "never":
+        # As in a folder that Batsim wrote: there is nothing that could be false.
+        return Findings(skipped={KIND: reason})
+    return _undone(reason) if reason else None
+
+
+#: What a worker has read.
+_FILES = InputFiles()
+
+
+def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
+    """Be a worker: make a run again, and tell what was found."""
+    index, rerun = task
+    findings, result = Findings(limit=rerun.limit), _read(rerun.folder)
+    if (rerun.folder / RECORDING).is_file():
+        if rerun.origins.platform is None:
+            tell(_undone("its platform is not there"))
+            return
+        decide_again(findings, rerun.folder, result, _site(rerun, rerun.origins.platform, result), rerun.when)
+    else:
+        place = scratch / str(index)
+        simulate_again(findings, rerun.folder, result, rerun.origins, rerun.when, place, _FILES)
+    tell(findings)
+
+
+def _site(rerun: Rerun, path: Path, result: dict[str, Any]) -> Site:
+    master = (result.get("platform") or {}).get("master") if rerun.master is None else rerun.master
+    is_batsim5 = (result.get("engine") or {}).get("name") == "batsim5"
+    platform = read_platform(path, master=master, roles=rerun.roles, batsim=5 if is_batsim5 else 4)
+    return Site(platform.path, platform.digest, platform.machine)
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    path = folder / RESULT
+    found: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any]) if path.is_file() else {}
+    return found
