@@ -24,8 +24,8 @@ from batdispatch.cli.telling import quiet_option, show, warn
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock
-    from batdispatch.runs.compiling import UseCompiled
-    from batdispatch.runs.simgrid import UseSimGrid
+    from batdispatch.engines.simulation import UseSimGrid
+    from batdispatch.runs.engines import UseCompiled
 
 
 @click.command(cls=Command)
