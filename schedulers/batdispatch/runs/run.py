@@ -38,7 +38,6 @@ from batdispatch.results.network.table import FILE as NETWORK
 from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
-from batdispatch.runs.embedded import outcome_of, session_of
 from batdispatch.runs.engines import Progress, Simulation, UseCompiled
 from batdispatch.runs.isolation import isolated
 from batdispatch.runs.keeping import digest_of, is_whole, made_from, others_code
@@ -257,24 +256,17 @@ def _serve_batsim(
     if spec.simgrid != "auto" or spec.clock != "together":
         option = "--simgrid" if spec.simgrid != "auto" else "--clock"
         raise InputError(f"is for the embedded engine, not for {spec.engine}", source=f"option {option}")
-    session = session_of(inputs.task)
-    ran = run_in_batsim(
+    outcome = run_in_batsim(
         5 if spec.engine == "batsim5" else 4,
-        session,
-        inputs.platform,
-        inputs.workload.workload(),
+        inputs.task,
         out,
-        events=inputs.task.events,
         events_file=spec.external_events,
-        record=spec.record,
         program=spec.batsim,
         shell=spec.nix,
-        timeout=spec.timeout,
         progress=progress,
         notice=notice,
     )
-    about = {"name": spec.engine, "version": ran.version, "command": ran.command}
-    return _finish(inputs, outcome_of(session, about, ran.messages), out)
+    return _finish(inputs, outcome, out)
 
 
 def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
