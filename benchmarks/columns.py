@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from batdispatch.inputs.workloads.reader import read_in_columns, read_workload
+from batdispatch.inputs.workloads import read_workload
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.metrics.compute import compute
 
@@ -36,7 +37,7 @@ def main() -> None:
     columns = read_columns(given.jobs)
     works: dict[str, Callable[[], object]] = {
         "read_workload": lambda: read_workload(given.workload),
-        "read_in_columns": lambda: read_in_columns(given.workload),
+        "WorkloadFile.columns": lambda: WorkloadFile(given.workload).columns(),
         "read_columns (jobs.csv)": lambda: read_columns(given.jobs),
         # Rows are copied, since columns keep the hosts that they have read.
         "metrics": lambda: compute(columns.take(columns.ran.nonzero()[0]), hosts=given.hosts),

@@ -38,11 +38,11 @@ from batdispatch.core.machine import Machine
 from batdispatch.core.request import Request
 from batdispatch.core.session import Session
 from batdispatch.engines.compiled import columns, engine
-from batdispatch.engines.compiled.simulate import Schedule, simulate
+from batdispatch.engines.compiled.simulate import Schedule, schedule_of
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload, write_workload
-from batdispatch.inputs.workloads.columns import PlainWorkload, plain
+from batdispatch.inputs.workloads.columns import JobColumns, columns_of
 from batdispatch.inputs.workloads.importing import import_log
 
 #: Jobs per CPU-second of the yardstick on the machine that figures are given for.
@@ -56,28 +56,28 @@ def seconds_of(
 ) -> tuple[float, Schedule]:
     """Return the CPU-seconds of a kernel, the best of so many times, and what came out."""
     dispatcher = create(*kernel)
-    jobs, runs = columns.jobs_of(jobs_in_columns(workload).jobs, dispatcher), columns.runs_of(Machine.flat(hosts))
+    jobs, runs = columns.jobs_of(jobs_in_columns(workload), dispatcher), columns.runs_of(Machine.flat(hosts))
     best = math.inf
     for _ in range(times):
         began = time.process_time()
-        schedule = simulate(jobs, runs, dispatcher)
+        schedule = schedule_of(jobs, runs, dispatcher)
         best = min(best, time.process_time() - began)
     return best, schedule
 
 
-def jobs_in_columns(workload: Workload) -> PlainWorkload:
-    """Return a workload of mere delays with its jobs as columns."""
-    found = plain(workload)
-    assert isinstance(found, PlainWorkload)
-    return found
+def jobs_in_columns(workload: Workload) -> JobColumns:
+    """Return the jobs of a workload of mere delays as columns."""
+    jobs = columns_of(workload)
+    assert isinstance(jobs, JobColumns)
+    return jobs
 
 
 def seconds_to_read(path: Path) -> float:
     """Return the CPU-seconds that a workload's file takes, the best of three, in a process of its own."""
     program = (
-        "import sys, time; from batdispatch.inputs.workloads.reader import read_in_columns as read\n"
+        "import sys, time; from batdispatch.inputs.workloads.workload_file import WorkloadFile\n"
         "now = time.process_time\n"
-        "def once():\n    began = now(); read(sys.argv[1]); return now() - began\n"
+        "def once():\n    began = now(); WorkloadFile(sys.argv[1]).columns(); return now() - began\n"
         "print(min(once() for _ in range(3)))"
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)

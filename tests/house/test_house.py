@@ -20,6 +20,7 @@ PACKAGE = Path("schedulers/batdispatch")
 NO_IO = "What decides has no files, sockets, clocks, processes or chance of its own"
 ONE_WAY = "Imports run one way"
 NO_CIRCLE = "No circle of files or folders"
+ONE_ENGINE = "Compiled kernels are one engine behind the choice of engines"
 
 DISPATCHER = Path("dispatchers/backfilling/bad.py")
 
@@ -104,6 +105,7 @@ def test_the_house_is_in_order(house: Path) -> None:
             "The textbook's policies share no code",
             "textbook.bad",
         ),
+        (Path("runs/bad.py"), "import batdispatch.engines.compiled.masks", ONE_ENGINE, "batdispatch.runs.bad"),
         (Path("shed/bad.py"), "", ONE_WAY, "shed"),
     ],
 )

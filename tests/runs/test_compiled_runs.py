@@ -18,8 +18,9 @@ from click.testing import CliRunner
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.queues import with_queues
+from batdispatch.inputs.workloads import workload_file
 from batdispatch.results.audit.run import Auditor
-from batdispatch.runs import compiling, run
+from batdispatch.runs import engines
 from batdispatch.runs.run import InputFiles, RunSpec, execute
 
 ROOT = Path(__file__).parents[2]
@@ -135,12 +136,13 @@ def test_without_numba_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_compiled_run_reads_no_object_per_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "read_workload", None)
+    monkeypatch.setattr(workload_file.WorkloadFile, "workload", None)
     files = InputFiles()
     for dispatcher in ("fcfs", "easy"):
         execute(spec(dispatcher=dispatcher), tmp_path / dispatcher, files=files)
         # And reads the jobs once.
-        monkeypatch.setattr(run, "read_in_columns", None)
+        monkeypatch.setattr(workload_file, "read_contents", None)
+        monkeypatch.setattr(workload_file, "columns_of", None)
 
 
 def test_runs_in_a_kernel_and_in_python_share_what_was_read(tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_a_kernel_that_stops_leaves_the_run_to_python(tmp_path: Path, monkeypatc
     given = {"workload": str(workload), "platform": str(platform), "dispatcher": "conservative"}
     with pytest.raises(InputError, match="too short for a job by less than the tolerance"):
         execute(spec(**given), tmp_path / "always")
-    monkeypatch.setattr(compiling, "FEW", 1)
+    monkeypatch.setattr(engines, "FEW", 1)
     result = execute(spec(**given, compiled="auto"), tmp_path / "auto")
     assert "too short" in result["engine"]["not_compiled"]
     assert len((tmp_path / "auto" / "jobs.csv").read_text().splitlines()) == 4

@@ -180,10 +180,10 @@ def test_a_worker_reads_the_workload_once(tmp_path: Path) -> None:
 
 def test_what_a_run_registers_is_not_there_for_the_next() -> None:
     files = InputFiles()
-    one = files.workload(spec("easy"))
+    one = files.workload(spec("easy")).workload()
     one.profiles["made_by_a_run"] = {"type": "delay", "delay": 1.0}
     one.jobs.pop()
-    other = files.workload(spec("fcfs"))
+    other = files.workload(spec("fcfs")).workload()
     assert "made_by_a_run" not in other.profiles
     assert len(other.jobs) == len(one.jobs) + 1
     assert other.jobs[0] is one.jobs[0]

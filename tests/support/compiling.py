@@ -17,7 +17,7 @@ from batdispatch.engines.compiled import applies, engine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.columns import PlainWorkload, plain
+from batdispatch.inputs.workloads.columns import JobColumns, columns_of
 from simulating import Task
 
 #: Columns of schedule.csv that say what simulated, and how long that took.
@@ -70,14 +70,14 @@ def in_python(machine: Machine, workload: Workload, dispatcher: str, options: Ma
 def compiled(machine: Machine, workload: Workload, dispatcher: str, options: Mapping[str, Any]) -> Came:
     """Simulate in a kernel."""
     chosen = create(dispatcher, options)
-    jobs = plain(workload)
-    assert isinstance(jobs, PlainWorkload)
+    jobs = columns_of(workload)
+    assert isinstance(jobs, JobColumns)
     assert applies.why_never(chosen, machine) is None
-    assert applies.why_not(chosen, jobs.jobs) is None
+    assert applies.why_not(chosen, jobs) is None
     assert isinstance(chosen, QueueDispatcher)
     with tempfile.TemporaryDirectory() as name:
-        told = engine.run(machine, jobs, chosen, Outputs(Path(name), len(machine.hosts)))
-        return _came(Path(name), told.messages, told.rejections, chosen.report())
+        outcome = engine.run(machine, jobs, chosen, Outputs(Path(name), len(machine.hosts)))
+        return _came(Path(name), outcome.messages, outcome.rejections, outcome.report)
 
 
 def _came(folder: Path, messages: int, rejections: list[tuple[str, str]], report: dict[str, Any]) -> Came:

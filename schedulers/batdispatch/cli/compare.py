@@ -35,8 +35,8 @@ from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock
-    from batdispatch.runs.compiling import UseCompiled
-    from batdispatch.runs.simgrid import UseSimGrid
+    from batdispatch.engines.simulation import UseSimGrid
+    from batdispatch.runs.engines import UseCompiled
 
 
 @click.command(cls=Command)

@@ -14,10 +14,10 @@ from batdispatch.cli.outputs import checked_folder
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock
+    from batdispatch.engines.simulation import UseSimGrid
     from batdispatch.engines.timing import PlatformTimer
     from batdispatch.inputs.platforms import Platform
     from batdispatch.inputs.workloads import Workload
-    from batdispatch.runs.simgrid import UseSimGrid
 
 
 @click.command(cls=Command)

@@ -13,7 +13,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.machine import Machine
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.reader import read_in_columns
+from batdispatch.inputs.workloads.columns import NotPlain
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.results.runs import Run
 
 Found = TypeVar("Found")
@@ -64,15 +65,15 @@ class Sites:
         if facts.path in self._workloads:
             workload = self.workload(run)
             return {} if workload is None else {job.id: job.user for job in workload.jobs if job.user}
-        found = _read(read_in_columns, facts.path)
-        if found is None or found.digest != facts.sha256:
+        file = _read(_read_in_columns, facts.path)
+        if file is None or file.digest != facts.sha256:
             return {}
-        if isinstance(found, Workload):
-            self._workloads[facts.path] = found
+        jobs = file.columns()
+        if isinstance(jobs, NotPlain):
+            self._workloads[facts.path] = file.workload()
             return self.users(run)
-        names = found.jobs.users
-        places = found.jobs.user.tolist()
-        return {job: names[place] for job, place in zip(found.jobs.ids, places, strict=True) if names[place]}
+        places = jobs.user.tolist()
+        return {job: jobs.users[place] for job, place in zip(jobs.ids, places, strict=True) if jobs.users[place]}
 
     def read_whole(self, run: Run) -> bool:
         """Whether the workload of a run has been read with an object per job."""
@@ -111,6 +112,12 @@ def _platform(path: str, master: str | None) -> Platform | None:
         return read_platform(Path(path), master=master) if Path(path).is_file() else None
     except (InputError, OSError):
         return None
+
+
+def _read_in_columns(path: Path) -> WorkloadFile:
+    file = WorkloadFile(path)
+    file.columns()
+    return file
 
 
 def _read(read: Callable[[Path], Found], path: str) -> Found | None:

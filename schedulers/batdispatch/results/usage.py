@@ -18,8 +18,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hostsets import Intervals
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
-from batdispatch.inputs.workloads.columns import JobColumns
-from batdispatch.results.columns import RunColumns, Texts
+from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage
 
 #: Largest units.csv read, in bytes.
@@ -62,18 +61,6 @@ def job_facts(columns: RunColumns, jobs: Iterable[Job], lineage: Lineage | None 
         asking = [found[root] if job is None else job for job, root in zip(found, lineage.root.tolist(), strict=True)]
     users = np.array([job.user if job is not None else "" for job in asking], dtype=object)
     return JobFacts(found, asking, users)
-
-
-def users_of(columns: RunColumns, jobs: JobColumns) -> Texts:
-    """Return the user of each row's job, object [row], empty text when unknown.
-
-    Args:
-        columns: of a run whose jobs are all of the workload.
-        jobs: of the workload.
-    """
-    known = dict(zip(jobs.ids, jobs.user.tolist(), strict=True))
-    names = np.array(jobs.users, dtype=object)
-    return names[np.array([known[name] for name in columns.job_id.tolist()], dtype=np.int64)]
 
 
 def read_units(path: Path, columns: RunColumns, intervals: Intervals) -> NDArray[np.int64]:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -33,8 +33,8 @@ from batdispatch.core.messages import Message, Reply
 from batdispatch.core.session import Session
 from batdispatch.engines.ended import quoted
 from batdispatch.engines.outputs import UNITS_HEADER
+from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_whole
-from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.platforms.simgrid_form import readable
 from batdispatch.inputs.workloads import Workload, write_workload
 from batdispatch.links.batsim_program import Found, find_batsim
@@ -42,6 +42,7 @@ from batdispatch.links.informed import Informed
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.serve import serve
 from batdispatch.links.watched_process import WatchedProcess
+from batdispatch.runs.embedded import outcome_of, session_of
 
 #: Seconds that Batsim may take for its output files after the last reply.
 ENDING = 120.0
@@ -52,30 +53,17 @@ _PACKED = (".xz", ".gz")
 _SIMGRID: dict[int, str] = {4: "3.32", 5: "4.1"}
 
 
-class Ran(NamedTuple):
-    """A finished run: which Batsim, with which command, and how many messages it sent."""
-
-    version: str
-    command: str
-    messages: int
-
-
 def run_in_batsim(
     major: Literal[4, 5],
-    session: Session,
-    platform: Platform,
-    workload: Workload,
+    task: Task,
     out: Path,
     *,
-    events: Sequence[e.Event] = (),
-    events_file: str | None = None,
-    record: bool = True,
-    program: str | None = None,
-    shell: str | None = None,
-    timeout: float = 600.0,
-    progress: Callable[[int, int], None] | None = None,
-    notice: Callable[[str], None] = lambda text: None,
-) -> Ran:
+    events_file: str | None,
+    program: str | None,
+    shell: str | None,
+    progress: Callable[[int, int], None] | None,
+    notice: Callable[[str], None],
+) -> Outcome:
     """Simulate a workload in a real Batsim, which is started here, and put its outputs into the folder `out`.
 
     The dispatcher is told the platform's machine, with its topology and speeds, after it was compared with the machine
@@ -83,16 +71,12 @@ def run_in_batsim(
 
     Args:
         major: Batsim's version.
-        session: a fresh one, of the dispatcher.
-        platform: read for this version of Batsim.
-        workload: of either version; it is converted if need be.
+        task: what to simulate, with a platform that was read for this version of Batsim; the workload is converted if
+            need be.
         out: an existing folder.
-        events: the external events, and
-        events_file: the file that they were read from, in Batsim 4's form.
-        record: whether decisions.jsonl is written.
+        events_file: the file that external events were read from, in Batsim 4's form.
         program: Batsim's; None: what is found on PATH.
         shell: of Nix, as ``FLAKE#SHELL``, in which Batsim runs; None: no shell.
-        timeout: seconds without a message after which Batsim counts as hung.
         progress: called with (jobs ended so far, jobs in all).
         notice: called with a sentence for each known fault of this Batsim that touches jobs of the workload.
 
@@ -101,6 +85,7 @@ def run_in_batsim(
         ImpossibleDecision: the dispatcher decided something impossible.
         SimulationError: Batsim crashed, hung, or wrote no outputs.
     """
+    session, platform, workload = session_of(task), task.platform, task.workload.workload()
     batsim = find_batsim(major, program, shell)
     if platform.master is None:
         raise InputError(
@@ -112,10 +97,10 @@ def run_in_batsim(
     wire = protocol(str(major))
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out, prefix=".batsim-")))
-        inputs = _arguments(major, session, platform, workload, scratch, events, events_file)
+        inputs = _arguments(major, task, workload, scratch, events_file)
         prefix = f"{scratch.resolve()}/out" if major == 4 else f"{scratch.resolve()}/"
         process = stack.enter_context(WatchedProcess([*batsim.command, *inputs, "-q", "-e", prefix], "Batsim"))
-        recorder = stack.enter_context(Recorder(out / "decisions.jsonl", wire)) if record else None
+        recorder = stack.enter_context(Recorder(out / "decisions.jsonl", wire)) if task.record else None
 
         def start(endpoint: str) -> None:
             process.command += ["-s", endpoint] if major == 4 else ["-s", endpoint, ""]
@@ -130,7 +115,7 @@ def run_in_batsim(
             "tcp://127.0.0.1:*",
             wire,
             features=features_for(registers_jobs=session.dispatcher.registers_jobs),
-            timeout=timeout,
+            timeout=task.timeout,
             recorder=recorder,
             on_ready=start,
             watch=process.watch,
@@ -138,19 +123,15 @@ def run_in_batsim(
         process.finish(ENDING)
         _collect(scratch, out, batsim, process)
         followed.write_units(out)
-        return Ran(batsim.version, shlex.join(process.command), served.messages)
+    about = {"name": f"batsim{major}", "version": batsim.version, "command": shlex.join(process.command)}
+    return outcome_of(session, about, served.messages)
 
 
 def _arguments(
-    major: Literal[4, 5],
-    session: Session,
-    platform: Platform,
-    workload: Workload,
-    scratch: Path,
-    events: Sequence[e.Event],
-    events_file: str | None,
+    major: Literal[4, 5], task: Task, workload: Workload, scratch: Path, events_file: str | None
 ) -> list[str]:
     """Return Batsim's arguments for the inputs, written anew where Batsim could not read them as they are."""
+    platform, dispatcher = task.platform, task.dispatcher
     arguments = platform.batsim_arguments()
     arguments[arguments.index("-p") + 1] = str(readable(platform.path, scratch, _SIMGRID[major]))
     path = workload.path
@@ -163,9 +144,8 @@ def _arguments(
         arguments += ["--events", events_file, "--forward-unknown-events"]
     elif events_file is not None:
         file = scratch / "events.txt"
-        file.write_bytes(b"".join(map(_generic, events)))
+        file.write_bytes(b"".join(map(_generic, task.events)))
         arguments += ["--external-events", str(file)]
-    dispatcher = session.dispatcher
     if dispatcher.registers_jobs and major == 4:
         arguments += ["--enable-dynamic-jobs", "--acknowledge-dynamic-jobs", "--enable-profile-reuse"]
     if not platform.machine.exclusive and major == 4:

@@ -8,36 +8,26 @@ import resource
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
 from batdispatch import __version__
-from batdispatch.batsim import protocol
 from batdispatch.core.dispatcher import Dispatcher, find
 from batdispatch.core.errors import InputError
 from batdispatch.core.events import Event
-from batdispatch.core.messages import Peer
 from batdispatch.core.options import did_you_mean, parse_named, split_list
-from batdispatch.core.session import DecisionTime, Session
-from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.ended import Rows
+from batdispatch.core.session import DecisionTime
 from batdispatch.engines.external import read_external_events
-from batdispatch.engines.outputs import Outputs
-from batdispatch.engines.records import Clock, EngineOptions
-from batdispatch.engines.timing import PlatformTimer
+from batdispatch.engines.records import Clock
+from batdispatch.engines.simulation import DecisionClock, Outcome, Task, UseSimGrid
 from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, settling
 from batdispatch.inputs.platforms import Platform, read_platform
-from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.columns import NotPlain, PlainWorkload, plain
-from batdispatch.inputs.workloads.reader import read_in_columns
-from batdispatch.links.foreign import Foreign, ForeignPeer, create_any, is_foreign
-from batdispatch.links.recorder import RecordedPeer, Recorder
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
+from batdispatch.links.foreign import create_any, is_foreign
 from batdispatch.results.columns import columns_of
 from batdispatch.results.decisions import PLANS, TIMES, write_decision_times
 from batdispatch.results.jobs_file import read_columns
@@ -48,19 +38,12 @@ from batdispatch.results.network.table import FILE as NETWORK
 from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
-from batdispatch.results.usage import users_of
-from batdispatch.runs.compiling import UseCompiled, least_jobs, why_never_compiled, why_workload_not_compiled
+from batdispatch.runs.engines import Progress, Simulation, UseCompiled
 from batdispatch.runs.isolation import isolated
 from batdispatch.runs.keeping import digest_of, is_whole, made_from, others_code
-from batdispatch.runs.simgrid import UseSimGrid, needs_simgrid
 
-#: Called with (jobs ended so far, jobs in all).
-Progress = Callable[[int, int], None]
 #: What simulates: this package, or a real Batsim that is started.
 Engine = Literal["embedded", "batsim4", "batsim5"]
-#: Clocks that decisions can be timed by.
-DecisionClock = Literal["wall", "cpu"]
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,8 +106,7 @@ class InputFiles:
 
     def __init__(self) -> None:
         self._platform: tuple[tuple[object, ...], Platform] | None = None
-        self._workload: tuple[str, Workload] | None = None
-        self._plain: tuple[str, PlainWorkload] | None = None
+        self._workload: tuple[str, WorkloadFile] | None = None
 
     def platform(self, spec: RunSpec) -> Platform:
         """Return the platform of a run.
@@ -138,45 +120,15 @@ class InputFiles:
             self._platform = key, read_platform(Path(spec.platform), master=spec.master_host, batsim=batsim)
         return self._platform[1]
 
-    def workload(self, spec: RunSpec) -> Workload:
-        """Return the workload of a run, with a list and a table of its own: a simulation adds what is registered.
+    def workload(self, spec: RunSpec) -> WorkloadFile:
+        """Return the file of a run's workload.
 
         Raises:
-            InputError: as `read_workload`.
+            InputError: as `read_workload`, about all but the jobs.
         """
-        read = self._objects(spec)
-        if read is None:
-            read = read_workload(Path(spec.workload))
-            if self._plain is not None and self._plain[0] == spec.workload and self._plain[1].digest != read.digest:
-                raise InputError("has changed since the run began", source=spec.workload)
-            self._workload = spec.workload, read
-        return msgspec.structs.replace(read, jobs=list(read.jobs), profiles=dict(read.profiles))
-
-    def in_columns(self, spec: RunSpec, least: int) -> PlainWorkload | Workload:
-        """Return the workload of a run with its jobs as columns if that can be, and if it has at least so many jobs.
-
-        Raises:
-            InputError: as `read_workload`.
-        """
-        if self._plain is not None and self._plain[0] == spec.workload and len(self._plain[1].jobs) >= least:
-            return self._plain[1]
-        # What is no file, such as a pipe, can be read once: it must be read whole.
-        if self._objects(spec) is not None or not Path(spec.workload).is_file():
-            workload = self.workload(spec)
-            found = plain(workload) if len(workload.jobs) >= least else NotPlain("too few jobs")
-            if isinstance(found, NotPlain):
-                return workload
-        else:
-            read = read_in_columns(Path(spec.workload), least=least)
-            if isinstance(read, Workload):
-                self._workload = spec.workload, read
-                return self.workload(spec)
-            found = read
-        self._plain = spec.workload, found
-        return found
-
-    def _objects(self, spec: RunSpec) -> Workload | None:
-        return self._workload[1] if self._workload is not None and self._workload[0] == spec.workload else None
+        if self._workload is None or self._workload[0] != spec.workload:
+            self._workload = spec.workload, WorkloadFile(spec.workload)
+        return self._workload[1]
 
 
 def execute(
@@ -199,18 +151,14 @@ def execute(
         ImpossibleDecision, SimulationError: the run failed; nothing is written but its recording.
     """
     inputs = _Inputs(spec, InputFiles() if files is None else files)
-    embedded = spec.engine == "embedded"
-    in_simgrid = embedded and _needs_simgrid(inputs)
-    if spec.compiled == "always" and inputs.not_compiled is not None:
-        raise InputError(inputs.not_compiled, source="option --compiled always")
     with Claim(out) as claim:
         # The recording of an earlier failure would pass for one of this run.
         (out / PARTIAL_RECORDING).unlink(missing_ok=True)
         try:
-            if not embedded:
+            if spec.engine != "embedded":
                 result = _serve_batsim(inputs, claim.place, progress, notice)
-            elif not in_simgrid:
-                result = _embed(inputs, claim.place, progress)
+            elif not inputs.simulation.in_simgrid:
+                result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
                 task = {"spec": msgspec.to_builtins(spec), "out": str(claim.place)}
                 result = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
@@ -261,7 +209,8 @@ def execute_with_simgrid(spec: dict[str, Any], out: str, progress: Progress) -> 
     from batdispatch.engines.simgrid_timer import SimGridTimer
 
     inputs = _Inputs(msgspec.convert(spec, RunSpec), InputFiles())
-    return _simulate(inputs, Path(out), progress, SimGridTimer(inputs.platform))
+    outcome = inputs.simulation.simulate(Path(out), progress, SimGridTimer(inputs.platform))
+    return _finish(inputs, outcome, Path(out))
 
 
 class _Inputs:
@@ -270,139 +219,32 @@ class _Inputs:
     def __init__(self, spec: RunSpec, files: InputFiles) -> None:
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.spec = spec
-        self._files = files
         self.dispatcher = build(spec)
         self.platform = files.platform(spec)
-        self.events: list[Event] = []
+        events: list[Event] = []
         if spec.external_events is not None:
-            self.events = read_external_events(Path(spec.external_events), len(self.platform.machine.hosts))
-        #: With an object per job only if something needs them.
-        self.read: PlainWorkload | Workload
-        #: Why no kernel simulates, or None.
-        self.not_compiled = self._why_never_compiled()
-        if self.not_compiled is None:
-            self.read = files.in_columns(spec, least_jobs(spec.compiled))
-            self.not_compiled = why_workload_not_compiled(self.dispatcher, self.read, spec.compiled)
-        if self.not_compiled is not None:
-            self.read = files.workload(spec)
-        self.made_from = made_from(
-            spec,
-            platform=self.platform.digest,
-            workload=self.read.digest,
-            events=digest_of(spec.external_events),
-        )
-
-    def _why_never_compiled(self) -> str | None:
-        spec = self.spec
-        if spec.engine != "embedded":
-            return f"it is for the embedded engine, not for {spec.engine}"
-        return why_never_compiled(
+            events = read_external_events(Path(spec.external_events), len(self.platform.machine.hosts))
+        self.workload = files.workload(spec)
+        self.task = Task(
             self.dispatcher,
             self.platform,
-            self.events,
-            use=spec.compiled,
-            recorded=spec.record,
+            self.workload,
+            events,
+            record=spec.record,
             clock=spec.clock,
             simgrid=spec.simgrid,
             decision_time=spec.decision_time,
             decision_clock=spec.decision_clock,
+            timeout=spec.timeout,
         )
-
-    @property
-    def workload(self) -> Workload:
-        """The workload with an object per job.
-
-        Raises:
-            InputError: it is read again, and has changed.
-        """
-        if isinstance(self.read, PlainWorkload):
-            self.read = self._files.workload(self.spec)
-        return self.read
-
-
-def _needs_simgrid(inputs: _Inputs) -> bool:
-    # Jobs that columns hold do nothing that depends on the platform.
-    if isinstance(inputs.read, PlainWorkload):
-        return False
-    return needs_simgrid(inputs.platform, inputs.read, inputs.spec.simgrid, inputs.spec.clock)
-
-
-def _embed(inputs: _Inputs, out: Path, progress: Progress | None) -> dict[str, Any]:
-    """Simulate a run in a kernel if there is one, else in the engine in Python."""
-    spec, dispatcher, workload = inputs.spec, inputs.dispatcher, inputs.read
-    if inputs.not_compiled is not None:
-        return _simulate(inputs, out, progress, None, not_compiled=inputs.not_compiled)
-    from batdispatch.engines.compiled import engine
-    from batdispatch.engines.compiled.simulate import NotCompiled
-
-    assert isinstance(dispatcher, QueueDispatcher)
-    assert isinstance(workload, PlainWorkload)
-    loaded = time.perf_counter()
-    outputs = Outputs(out, len(inputs.platform.machine.hosts))
-    try:
-        told = engine.run(
-            inputs.platform.machine,
-            workload,
-            dispatcher,
-            outputs,
-            None if progress is None else (lambda done: progress(done, len(workload.jobs))),
+        self.simulation = Simulation(self.task, spec.compiled, None if spec.engine == "embedded" else spec.engine)
+        self.made_from = made_from(
+            spec,
+            platform=self.platform.digest,
+            workload=self.workload.digest,
+            events=digest_of(spec.external_events),
         )
-    except NotCompiled as reason:
-        if spec.compiled == "always":
-            raise InputError(str(reason), source="option --compiled always") from None
-        return _simulate(inputs, out, progress, None, not_compiled=str(reason))
-    about = {"name": "embedded", "version": __version__, "simgrid": None, "compiled": engine.VERSION}
-    ended = _Ended(dispatcher.report(), [], [], told.rejections, parents={})
-    return _finish(inputs, ended, out, outputs.rows(), engine=about, messages=told.messages, loaded=loaded)
-
-
-def _simulate(
-    inputs: _Inputs,
-    out: Path,
-    progress: Progress | None,
-    timer: PlatformTimer | None,
-    *,
-    not_compiled: str = "SimGrid times the run",
-) -> dict[str, Any]:
-    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
-    clock = CLOCKS[spec.decision_clock]
-    loaded = time.perf_counter()
-    with ExitStack() as stack:
-        decider: Session | ForeignPeer
-        if isinstance(dispatcher, Foreign):
-            decider = stack.enter_context(ForeignPeer(dispatcher, timeout=spec.timeout, clock=clock))
-        else:
-            decider = Session(dispatcher, decision_time=spec.decision_time, clock=clock)
-        outputs = Outputs(out, len(platform.machine.hosts))
-        stack.callback(outputs.discard)
-        engine = EmbeddedEngine(
-            platform.machine,
-            workload,
-            outputs,
-            options=EngineOptions(dynamic_jobs=dispatcher.registers_jobs, split_simultaneous=spec.clock == "apart"),
-            external_events=inputs.events,
-            progress=None if progress is None else (lambda done: progress(done, len(workload.jobs))),
-            timer=timer,
-            delays=timer.delay if timer is not None and spec.clock == "batsim" else None,
-        )
-        peer: Peer = decider
-        if spec.record:
-            peer = RecordedPeer(decider, stack.enter_context(Recorder(out / RECORDING)), protocol("4"))
-        try:
-            engine.run(peer)
-        except InputError as problem:
-            # A dispatcher knows the job of which it cannot read a field, and not the file that has the job.
-            if problem.place.startswith("job ") and not problem.source:
-                raise problem.found_in(str(spec.workload)) from None
-            raise
-    about = {
-        "name": "embedded",
-        "version": __version__,
-        "simgrid": None if timer is None else timer.version,
-        "compiled": None,
-        "not_compiled": not_compiled,
-    }
-    return _finish(inputs, _ended(decider), out, outputs.rows(), engine=about, messages=engine.messages, loaded=loaded)
+        self.loaded = time.perf_counter()
 
 
 def _serve_batsim(
@@ -414,76 +256,31 @@ def _serve_batsim(
     if spec.simgrid != "auto" or spec.clock != "together":
         option = "--simgrid" if spec.simgrid != "auto" else "--clock"
         raise InputError(f"is for the embedded engine, not for {spec.engine}", source=f"option {option}")
-    session = Session(inputs.dispatcher, decision_time=spec.decision_time, clock=CLOCKS[spec.decision_clock])
-    loaded = time.perf_counter()
-    ran = run_in_batsim(
+    outcome = run_in_batsim(
         5 if spec.engine == "batsim5" else 4,
-        session,
-        inputs.platform,
-        inputs.workload,
+        inputs.task,
         out,
-        events=inputs.events,
         events_file=spec.external_events,
-        record=spec.record,
         program=spec.batsim,
         shell=spec.nix,
-        timeout=spec.timeout,
         progress=progress,
         notice=notice,
     )
-    about = {"name": spec.engine, "version": ran.version, "command": ran.command}
-    return _finish(inputs, _ended(session), out, None, engine=about, messages=ran.messages, loaded=loaded)
+    return _finish(inputs, outcome, out)
 
 
-class _Ended(NamedTuple):
-    """What is left of a simulation beside its files."""
-
-    #: What the dispatcher reported.
-    report: dict[str, Any]
-    #: Simulated time, s, and seconds of each decision that was timed.
-    decision_times: list[float]
-    decision_seconds: list[float]
-    #: (job id, reason) of every rejected job.
-    rejections: list[tuple[str, str]]
-    #: Id of each job that continues another one -> id of that one.
-    parents: Mapping[str, str]
-
-
-def _ended(decider: Session | ForeignPeer) -> _Ended:
-    if isinstance(decider, ForeignPeer):
-        times, seconds = decider.decision_times, decider.decision_seconds
-        return _Ended({}, times, seconds, decider.rejections, parents={})
-    ledger = decider.ledger
-    return _Ended(
-        report=decider.report,
-        decision_times=decider.decision_times,
-        decision_seconds=decider.decision_seconds,
-        rejections=[] if ledger is None else ledger.rejections,
-        parents={} if ledger is None else ledger.parents,
-    )
-
-
-def _finish(
-    inputs: _Inputs,
-    ended: _Ended,
-    out: Path,
-    rows: Rows | None,
-    *,
-    engine: dict[str, Any],
-    messages: int,
-    loaded: float,
-) -> dict[str, Any]:
+def _finish(inputs: _Inputs, ended: Outcome, out: Path) -> dict[str, Any]:
     """Compute the metrics of a simulation that has ended, and write and return result.json.
 
     The metrics are those of jobs.csv: of its rows, which the engine knows, or else of the file.
     """
-    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.read
+    spec, dispatcher, platform, workload = inputs.spec, inputs.dispatcher, inputs.platform, inputs.workload
     simulated = time.perf_counter()
     result = {
         "batdispatch": __version__,
         "python": python_platform.python_version(),
         "options": options_of(dispatcher),
-        "engine": engine,
+        "engine": ended.engine,
         **stated_by(spec),
         "platform": {
             "path": spec.platform,
@@ -492,7 +289,7 @@ def _finish(
             "master": platform.master,
             "resources": total_resources(platform.machine),
         },
-        "workload": {"path": spec.workload, "sha256": workload.digest, "jobs": len(workload.jobs)},
+        "workload": {"path": spec.workload, "sha256": workload.digest, "jobs": workload.count},
         "decisions": decision_statistics(ended.decision_seconds),
         "fallbacks": int(ended.report.get("fallbacks", 0)),
         "dynamic_jobs": dispatcher.registers_jobs,
@@ -500,22 +297,19 @@ def _finish(
         "report": ended.report,
     }
     write_lineage(ended.parents, out / LINEAGE, dispatcher.resumed())
-    columns = read_columns(out / "jobs.csv") if rows is None else columns_of(rows)
-    # Of jobs that ask for nothing but whole hosts, metrics want the user alone.
-    known: dict[str, Any] = (
-        {"users": users_of(columns, workload.jobs)} if isinstance(workload, PlainWorkload) else {"jobs": workload.jobs}
-    )
-    figures = figures_of(columns, result, machine=platform.machine, folder=out, **known)
+    columns = read_columns(out / "jobs.csv") if ended.rows is None else columns_of(ended.rows)
+    jobs = workload.workload().jobs if ended.users is None else None
+    figures = figures_of(columns, result, machine=platform.machine, folder=out, jobs=jobs, users=ended.users)
     result["metrics"] = figures.metrics
     write_table(figures.network, columns, out / NETWORK)
     if "failed_attempts" in dispatcher.report():
         lineage = read_lineage(out / LINEAGE, columns)
         result["attempts"] = attempt_metrics(columns, platform.machine.size, lineage)
     result["performance"] = {
-        "load_seconds": loaded - inputs.began,
-        "simulation_seconds": simulated - loaded,
+        "load_seconds": inputs.loaded - inputs.began,
+        "simulation_seconds": simulated - inputs.loaded,
         "cpu_seconds": time.process_time() - inputs.cpu_began,
-        "messages": messages,
+        "messages": ended.messages,
         "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     write_lines(out / PLANS, dispatcher.notes())

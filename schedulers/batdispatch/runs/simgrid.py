@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from batdispatch.core.errors import InputError
 from batdispatch.core.profiles import leaves
 from batdispatch.engines.activities import PLATFORM_TYPES
 from batdispatch.engines.records import Clock
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
+from batdispatch.engines.simulation import UseSimGrid
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
-
-#: ``auto``: if a job's run time depends on the platform; ``always``: also for what dispatchers add, such as I/O jobs.
-UseSimGrid = Literal["auto", "always"]
 
 
 def platform_profile(workload: Workload) -> str | None:

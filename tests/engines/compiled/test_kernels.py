@@ -13,7 +13,7 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from batdispatch.core.machine import Host, Machine
-from batdispatch.engines.compiled.simulate import NotCompiled
+from batdispatch.engines.simulation import Refusal
 from compiling import compiled, in_python, workload_of
 from simulating import Task
 from strategies import exclusive_machines
@@ -79,7 +79,7 @@ def same(machine: Machine, tasks: list[Task], dispatcher: str, options: dict[str
     expected = in_python(machine, workload, dispatcher, options)
     try:
         found = compiled(machine, workload, dispatcher, options)
-    except NotCompiled:
+    except Refusal:
         # Places that are too short by less than the tolerance: only where seconds are broken.
         assert any(
             value % 1 for task in tasks for value in (task.submission, task.runtime, task.walltime) if value < math.inf

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.workloads import Workload, blocks, read_workload, reader
-from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, PlainWorkload, columns_of
-from batdispatch.inputs.workloads.reader import read_in_columns
+from batdispatch.inputs.workloads import blocks, read_workload, reader
+from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, columns_of
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 
 PROFILES: dict[str, Any] = {
     "d1": {"type": "delay", "delay": 1.5},
@@ -45,6 +45,10 @@ def written(folder: Path, listed: list[dict[str, Any]]) -> Path:
     return path
 
 
+def in_columns(path: Path) -> JobColumns | NotPlain:
+    return WorkloadFile(path).columns()
+
+
 def facts(columns: JobColumns) -> list[Any]:
     """All that columns say, job by job."""
     names = [columns.profiles[each] for each in columns.profile]
@@ -58,17 +62,21 @@ def test_columns_say_what_the_jobs_say(listed: list[tuple[int, dict[str, Any]]],
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "BLOCK", block)
         path = written(Path(name), [{"id": str(number), **fields} for number, fields in listed])
-        plain, ordinary = read_in_columns(path), read_workload(path)
-    assert isinstance(plain, PlainWorkload)
-    for field in ("path", "name", "digest", "nb_res", "batsim", "profiles", "about"):
-        assert getattr(plain, field) == getattr(ordinary, field)
+        file, ordinary = WorkloadFile(path), read_workload(path)
+        plain = file.columns()
+        # For the first of the two, the file is read again.
+        for again in (file, WorkloadFile(path)):
+            for field in ("path", "name", "digest", "nb_res", "batsim", "profiles", "about"):
+                assert getattr(again.workload(), field) == getattr(ordinary, field)
+            assert [job.id for job in again.workload().jobs] == [job.id for job in ordinary.jobs]
+    assert isinstance(plain, JobColumns)
     delays = {name: (float(each.get("delay", 0)), each.get("ret", 0)) for name, each in PROFILES.items()}
     expected = [
         (job.id, job.profile, job.user, job.submission, job.units, job.walltime, *delays[job.profile])
         for job in ordinary.jobs
     ]
-    assert facts(plain.jobs) == expected
-    assert len(plain.jobs) == len(ordinary.jobs)
+    assert facts(plain) == expected
+    assert len(plain) == file.count == len(ordinary.jobs)
     derived = columns_of(ordinary)
     assert isinstance(derived, JobColumns)
     assert facts(derived) == expected
@@ -94,10 +102,9 @@ def test_a_job_that_columns_cannot_hold_makes_a_usual_workload(
     monkeypatch.setattr(reader, "BLOCK", 3)
     listed = [{"id": str(number), **JOB} for number in range(7)]
     listed.insert(place, {"id": "x", **JOB, **unusual})
-    found = read_in_columns(written(tmp_path, listed))
-    assert isinstance(found, Workload)
-    assert [job.id for job in found.jobs] == [job.id for job in read_workload(found.path).jobs]
-    assert columns_of(found) == NotPlain(reason)
+    file = WorkloadFile(written(tmp_path, listed))
+    assert file.columns() == NotPlain(reason)
+    assert [job.id for job in file.workload().jobs] == [job.id for job in read_workload(file.path).jobs]
 
 
 WRONG: list[dict[str, Any]] = [
@@ -141,7 +148,7 @@ def test_a_wrong_job_is_refused_in_the_same_words_wherever_it_stands(
             read_workload(path)
     for block in (3, 4096):
         monkeypatch.setattr(reader, "BLOCK", block)
-        for read in (read_workload, read_in_columns):
+        for read in (read_workload, in_columns):
             with pytest.raises(InputError) as refused:
                 read(path)
             assert str(refused.value) == str(careful.value)
@@ -150,17 +157,17 @@ def test_a_wrong_job_is_refused_in_the_same_words_wherever_it_stands(
 def test_a_field_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, [{"id": "1", **JOB, "group": 1}])
     path.write_text(path.read_text().replace('"group": 1', '"group": 1, "group": 2'))
-    for read in (read_workload, read_in_columns):
+    for read in (read_workload, in_columns):
         with pytest.raises(InputError, match="job number 1: 'group' is there twice"):
             read(path)
 
 
 def test_runtimes_are_those_of_the_jobs_profiles(tmp_path: Path) -> None:
-    found = read_in_columns(written(tmp_path, [{"id": "1", **JOB}, {"id": "0", **JOB, "profile": "d9"}]))
-    assert isinstance(found, PlainWorkload)
-    assert found.jobs.ids == ["0", "1"]
-    assert found.jobs.runtime.tolist() == [9.0, 1.5]
-    assert found.jobs.runtime.dtype == np.float64
+    found = in_columns(written(tmp_path, [{"id": "1", **JOB}, {"id": "0", **JOB, "profile": "d9"}]))
+    assert isinstance(found, JobColumns)
+    assert found.ids == ["0", "1"]
+    assert found.runtime.tolist() == [9.0, 1.5]
+    assert found.runtime.dtype == np.float64
 
 
 def test_jobs_whose_objects_are_alike_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,24 +176,24 @@ def test_jobs_whose_objects_are_alike_are_read_together(tmp_path: Path, monkeypa
     one_by_one = reader.read_block
     monkeypatch.setattr(reader, "read_block", lambda items, *rest: slow.append(len(items)) or one_by_one(items, *rest))
     alike = [{"id": str(number), **JOB, "group": 1, "user": number % 3} for number in range(9)]
-    found = read_in_columns(written(tmp_path, alike))
-    assert isinstance(found, PlainWorkload)
+    found = in_columns(written(tmp_path, alike))
+    assert isinstance(found, JobColumns)
     assert not slow
-    assert [found.jobs.users[user] for user in found.jobs.user] == ["0", "1", "2"] * 3
+    assert [found.users[user] for user in found.user] == ["0", "1", "2"] * 3
     # The fields of one job, in another order; then one field that is another.
-    read_in_columns(written(tmp_path, [*alike, dict(reversed(alike[0].items())) | {"id": "x"}]))
+    in_columns(written(tmp_path, [*alike, dict(reversed(alike[0].items())) | {"id": "x"}]))
     assert not slow
     other = {("team" if name == "group" else name): value for name, value in alike[0].items()} | {"id": "x"}
-    found = read_in_columns(written(tmp_path, [*alike, other]))
+    found = in_columns(written(tmp_path, [*alike, other]))
     assert slow == [10]
-    assert len(found.jobs) == 10
+    assert len(found) == 10
 
 
 def test_a_field_twice_in_one_job_does_not_stand_for_one_that_another_lacks(tmp_path: Path) -> None:
     """One job has it once, one twice, one not at all: three in three."""
     path = written(tmp_path, [{"id": "1", **JOB, "group": 1}, {"id": "2", **JOB, "group": 2}, {"id": "3", **JOB}])
     path.write_text(path.read_text().replace('"group": 2', '"group": 2, "group": 2'))
-    for read in (read_workload, read_in_columns):
+    for read in (read_workload, in_columns):
         with pytest.raises(InputError, match="job number 2: 'group' is there twice"):
             read(path)
 
@@ -200,9 +207,9 @@ def test_what_all_jobs_say_or_lack_is_noticed(tmp_path: Path, name: str, value: 
     path = written(tmp_path, listed if name != "parent" else [{"id": "0", **JOB}, *listed])
     if value is None:
         with pytest.raises(InputError, match="job '1': 'res' is missing"):
-            read_in_columns(path)
+            in_columns(path)
     else:
-        assert isinstance(read_in_columns(path), Workload)
+        assert isinstance(in_columns(path), NotPlain)
 
 
 def test_no_more_kinds_of_objects_are_prepared_for_than_is_worth_it(
@@ -215,9 +222,9 @@ def test_no_more_kinds_of_objects_are_prepared_for_than_is_worth_it(
     monkeypatch.setattr(reader, "BLOCKS", 1)
     listed = [{"id": str(number), **JOB, f"own{number % 30}": 0} for number in range(60)]
     wide = {f"f{number}": 0 for number in range(blocks.MAX_FIELDS)}
-    assert len(read_in_columns(written(tmp_path, [{"id": "w", **JOB, **wide}])).jobs) == 1
+    assert isinstance(in_columns(written(tmp_path, [{"id": "w", **JOB, **wide}])), JobColumns)
     assert not made
-    assert len(read_in_columns(written(tmp_path, listed)).jobs) == 60
+    assert len(in_columns(written(tmp_path, listed))) == 60
     assert len(made) == blocks.MAX_KINDS
 
 
@@ -225,9 +232,9 @@ def test_no_more_kinds_of_objects_are_prepared_for_than_is_worth_it(
 def test_objects_of_many_kinds_and_many_fields_are_read(tmp_path: Path, count: int) -> None:
     wide = {f"f{number}": number for number in range(count)}
     listed = [{"id": str(number), **JOB, **wide, f"own{number}": 0} for number in range(5)]
-    found = read_in_columns(written(tmp_path, listed))
-    assert isinstance(found, PlainWorkload)
-    assert len(found.jobs) == 5
+    found = in_columns(written(tmp_path, listed))
+    assert isinstance(found, JobColumns)
+    assert len(found) == 5
 
 
 @pytest.mark.parametrize(
@@ -260,7 +267,7 @@ def test_a_wrong_delay_is_refused_in_the_same_words_among_delays(
         patch.setattr(reader, "_are_mere_delays", lambda *arguments: False)
         with pytest.raises(InputError) as careful:
             read_workload(path)
-    for read in (read_workload, read_in_columns):
+    for read in (read_workload, in_columns):
         with pytest.raises(InputError) as refused:
             read(path)
         assert str(refused.value) == str(careful.value)

@@ -13,7 +13,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.profiles import MAX_NESTING, check_profile
 from batdispatch.inputs import files
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.inputs.workloads.reader import read_in_columns
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
 
 JOB: dict[str, Any] = {"id": "a", "subtime": 0, "res": 1, "walltime": 10, "profile": "d"}
 DELAY: dict[str, Any] = {"type": "delay", "delay": 5}
@@ -195,7 +195,7 @@ def test_one_readable_error(name: str, tmp_path: Path) -> None:
     assert part in text
     assert len(text) < 700 + len(str(path))
     with pytest.raises(InputError) as again:
-        read_in_columns(path)
+        WorkloadFile(path).columns()
     assert str(again.value) == text
 
 

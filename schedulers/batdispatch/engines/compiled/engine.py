@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
 
 import numba
+import numpy as np
 
 from batdispatch import __version__
 from batdispatch.core.capacity import space_of
@@ -14,59 +15,52 @@ from batdispatch.core.impossible import why_never
 from batdispatch.core.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.columns import jobs_of, runs_of
-from batdispatch.engines.compiled.simulate import simulate
-from batdispatch.engines.compiled.state import ENDED, KINDS, REJECTED
+from batdispatch.engines.compiled.simulate import schedule_of
+from batdispatch.engines.compiled.state import ENDED, KINDS, REJECTED, STARTS
 from batdispatch.engines.compiled.writing import write
 from batdispatch.engines.outputs import Outputs
-from batdispatch.inputs.workloads.columns import JobColumns, PlainWorkload
+from batdispatch.engines.simulation import Outcome, Task
+from batdispatch.inputs.workloads.columns import JobColumns
 
 #: What compiles.
 VERSION = f"Numba {numba.__version__}"
 
 
-class Told(NamedTuple):
-    """What a session would know at the end.
-
-    Attributes:
-        messages: number of messages that the engine would have exchanged.
-        rejections: (job id, reason) of every rejected job.
-    """
-
-    messages: int
-    rejections: list[tuple[str, str]]
+def simulate(task: Task, out: Path, progress: Callable[[int], None] | None = None) -> Outcome:
+    """Simulate a task for which `reasons.why_not` knows no reason; see `Engine`."""
+    machine, dispatcher, jobs = task.platform.machine, task.dispatcher, task.workload.columns()
+    assert isinstance(dispatcher, QueueDispatcher)
+    assert isinstance(jobs, JobColumns)
+    return run(machine, jobs, dispatcher, Outputs(out, len(machine.hosts)), progress)
 
 
 def run(
     machine: Machine,
-    workload: PlainWorkload,
+    said: JobColumns,
     dispatcher: QueueDispatcher,
     outputs: Outputs,
     progress: Callable[[int], None] | None = None,
-) -> Told:
-    """Simulate a workload that may be compiled, and write the output files; on any failure none appears.
+) -> Outcome:
+    """Simulate jobs that may be compiled, and write the output files; on any failure none appears.
 
     The dispatcher learns how good its predictions were, for its report.
 
     Args:
         machine: the hosts.
-        workload: the jobs.
+        said: the jobs of the workload.
         dispatcher: as `applies.why_not` was asked about it.
         outputs: the files.
         progress: called with the number of jobs that have ended.
+
+    Raises:
+        Refusal: the kernel cannot go on.
     """
     began = time.perf_counter()
     try:
-        jobs = jobs_of(workload.jobs, dispatcher)
-        schedule = simulate(jobs, runs_of(machine), dispatcher, progress)
-        write(
-            outputs,
-            workload.jobs,
-            machine,
-            jobs,
-            schedule,
-            version=f"batdispatch {__version__} embedded, {VERSION}",
-            seconds=time.perf_counter() - began,
-        )
+        jobs = jobs_of(said, dispatcher)
+        schedule = schedule_of(jobs, runs_of(machine), dispatcher, progress)
+        version = f"batdispatch {__version__} embedded, {VERSION}"
+        write(outputs, said, machine, jobs, schedule, version=version, seconds=time.perf_counter() - began)
     except BaseException:
         outputs.discard()
         raise
@@ -74,8 +68,15 @@ def run(
     ended = who[kinds == ENDED]
     dispatcher.predictions.ended_at(jobs.expected[ended].tolist(), (schedule.end - schedule.start)[ended].tolist())
     if progress is not None:
-        progress(len(workload.jobs))
-    return Told(schedule.messages, _rejections(machine, workload.jobs, who[kinds == REJECTED].tolist()))
+        progress(len(said))
+    return Outcome(
+        engine={"name": "embedded", "version": __version__, "simgrid": None, "compiled": VERSION},
+        messages=schedule.messages,
+        rows=outputs.rows(),
+        report=dispatcher.report(),
+        rejections=_rejections(machine, said, who[kinds == REJECTED].tolist()),
+        users=np.array(said.users, dtype=object)[said.user[who[kinds != STARTS]]],
+    )
 
 
 def _rejections(machine: Machine, jobs: JobColumns, ranks: list[int]) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.errors import BatdispatchError
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
@@ -31,13 +30,10 @@ from batdispatch.engines.compiled.state import (
     begin,
     with_room,
 )
+from batdispatch.engines.simulation import Refusal
 
 #: Moments that a kernel simulates before it tells how far it is, and lets itself be interrupted.
 SLICE = 50_000
-
-
-class NotCompiled(BatdispatchError):
-    """A simulation came to a point that its kernel does not know; the dispatcher in Python does."""
 
 
 class Schedule(NamedTuple):
@@ -58,13 +54,13 @@ class Schedule(NamedTuple):
     messages: int
 
 
-def simulate(
+def schedule_of(
     jobs: Jobs,
     runs: NDArray[np.int64],
     dispatcher: QueueDispatcher,
     progress: Callable[[int], None] | None = None,
 ) -> Schedule:
-    """Simulate to the end.
+    """Simulate to the end, and return what became of the jobs.
 
     Args:
         jobs: the jobs.
@@ -73,7 +69,7 @@ def simulate(
         progress: called with the number of jobs that are over.
 
     Raises:
-        NotCompiled: the kernel cannot go on.
+        Refusal: the kernel cannot go on.
     """
     simulation = (
         _Planning(jobs, runs, dispatcher) if isinstance(dispatcher, Conservative) else _Queueing(jobs, runs, dispatcher)
@@ -85,7 +81,7 @@ def simulate(
         if answer == FULL:
             simulation.grow()
         elif answer == conservative.STOPPED:
-            raise NotCompiled(
+            raise Refusal(
                 "a place in the plan is too short for a job by less than the tolerance for late ends, which kernels do "
                 "not settle"
             )

@@ -1,10 +1,9 @@
-"""The jobs of a workload as numpy columns: for a simulation that needs no object per job."""
+"""The jobs of a workload as numpy columns: for what needs no object per job."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -64,19 +63,6 @@ class JobColumns(msgspec.Struct, kw_only=True, eq=False, frozen=True):
         )
 
 
-class PlainWorkload(msgspec.Struct, kw_only=True, eq=False, frozen=True):
-    """A workload whose jobs are `JobColumns`; the other fields are those of `Workload`."""
-
-    path: Path
-    name: str
-    digest: str = ""
-    nb_res: int | None = None
-    batsim: Literal[4, 5] = 4
-    jobs: JobColumns
-    profiles: dict[str, dict[str, Any]]
-    about: dict[str, Any] = {}
-
-
 class NotPlain(NamedTuple):
     """A workload whose jobs `JobColumns` cannot hold."""
 
@@ -119,21 +105,4 @@ def columns_of(workload: Workload) -> JobColumns | NotPlain:
         code=code,
         user=np.array([users[job.user] for job in jobs], dtype=np.int32),
         users=list(users),
-    )
-
-
-def plain(workload: Workload) -> PlainWorkload | NotPlain:
-    """Return a workload with its jobs as columns, or why they cannot be."""
-    jobs = columns_of(workload)
-    if isinstance(jobs, NotPlain):
-        return jobs
-    return PlainWorkload(
-        path=workload.path,
-        name=workload.name,
-        digest=workload.digest,
-        nb_res=workload.nb_res,
-        batsim=workload.batsim,
-        jobs=jobs,
-        profiles=workload.profiles,
-        about=workload.about,
     )

@@ -23,7 +23,7 @@ from batdispatch.core.jobfields import plain_request, read_fields, read_moment, 
 from batdispatch.core.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.workloads.blocks import BLOCK, AlikeReader, Block, Columns, read_block
-from batdispatch.inputs.workloads.columns import JobColumns, NotPlain, PlainWorkload, delays_of, plain
+from batdispatch.inputs.workloads.columns import JobColumns, delays_of
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.names import MAX_NAME, are_names, check_name
 
@@ -67,44 +67,12 @@ def read_workload_into(
     Raises:
         InputError: as for `read_workload`.
     """
-    opened = _open(Path(path))
-    jobs = collect(opened.reader().read(opened.items, progress))
-    return opened.workload([]), jobs
+    contents = read_contents(Path(path))
+    jobs = collect(contents.reader().read(contents.items, progress))
+    return contents.workload([]), jobs
 
 
-def read_in_columns(path: str | Path, *, least: int = 0) -> PlainWorkload | Workload:
-    """Read a workload without an object per job where all jobs are plain; otherwise as `read_workload` does.
-
-    What is refused, and in which words, does not differ. 297,000 jobs took 0.55 CPU-seconds where `read_workload` took
-    1.0 s. Where a `Workload` of at least `least` jobs is returned, `columns.columns_of` says why.
-
-    Args:
-        path: the file.
-        least: fewer jobs than this are read as `read_workload` does.
-
-    Raises:
-        InputError: as `read_workload`.
-    """
-    opened = _open(Path(path))
-    few = len(opened.items) < least
-    jobs = None if few else opened.reader().columns(opened.items)
-    if jobs is None:
-        workload = opened.workload(list(opened.reader().read(opened.items, None)))
-        found = NotPlain("") if few else plain(workload)
-        return workload if isinstance(found, NotPlain) else found
-    return PlainWorkload(
-        path=opened.path,
-        name=stem(opened.path),
-        digest=opened.digest,
-        nb_res=opened.nb_res,
-        batsim=opened.batsim,
-        jobs=jobs,
-        profiles=opened.profiles,
-        about=opened.about,
-    )
-
-
-class _Opened(msgspec.Struct, kw_only=True):
+class Contents(msgspec.Struct, kw_only=True):
     """A workload's file, of which all but the jobs has been read."""
 
     path: Path
@@ -118,8 +86,9 @@ class _Opened(msgspec.Struct, kw_only=True):
     sizes: Mapping[str, frozenset[int]]
     about: dict[str, Any]
 
-    def reader(self) -> _JobReader:
-        return _JobReader(str(self.path), self.profiles, self.sizes, self.batsim == 5)
+    def reader(self) -> JobReader:
+        """Return a reader of the jobs, for one reading."""
+        return JobReader(str(self.path), self.profiles, self.sizes, self.batsim == 5)
 
     def workload(self, jobs: list[Job]) -> Workload:
         """Return the workload of these jobs, which are put into order."""
@@ -137,7 +106,7 @@ class _Opened(msgspec.Struct, kw_only=True):
         return workload
 
 
-def _open(path: Path) -> _Opened:
+def read_contents(path: Path) -> Contents:
     """Read all of a workload but its jobs.
 
     Raises:
@@ -170,7 +139,7 @@ def _open(path: Path) -> _Opened:
         for name, raw in top.items()
         if name not in ("nb_res", "jobs", "profiles")
     }
-    return _Opened(
+    return Contents(
         path=path,
         digest=digest,
         nb_res=nb_res,
@@ -326,7 +295,7 @@ def _read_uses(jobs: msgspec.Raw) -> list[tuple[str, int]]:
     return [(use.profile, use.res) for use in listed if isinstance(use.profile, str) and type(use.res) is int]
 
 
-class _JobReader:
+class JobReader:
     """Turns job objects into jobs or columns, once; strings and requests that repeat are kept once.
 
     Usual jobs are read block by block. A block in which any job is unusual, or wrong, is read job by job.

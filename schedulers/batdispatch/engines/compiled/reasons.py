@@ -1,0 +1,48 @@
+"""Why kernels cannot simulate a task, asked without loading what a task that is refused does not need."""
+
+from __future__ import annotations
+
+from batdispatch.engines.simulation import Task
+from batdispatch.inputs.workloads.columns import NotPlain
+
+
+def why_not(task: Task, few: int) -> str | None:
+    """Return why kernels do not simulate a task, or None. A reason is a sentence without its full stop.
+
+    Args:
+        task: what is to be simulated.
+        few: fewer jobs than this are left to Python.
+
+    Raises:
+        InputError: something is wrong in the workload.
+    """
+    return _of_settings(task) or _of_inputs(task, few)
+
+
+def _of_settings(task: Task) -> str | None:
+    if task.record:
+        return "the exchange is recorded, and a kernel exchanges no messages (--no-record)"
+    if task.clock != "together":
+        return f"kernels hear at once of all that happens at one moment, not as --clock {task.clock} has it"
+    if task.simgrid == "always":
+        return "SimGrid times the run"
+    if task.decision_time != 0.0:
+        return "decisions take simulated time"
+    if task.decision_clock != "wall":
+        return "decisions are to be timed by CPU time, and those of a kernel cannot be timed one by one"
+    if task.events:
+        return "there are external events"
+    return None
+
+
+def _of_inputs(task: Task, few: int) -> str | None:
+    # It knows dispatchers that a run which is recorded may not need.
+    from batdispatch.engines.compiled import applies
+
+    reason = applies.why_never(task.dispatcher, task.platform.machine)
+    if reason is not None:
+        return reason
+    if task.workload.count < few:
+        return f"fewer than {few} jobs are simulated sooner than a kernel is loaded (--compiled always)"
+    jobs = task.workload.columns()
+    return jobs.reason if isinstance(jobs, NotPlain) else applies.why_not(task.dispatcher, jobs)

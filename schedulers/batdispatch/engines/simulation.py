@@ -1,0 +1,82 @@
+"""What an engine is asked, and what it answers: the seam between a run and whatever simulates it in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.errors import BatdispatchError
+from batdispatch.core.events import Event
+from batdispatch.core.session import DecisionTime
+from batdispatch.engines.ended import Rows
+from batdispatch.engines.records import Clock
+from batdispatch.inputs.platforms import Platform
+from batdispatch.inputs.workloads.workload_file import WorkloadFile
+
+#: ``auto``: if a job's run time depends on the platform; ``always``: also for what dispatchers add, such as I/O jobs.
+UseSimGrid = Literal["auto", "always"]
+#: What decisions can be timed by: the wall clock, or CPU time of the process.
+DecisionClock = Literal["wall", "cpu"]
+
+
+class Task(NamedTuple):
+    """A simulation that is to be made."""
+
+    dispatcher: Dispatcher
+    platform: Platform
+    workload: WorkloadFile
+    #: External ones.
+    events: Sequence[Event]
+    #: Whether decisions.jsonl is written.
+    record: bool
+    #: When the dispatcher hears of what happens.
+    clock: Clock
+    simgrid: UseSimGrid
+    #: Simulated seconds of each decision; None: as long as it really took.
+    decision_time: DecisionTime
+    decision_clock: DecisionClock
+    #: Seconds without a message after which a scheduler of another program counts as hung.
+    timeout: float
+
+
+class Outcome(NamedTuple):
+    """What is left of a simulation beside its files."""
+
+    #: What result.json says of the engine.
+    engine: dict[str, Any]
+    #: Number of messages that were exchanged, or would have been.
+    messages: int
+    #: Rows of jobs.csv; None: that file says them.
+    rows: Rows | None
+    #: What the dispatcher reported.
+    report: dict[str, Any]
+    #: (job id, reason) of every rejected job.
+    rejections: list[tuple[str, str]]
+    #: Simulated time, s, and seconds of each decision that was timed.
+    decision_times: list[float] = []
+    decision_seconds: list[float] = []
+    #: Id of each job that continues another one -> id of that one.
+    parents: Mapping[str, str] = {}
+    #: User of each row's job, object [row], where metrics need nothing else of the jobs; None: they need the jobs.
+    users: NDArray[np.object_] | None = None
+
+
+class Refusal(BatdispatchError):
+    """A simulation came to a point that its engine does not know; the embedded engine in Python does."""
+
+
+class Engine(Protocol):
+    """Simulates a task into a folder; on any failure it leaves no file there but a recording."""
+
+    def simulate(self, task: Task, out: Path, progress: Callable[[int], None] | None) -> Outcome:
+        """Simulate, and call `progress` with the number of jobs that have ended.
+
+        Raises:
+            Refusal: this engine cannot go on.
+            ImpossibleDecision, SimulationError: the simulation failed.
+        """

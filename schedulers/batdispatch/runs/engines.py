@@ -1,0 +1,84 @@
+"""The engines of this package, and which of them simulates a run; nothing else knows that some are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from batdispatch.core.errors import InputError
+from batdispatch.engines.simulation import Engine, Outcome, Refusal, Task
+from batdispatch.engines.timing import PlatformTimer
+from batdispatch.runs import embedded
+from batdispatch.runs.simgrid import needs_simgrid
+
+#: Called with (jobs ended so far, jobs in all).
+Progress = Callable[[int, int], None]
+#: ``auto``: where it can be; ``always``: what cannot be is refused; ``never``.
+UseCompiled = Literal["auto", "always", "never"]
+#: Fewer jobs than this are simulated in Python before a kernel is loaded.
+FEW = 5000
+
+
+class Simulation:
+    """A task and the engine that is to simulate it.
+
+    Attributes:
+        in_simgrid: whether SimGrid times it, for which it needs a process of its own.
+    """
+
+    def __init__(self, task: Task, use: UseCompiled, batsim: str | None = None) -> None:
+        """Choose the engine, and let the jobs be read in the form that it takes.
+
+        Args:
+            task: what is to be simulated.
+            use: when a compiled engine simulates.
+            batsim: the Batsim that simulates instead, or None.
+
+        Raises:
+            InputError: something is wrong in the workload, SimGrid is needed and not installed, or only a compiled
+                engine may simulate, and cannot.
+        """
+        self._task, self._use = task, use
+        self.in_simgrid = False
+        self._engine: Engine = embedded
+        #: Why no compiled engine simulates, or None.
+        self._reason = _why_not_compiled(task, use, batsim)
+        if self._reason is None:
+            from batdispatch.engines.compiled import engine
+
+            self._engine = engine
+            return
+        workload = task.workload.workload()
+        if batsim is None:
+            self.in_simgrid = needs_simgrid(task.platform, workload, task.simgrid, task.clock)
+        self._leave_to_python(self._reason)
+
+    def _leave_to_python(self, reason: str) -> None:
+        if self._use == "always":
+            raise InputError(reason, source="option --compiled always")
+        self._engine, self._reason = embedded, reason
+
+    def simulate(self, out: Path, progress: Progress | None, timer: PlatformTimer | None = None) -> Outcome:
+        """Simulate into a folder, with SimGrid's timer if it needs that; raises as `Engine.simulate`."""
+        count = self._task.workload.count
+        tell = None if progress is None else (lambda done: progress(done, count))
+        if self._engine is not embedded:
+            try:
+                return self._engine.simulate(self._task, out, tell)
+            except Refusal as refusal:
+                self._leave_to_python(str(refusal))
+        outcome = embedded.simulate(self._task, out, tell, timer)
+        reason = self._reason if timer is None else "SimGrid times the run"
+        return outcome._replace(engine=outcome.engine | {"compiled": None, "not_compiled": reason})
+
+
+def _why_not_compiled(task: Task, use: UseCompiled, batsim: str | None) -> str | None:
+    """Return why no compiled engine simulates, or None. A reason is a sentence without its full stop."""
+    if batsim is not None:
+        return f"it is for the embedded engine, not for {batsim}"
+    if use == "never":
+        return "it was not to be (--compiled never)"
+    from batdispatch.engines.compiled import reasons
+
+    return reasons.why_not(task, FEW if use == "auto" else 0)
