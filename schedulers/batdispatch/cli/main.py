@@ -81,16 +81,23 @@ COMPLETING = "_BATDISPATCH_COMPLETE"
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM, with the clean-up of an interrupt."""
+    """A signal that ends the program, its only argument, with the clean-up of an interrupt."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    raise _Terminated
+    raise _Terminated(number)
+
+
+def _terminate_when_told() -> None:
+    signal.signal(signal.SIGTERM, _terminate)
+    # What runs under nohup goes on when its terminal closes.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _terminate)
 
 
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
-    signal.signal(signal.SIGTERM, _terminate)
+    _terminate_when_told()
     if COMPLETING in os.environ:
         from click.shell_completion import add_completion_class
 
@@ -104,9 +111,9 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.Abort as stop:
-        terminated = isinstance(stop.__cause__, _Terminated)
-        click.echo(f"batdispatch: {'terminated' if terminated else 'interrupted'}", err=True)
-        sys.exit(128 + (signal.SIGTERM if terminated else signal.SIGINT))
+        stopped_by = stop.__cause__.args[0] if isinstance(stop.__cause__, _Terminated) else signal.SIGINT
+        click.echo(f"batdispatch: {'interrupted' if stopped_by == signal.SIGINT else 'terminated'}", err=True)
+        sys.exit(128 + stopped_by)
     except click.ClickException as problem:
         problem.show()
         sys.exit(2)
