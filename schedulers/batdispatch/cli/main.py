@@ -11,9 +11,8 @@ import click
 
 from batdispatch import __version__
 from batdispatch.cli.groups import LazyGroup
-from batdispatch.core import extras
-from batdispatch.core.blame import DEBUG, blame
-from batdispatch.core.errors import BatdispatchError, InputError
+from batdispatch.core.blame import DEBUG, blame, user_error
+from batdispatch.core.errors import InputError, readable
 
 #: Heading -> subcommand, its module, and a sentence about it.
 _HEADINGS = {
@@ -115,23 +114,14 @@ def main() -> None:
         click.echo(f"batdispatch: {'interrupted' if stopped_by == signal.SIGINT else 'terminated'}", err=True)
         sys.exit(128 + stopped_by)
     except click.ClickException as problem:
+        problem.message = readable(problem.message)
         problem.show()
         sys.exit(2)
-    except InputError as problem:
-        click.echo(f"batdispatch: error: {problem}", err=True)
-        sys.exit(2)
-    except BatdispatchError as problem:
-        click.echo(f"batdispatch: error: {problem}", err=True)
-        sys.exit(1)
-    except OSError as problem:
-        name = f"{problem.filename}: " if problem.filename else ""
-        click.echo(f"batdispatch: error: {name}{problem.strerror or problem}", err=True)
-        sys.exit(2)
     except Exception as problem:
-        said = extras.explained(problem) if isinstance(problem, ImportError) else None
-        if said is not None:
-            click.echo(f"batdispatch: error: {said}", err=True)
-            sys.exit(2)
+        error = user_error(problem)
+        if error is not None:
+            click.echo(f"batdispatch: error: {error}", err=True)
+            sys.exit(2 if isinstance(error, InputError) else 1)
         # A bug of ours: a message that fits into a report of it, and the traceback for whoever looks for it.
         hint = "" if os.environ.get(DEBUG) else f"; with {DEBUG}=1 in the environment it says where from"
         click.echo(f"batdispatch: error: this is a bug: {blame(problem)}{hint}", err=True)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import os
 import re
 import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 #: Links followed before a circle of them is assumed, as Linux does.
 _MOST_LINKS = 40
@@ -36,7 +37,7 @@ class Whole:
         stream: where to write.
     """
 
-    def __init__(self, path: Path, *, buffering: int = -1) -> None:
+    def __init__(self, path: Path, *, buffering: int = io.DEFAULT_BUFFER_SIZE) -> None:
         """Open the file under its partial name.
 
         Raises:
@@ -52,7 +53,8 @@ class Whole:
             _remove_orphans(self.path)
             self.partial, handle = _open_partial(self.path)
             self._lock = os.dup(handle)
-        self.stream: BinaryIO = open(handle, "wb", buffering=buffering)  # noqa: PTH123, SIM115 - lives as long as this
+        raw = _NamedFile(handle, "wb", self.path)
+        self.stream: BinaryIO = io.BufferedWriter(raw, buffering)
 
     def finish(self) -> None:
         """Close the file and give it its name, in place of one that had it before.
@@ -65,8 +67,10 @@ class Whole:
 
     def keep_partial(self) -> None:
         """Close the file and call it ``NAME.partial``, in place of an earlier one of that name."""
-        self.stream.close()
-        self._rename(self.path.with_name(f"{self.path.name}.partial"))
+        try:
+            self.stream.close()
+        finally:
+            self._rename(self.path.with_name(f"{self.path.name}.partial"))
 
     def discard(self) -> None:
         """Close the file and remove it; what had its name before stays."""
@@ -87,6 +91,21 @@ class Whole:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
+
+
+class _NamedFile(io.FileIO):
+    """A file whose errors say which file it is, as those of opening it do."""
+
+    def __init__(self, handle: int, mode: str, path: Path) -> None:
+        super().__init__(handle, mode)
+        self._path = path
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as problem:
+            problem.filename = str(self._path)
+            raise
 
 
 def _followed(path: Path) -> Path:
