@@ -42,3 +42,21 @@ def perfetto(folders: tuple[Path, ...], output: Path) -> None:
         raise InputError(f"{output.name!r}, expected a name that ends in .json or .json.gz", source="option --output")
     write_perfetto(read_runs(find_runs(folders)), output)
     answer(str(output))
+
+
+@command.command()
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@output_option("FILE.csv", "Write the table into this file.")
+def spreadsheet(run: Path, output: Path) -> None:
+    """Write a run's jobs.csv so that a spreadsheet takes no text for a formula.
+
+    Ids of jobs come from logs, and may begin with =, +, - or @. Such texts get an apostrophe in front; numbers stay.
+
+    \b
+    Example:
+      batdispatch export spreadsheet demo-results/easy -o easy.csv
+    """
+    from batdispatch.results.spreadsheet import write_spreadsheet
+
+    write_spreadsheet(run, output)
+    answer(str(output))
