@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -114,8 +115,9 @@ def main() -> None:
         click.echo(f"batdispatch: {'interrupted' if stopped_by == signal.SIGINT else 'terminated'}", err=True)
         sys.exit(128 + stopped_by)
     except click.ClickException as problem:
-        problem.message = readable(problem.message)
-        problem.show()
+        said = io.StringIO()
+        problem.show(file=said)
+        click.echo(readable(said.getvalue()), err=True, nl=False)
         sys.exit(2)
     except Exception as problem:
         error = user_error(problem)
