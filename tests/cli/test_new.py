@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.cli.new import KINDS
+from batdispatch.core.errors import InputError
+from batdispatch.inputs import files
 
 MAIN = "from batdispatch.cli.main import main; main()"
 
@@ -116,3 +118,29 @@ def test_a_wrong_argument_writes_nothing(
     assert done.exit_code != 0
     assert part in done.output + str(done.exception)
     assert [str(path) for path in Path().rglob("*")] == ["there"]
+
+
+def test_a_name_that_no_file_can_have_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="NAME: has 300 letters, expected at most 100"):
+        CliRunner().invoke(cli, ["new", "dispatcher", "x" * 300], catch_exceptions=False)
+    assert list(tmp_path.iterdir()) == []
+    written(tmp_path / "longest", "dispatcher", "x" * 100)
+
+
+def test_a_package_that_cannot_be_written_whole_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = files.write_whole
+
+    def fail(path: Path, data: bytes) -> None:
+        if path.name == "py.typed":
+            raise InputError("cannot be written: No space left on device", source=str(path))
+        write(path, data)
+
+    monkeypatch.setattr(files, "write_whole", fail)
+    with pytest.raises(InputError, match="No space left"):
+        CliRunner().invoke(cli, ["new", "dispatcher", "my-own", "-o", str(tmp_path / "mine")], catch_exceptions=False)
+    assert list(tmp_path.iterdir()) == []

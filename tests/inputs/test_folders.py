@@ -1,9 +1,8 @@
-"""Files that appear whole under names of their own, and folders that one process writes into at a time."""
+"""Folders that one process writes into at a time."""
 
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -11,50 +10,12 @@ from pathlib import Path
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs import files
-from batdispatch.inputs.files import Whole, write_whole
+from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import MARK, Claim, check_finished, settling
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_two_writers_of_one_name_do_not_share_a_file(tmp_path: Path) -> None:
-    first, second = Whole(tmp_path / "x"), Whole(tmp_path / "x")
-    first.stream.write(b"first")
-    second.stream.write(b"second")
-    second.finish()
-    assert (tmp_path / "x").read_bytes() == b"second"
-    first.finish()
-    assert (tmp_path / "x").read_bytes() == b"first"
-    assert names(tmp_path) == ["x"]
-
-
-@pytest.mark.parametrize("link", [False, True])
-def test_a_file_or_link_under_the_partial_name_is_not_opened(
-    link: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files.secrets, "token_hex", lambda size: "0" * 2 * size)
-    other = tmp_path / "other"
-    other.write_text("precious")
-    trap = tmp_path / "x.00000000.partial"
-    if link:
-        trap.symlink_to(other)
-    else:
-        trap.write_text("precious")
-    with pytest.raises(InputError, match="x: cannot be written: File exists"):
-        write_whole(tmp_path / "x", b"new")
-    assert other.read_text() == trap.read_text() == "precious"
-
-
-def test_a_file_has_the_usual_permissions(tmp_path: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        write_whole(tmp_path / "x", b"new")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == 0o640
 
 
 def test_what_is_published_takes_the_place_of_what_was_there(tmp_path: Path) -> None:

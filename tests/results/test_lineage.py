@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,14 @@ def test_segments_become_one_row(write_jobs: WriteJobs) -> None:
     assert jobs.success[1]
     begin, end = waits(columns, lineage)
     assert sorted(zip(begin.tolist(), end.tolist(), strict=True)) == [(0, 2), (1, 1), (6, 9)]
+
+
+def test_energy_of_a_job_is_that_of_all_its_segments(write_jobs: WriteJobs) -> None:
+    columns, lineage = lineage_of(record(write_jobs(SEGMENTS), "7~2,w0,7"))
+    energy = {"7~2": 40.0, "b": 3.0, "7": 200.0}
+    told = replace(columns, consumed_energy=np.array([energy[name] for name in columns.job_id]))
+    jobs = logical(told, lineage)
+    assert dict(zip(jobs.job_id.tolist(), jobs.consumed_energy.tolist(), strict=True)) == {"b": 3, "7": 240}
 
 
 def test_without_the_file_nothing_is_joined(write_jobs: WriteJobs) -> None:

@@ -12,9 +12,9 @@ import msgspec
 
 from batdispatch.cli.groups import INPUTS, RESULTS, Choice, Command, option
 from batdispatch.cli.logs import import_with, log_options, refuse_log_options, warn_of_overruns
-from batdispatch.cli.outputs import json_option
+from batdispatch.cli.outputs import json_option, output_option
 from batdispatch.cli.progress import Following
-from batdispatch.cli.telling import quiet_option, show, warn
+from batdispatch.cli.telling import answer, quiet_option, show, warn
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("log", metavar="LOG", type=click.Path())
-@option(
-    "-o",
-    "--output",
-    section=RESULTS,
-    metavar="W.json",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Write the workload into this file.",
-)
+@output_option("W.json", "Write the workload into this file.", section=RESULTS)
 @option(
     "--to",
     "target",
@@ -99,10 +91,10 @@ def command(
     warn_of_overruns(imported)
     if as_json:
         account: dict[str, Any] = {"output": str(output), "sha256": digest, "nb_res": workload.nb_res}
-        click.echo(msgspec.json.format(msgspec.json.encode(account | report.as_dict()), indent=2).decode())
+        answer(msgspec.json.format(msgspec.json.encode(account | report.as_dict()), indent=2).decode())
     else:
         show(report.as_text())
-        click.echo(str(output))
+        answer(str(output))
 
 
 def _translate(path: str, output: Path, version: Literal[4, 5], as_json: bool) -> None:
@@ -121,10 +113,10 @@ def _translate(path: str, output: Path, version: Literal[4, 5], as_json: bool) -
             "jobs": len(workload.jobs),
             "profiles": len(workload.profiles),
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(account), indent=2).decode())
+        answer(msgspec.json.format(msgspec.json.encode(account), indent=2).decode())
         return
     show(f"{len(workload.jobs)} jobs, {len(workload.profiles)} profiles for Batsim {version}")
-    click.echo(str(output))
+    answer(str(output))
 
 
 def _warn(workload: Workload, version: Literal[4, 5]) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from batdispatch.cli.groups import Group, option
+from batdispatch.cli.groups import Group
+from batdispatch.cli.outputs import output_option
+from batdispatch.cli.telling import answer
 
 
 @click.group(cls=Group)
@@ -21,14 +23,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Write the trace into this file, FILE.json or FILE.json.gz.",
-)
+@output_option("FILE", "Write the trace into this file, FILE.json or FILE.json.gz.")
 def perfetto(folders: tuple[Path, ...], output: Path) -> None:
     """Write a trace for Perfetto's viewer: each host a track, each job a slice, the queue a counter.
 
@@ -46,4 +41,22 @@ def perfetto(folders: tuple[Path, ...], output: Path) -> None:
     if not output.name.endswith((".json", ".json.gz")):
         raise InputError(f"{output.name!r}, expected a name that ends in .json or .json.gz", source="option --output")
     write_perfetto(read_runs(find_runs(folders)), output)
-    click.echo(str(output))
+    answer(str(output))
+
+
+@command.command()
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@output_option("FILE.csv", "Write the table into this file.")
+def spreadsheet(run: Path, output: Path) -> None:
+    """Write a run's jobs.csv so that a spreadsheet takes no text for a formula.
+
+    Ids of jobs come from logs, and may begin with =, +, - or @. Such texts get an apostrophe in front; numbers stay.
+
+    \b
+    Example:
+      batdispatch export spreadsheet demo-results/easy -o easy.csv
+    """
+    from batdispatch.results.spreadsheet import write_spreadsheet
+
+    write_spreadsheet(run, output)
+    answer(str(output))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from batdispatch.cli.groups import RESULTS, LazyGroup, option
-from batdispatch.cli.outputs import json_option
-from batdispatch.cli.telling import quiet_option, show
+from batdispatch.cli.outputs import json_option, output_option
+from batdispatch.cli.telling import answer, quiet_option, show
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
@@ -66,15 +66,7 @@ def unseeded_options(command: F) -> F:
     for add in (
         quiet_option,
         json_option("Print what was written as JSON."),
-        option(
-            "-o",
-            "--output",
-            section=RESULTS,
-            metavar="W.json",
-            required=True,
-            type=click.Path(path_type=Path),
-            help="Write the workload into this file.",
-        ),
+        output_option("W.json", "Write the workload into this file.", section=RESULTS),
     ):
         command = add(command)
     return command
@@ -120,13 +112,13 @@ def finish(
         **(found or {}),
     }
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode())
+        answer(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode())
     else:
         shown = "" if load is None else f", offered load {load:.3f}"
         jobs, hosts = _many(len(workload.jobs), "job"), _many(workload.nb_res or 0, "host")
         when = f"in {span / 86400:.2f} days" if span else "all at once"
         show(f"{kind}: {jobs} {when}, {hosts}{shown}")
-        click.echo(str(output))
+        answer(str(output))
 
 
 def _many(count: int, noun: str) -> str:

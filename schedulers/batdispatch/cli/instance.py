@@ -10,6 +10,8 @@ import msgspec
 
 from batdispatch.cli.groups import Group, option
 from batdispatch.cli.inputs import Seconds
+from batdispatch.cli.outputs import output_option
+from batdispatch.cli.telling import answer
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError
 
@@ -28,14 +30,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Write the instances into this file, one line of JSON for each.",
-)
+@output_option("FILE", "Write the instances into this file, one line of JSON for each.")
 @option("--prediction", metavar="NAME", help="Expect run times by this prediction. The default is that of the run.")
 @option("--least", type=click.IntRange(1), default=2, show_default=True, help="Leave out instances of fewer jobs.")
 @option(
@@ -65,8 +60,8 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
     from batdispatch.runs.instances import save_instances
 
     kept, found = save_instances(run, output, prediction=prediction, least=least, window=window, most=most)
-    click.echo(f"{kept} of {found} instances")
-    click.echo(str(output))
+    answer(f"{kept} of {found} instances")
+    answer(str(output))
 
 
 @command.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -11,9 +12,8 @@ import click
 
 from batdispatch import __version__
 from batdispatch.cli.groups import LazyGroup
-from batdispatch.core import extras
-from batdispatch.core.blame import DEBUG, blame
-from batdispatch.core.errors import BatdispatchError, InputError
+from batdispatch.core.blame import DEBUG, blame, user_error
+from batdispatch.core.errors import InputError, readable
 
 #: Heading -> subcommand, its module, and a sentence about it.
 _HEADINGS = {
@@ -81,16 +81,23 @@ COMPLETING = "_BATDISPATCH_COMPLETE"
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM, with the clean-up of an interrupt."""
+    """A signal that ends the program, its only argument, with the clean-up of an interrupt."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    raise _Terminated
+    raise _Terminated(number)
+
+
+def _terminate_when_told() -> None:
+    signal.signal(signal.SIGTERM, _terminate)
+    # What runs under nohup goes on when its terminal closes.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _terminate)
 
 
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
-    signal.signal(signal.SIGTERM, _terminate)
+    _terminate_when_told()
     if COMPLETING in os.environ:
         from click.shell_completion import add_completion_class
 
@@ -104,27 +111,19 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.Abort as stop:
-        terminated = isinstance(stop.__cause__, _Terminated)
-        click.echo(f"batdispatch: {'terminated' if terminated else 'interrupted'}", err=True)
-        sys.exit(128 + (signal.SIGTERM if terminated else signal.SIGINT))
+        stopped_by = stop.__cause__.args[0] if isinstance(stop.__cause__, _Terminated) else signal.SIGINT
+        click.echo(f"batdispatch: {'interrupted' if stopped_by == signal.SIGINT else 'terminated'}", err=True)
+        sys.exit(128 + stopped_by)
     except click.ClickException as problem:
-        problem.show()
-        sys.exit(2)
-    except InputError as problem:
-        click.echo(f"batdispatch: error: {problem}", err=True)
-        sys.exit(2)
-    except BatdispatchError as problem:
-        click.echo(f"batdispatch: error: {problem}", err=True)
-        sys.exit(1)
-    except OSError as problem:
-        name = f"{problem.filename}: " if problem.filename else ""
-        click.echo(f"batdispatch: error: {name}{problem.strerror or problem}", err=True)
+        said = io.StringIO()
+        problem.show(file=said)
+        click.echo(readable(said.getvalue()), err=True, nl=False)
         sys.exit(2)
     except Exception as problem:
-        said = extras.explained(problem) if isinstance(problem, ImportError) else None
-        if said is not None:
-            click.echo(f"batdispatch: error: {said}", err=True)
-            sys.exit(2)
+        error = user_error(problem)
+        if error is not None:
+            click.echo(f"batdispatch: error: {error}", err=True)
+            sys.exit(2 if isinstance(error, InputError) else 1)
         # A bug of ours: a message that fits into a report of it, and the traceback for whoever looks for it.
         hint = "" if os.environ.get(DEBUG) else f"; with {DEBUG}=1 in the environment it says where from"
         click.echo(f"batdispatch: error: this is a bug: {blame(problem)}{hint}", err=True)

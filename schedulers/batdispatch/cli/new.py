@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +38,8 @@ KINDS = {
         "requests", "requests", "A request sequence for batdispatch's stochastic jobs.", "mean-first"
     ),
 }
+#: Longest name: tables show it, and file systems have to take it with what is written around it.
+MAX_NAME = 100
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -101,9 +103,10 @@ def write_package(kind: str, name: str, output: Path | None) -> None:
     import batdispatch
     from batdispatch.core import registry
     from batdispatch.core.errors import InputError
-    from batdispatch.inputs.files import write_whole
 
     what = KINDS[kind]
+    if len(name) > MAX_NAME:
+        raise InputError(f"has {len(name):,} letters, expected at most {MAX_NAME}", source="NAME")
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is no name in lower case with hyphens, such as {what.example}", source="NAME")
     if name in registry.names(f"batdispatch.{what.group}"):
@@ -126,6 +129,7 @@ def write_package(kind: str, name: str, output: Path | None) -> None:
         "option": what.option,
         "project": f"batdispatch-{name}",
     }
+    files = {}
     for source, target in (
         ("pyproject.toml", "pyproject.toml"),
         ("README.md", "README.md"),
@@ -134,8 +138,23 @@ def write_package(kind: str, name: str, output: Path | None) -> None:
         (f"test_{what.option}.py", f"tests/test_{module}.py"),
     ):
         text = (resources.files("batdispatch.cli") / "skeleton" / f"{source}.txt").read_text(encoding="utf-8")
-        path = folder / target
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, Template(text).substitute(values).encode())
+        files[target] = Template(text).substitute(values).encode()
+    _write_folder(folder, files)
     click.echo(f"pip install --editable '{folder}[test]' && pytest {folder}")
     click.echo(str(folder))
+
+
+def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write a new folder that appears whole or not at all: it is made beside its place and renamed."""
+    from tempfile import TemporaryDirectory
+
+    from batdispatch.inputs.files import write_whole
+
+    folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f"{folder.name[:40]}.", suffix=".partial", dir=folder.absolute().parent) as place:
+        whole = Path(place) / "whole"
+        for name, content in files.items():
+            path = whole / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, content)
+        whole.rename(folder)

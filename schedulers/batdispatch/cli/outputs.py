@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from batdispatch.cli.groups import RESULTS, option
+from batdispatch.cli.telling import write_apart
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,6 +26,20 @@ def out_option(default: str, help: str = "Write the results into this folder.") 
         default=Path(default),
         show_default=True,
         help=help,
+    )
+
+
+def output_option(metavar: str, help: str, **more: Any) -> Callable[[F], F]:
+    """Return ``--output``, in short ``-o``: the file that a command writes, which may be the standard output."""
+    return option(
+        "-o",
+        "--output",
+        metavar=metavar,
+        required=True,
+        type=click.Path(path_type=Path),
+        callback=write_apart,
+        help=help,
+        **more,
     )
 
 

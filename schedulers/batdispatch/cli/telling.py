@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
+
 import click
 
 from batdispatch.cli.groups import RESULTS, option
 
 _KEY = "batdispatch.quiet"
+_APART = "batdispatch.apart"
 
 
 def _set_quiet(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -43,7 +48,21 @@ def warn(text: str) -> None:
     note(f"warning: {text}")
 
 
+def write_apart(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
+    """Be the callback of an option that names a file: if this is the standard output, all else goes elsewhere."""
+    # A process without a standard output has no such descriptor.
+    with suppress(OSError):
+        context.meta[_APART] = os.path.samestat(value.stat(), os.fstat(1))
+    return value
+
+
 def show(text: str) -> None:
     """Print a table or an account."""
     if not is_quiet():
-        click.echo(text)
+        answer(text)
+
+
+def answer(text: str) -> None:
+    """Print what was asked for, such as the path of the result: beside a result that is the standard output itself."""
+    context = click.get_current_context(silent=True)
+    click.echo(text, err=context is not None and bool(context.meta.get(_APART)))

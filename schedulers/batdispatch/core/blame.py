@@ -1,4 +1,4 @@
-"""Tells what went wrong in code that somebody else wrote, such as a dispatcher: one message with its file and line."""
+"""Tells people what went wrong: in code of their own, such as a dispatcher, or with the machine that they work on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import os
 import sys
 import traceback
 from pathlib import Path
+
+from batdispatch.core import extras
+from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
 
 #: Environment variable; when set, messages about foreign code end with the traceback.
 DEBUG = "BATDISPATCH_DEBUG"
@@ -28,6 +31,22 @@ def blame(problem: BaseException, file: str | None = None) -> str:
     if os.environ.get(DEBUG):
         return text + "\n" + "".join(traceback.format_exception(problem)).rstrip()
     return text
+
+
+def user_error(problem: BaseException) -> BatdispatchError | None:
+    """Return what a person can mend as the error that says so, or None if nobody but an author of this package can.
+
+    That is: an error that was raised as one, a file or a disk that fails, a library that is not installed, too little
+    memory.
+    """
+    if isinstance(problem, BatdispatchError):
+        return problem
+    if isinstance(problem, OSError):
+        name = "" if problem.filename is None else os.fsdecode(problem.filename)
+        return InputError(problem.strerror or str(problem), source=name)
+    if isinstance(problem, MemoryError):
+        return SimulationError(f"there is too little memory{f': {problem}' if str(problem) else ''}")
+    return extras.explained(problem) if isinstance(problem, ImportError) else None
 
 
 def file_of(cls: type) -> str | None:

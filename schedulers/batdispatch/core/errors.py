@@ -1,8 +1,26 @@
 """What can go wrong, as the people who use the package see it."""
 
+#: Longest line of a message, in characters; of a longer one, so many at its beginning and at its end are shown.
+_MOST, _BEGIN, _END = 2000, 1500, 300
+
+
+def readable(text: str) -> str:
+    """Return a message whose long lines are cut in the middle: what was found may be of any length."""
+    return "\n".join(_cut(line) for line in text.split("\n"))
+
+
+def _cut(line: str) -> str:
+    left_out = len(line) - _BEGIN - _END
+    if len(line) <= _MOST:
+        return line
+    return f"{line[:_BEGIN]} ... ({left_out:,} characters left out) ... {line[-_END:]}"
+
 
 class BatdispatchError(Exception):
     """Base of every error that is reported as one readable message and never as a traceback."""
+
+    def __str__(self) -> str:
+        return readable(super().__str__())
 
 
 class InputError(BatdispatchError):

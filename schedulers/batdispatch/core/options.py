@@ -6,11 +6,15 @@ import difflib
 import math
 import typing
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import msgspec
 
 from batdispatch.core.errors import InputError
+
+#: The deepest that brackets may be nested: parts that hold parts call each other at each decision.
+MAX_DEPTH = 20
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,6 +58,10 @@ def parse_named(text: str, source: str = "") -> tuple[str, dict[str, str]]:
     """
     text = text.strip()
     name, bracket, rest = text.partition("[")
+    depth = max(accumulate((mark == "[") - (mark == "]") for mark in text), default=0)
+    if depth > MAX_DEPTH:
+        message = f"has brackets nested {depth:,} deep, expected at most {MAX_DEPTH}"
+        raise InputError(f"{text[:80]!r} {message}", source=source)
     if not name.strip() or any(mark in name for mark in "],= \t\n") or not _closed(bracket + rest):
         raise InputError(f"found {text[:80]!r}, expected NAME or NAME[key=value,...]", source=source)
     options: dict[str, str] = {}

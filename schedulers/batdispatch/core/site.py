@@ -30,6 +30,7 @@ from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
 from batdispatch.core.hostnames import expand
 from batdispatch.core.job import Job
+from batdispatch.core.jobfields import MAX_MOMENT
 from batdispatch.core.request import Request
 
 PARTITION_PROPERTY = "partition"
@@ -168,8 +169,9 @@ class Site:
         what = f"reservation {window.name!r}"
         if [other.name for other in self.windows].count(window.name) > 1:
             raise InputError(f"{what} is there twice")
-        if not 0 <= window.start < window.end < math.inf:
-            raise InputError(f"{what} lasts from {window.start:g} to {window.end:g} s, expected a start before its end")
+        if not 0 <= window.start < window.end <= MAX_MOMENT:
+            expected = f"expected a start before its end, and an end of at most {MAX_MOMENT:g} s"
+            raise InputError(f"{what} lasts from {window.start:g} to {window.end:g} s, {expected}")
         for name in window.partitions:
             if name not in self.partitions:
                 raise InputError(f"{what} lets in partition {name!r}, which is not there")

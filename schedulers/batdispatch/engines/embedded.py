@@ -26,6 +26,7 @@ from batdispatch import __version__
 from batdispatch.core import events as e
 from batdispatch.core.errors import SimulationError
 from batdispatch.core.job import Job, JobState
+from batdispatch.core.jobfields import MAX_MOMENT
 from batdispatch.core.machine import Machine
 from batdispatch.core.messages import Message, Peer, Reply
 from batdispatch.engines.actors import Carrier, Submitter
@@ -111,7 +112,7 @@ class EmbeddedEngine:
 
         Raises:
             ImpossibleDecision: the peer decided something impossible.
-            SimulationError: jobs wait and nothing is left to happen.
+            SimulationError: jobs wait and nothing is left to happen, or something is to happen after `MAX_MOMENT`.
         """
         began = time.perf_counter()
         world, timer = self._world, self._world.timer
@@ -152,6 +153,8 @@ class EmbeddedEngine:
                 due = self._let_run(timer, due)
             if due == math.inf:
                 raise self._stuck()
+            if due > MAX_MOMENT:
+                raise SimulationError(f"the next event is at {due:g} s; simulated time ends at {MAX_MOMENT:g} s")
             world.now = max(world.now, due)
             self._advance()
         world.told = [e.SimulationEnds(world.now)]

@@ -15,7 +15,7 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.hostsets import Intervals
 from batdispatch.core.job import FINAL_STATES, JobState
 from batdispatch.engines.ended import REJECTED, SUCCESS, Ended, Rows, Times, joined, quoted, times_of, write_rows
-from batdispatch.inputs.files import Whole
+from batdispatch.inputs.whole import Whole
 
 JOBS_HEADER = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"

@@ -9,17 +9,17 @@ import hashlib
 import io
 import lzma
 import os
-import secrets
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, Protocol
 
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.inputs.whole import Whole
 
 #: Longest content accepted line by line, after decompression, in bytes: a year of a large machine is a few per cent of
 #: it.
@@ -30,6 +30,14 @@ MAX_WHOLE = 1 << 28
 MAX_LINE = 1 << 16
 #: Bytes between two reports of progress.
 STEP = 1 << 20
+
+
+class Digest(Protocol):
+    """What hashlib's hashes are."""
+
+    def update(self, data: Any, /) -> None:
+        """Add bytes."""
+
 
 #: Told bytes of the file read so far and its size.
 Progress = Callable[[int, int], None]
@@ -202,51 +210,31 @@ def content_digest(path: Path) -> str:
     return inside.hexdigest()
 
 
-class Whole:
-    """A file that appears whole or not at all: it is called ``NAME.XXXXXXXX.partial`` until `finish` gives it its name.
+class _Digested:
+    """A stream whose bytes are hashed while they are written: what went into a pipe cannot be read again."""
 
-    Two writers of one name never share a file: the partial name is new, and whichever finishes last has the name.
+    def __init__(self, stream: BinaryIO, digest: Digest) -> None:
+        self._stream = stream
+        self._digest = digest
 
-    Attributes:
-        path: the file's name once it is finished.
-        partial: its name until then, unique.
-        stream: where to write.
-    """
+    def write(self, data: Any) -> int:
+        self._digest.update(data)
+        return self._stream.write(data)
 
-    def __init__(self, path: Path, *, buffering: int = -1) -> None:
-        """Open the file under its partial name.
-
-        Raises:
-            OSError: it cannot be opened.
-        """
-        self.path = path
-        self.partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
-        # Neither a file nor a link that somebody put there is ever opened.
-        handle = os.open(self.partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        self.stream: BinaryIO = open(handle, "wb", buffering=buffering)  # noqa: PTH123, SIM115 - lives as long as this
-
-    def finish(self) -> None:
-        """Close the file and give it its name, in place of one that had it before."""
-        self.stream.close()
-        # The one call that is documented as atomic.
-        self.partial.replace(self.path)
-
-    def keep_partial(self) -> None:
-        """Close the file and call it ``NAME.partial``, in place of an earlier one of that name."""
-        self.stream.close()
-        self.partial.replace(self.path.with_name(f"{self.path.name}.partial"))
-
-    def discard(self) -> None:
-        """Close the file and remove it; what had its name before stays."""
-        self.stream.close()
-        self.partial.unlink(missing_ok=True)
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+def replacing(path: str | Path, digest: Digest | None = None) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of `path` when the block ends well, and leaves no trace when it does not.
 
-    Names that end in ``.gz`` or ``.xz`` are compressed, with no time stamp: same content, same bytes.
+    Names that end in ``.gz`` or ``.xz`` are compressed, with no time stamp: same content, same bytes. What is no
+    regular file is written into, see `batdispatch.inputs.whole`.
+
+    Args:
+        path: the file.
+        digest: is told every byte of the file as it is on disk.
 
     Raises:
         InputError: there is no such folder, or `path` is one.
@@ -259,13 +247,10 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     try:
         file = Whole(target)
         try:
-            stream: Any = file.stream
-            if target.suffix == ".gz":
-                stream = gzip.GzipFile(filename="", fileobj=file.stream, mode="wb", mtime=0)
-            elif target.suffix == ".xz":
-                stream = lzma.LZMAFile(file.stream, "wb", preset=1)  # noqa: SIM115 - closed below
+            plain: Any = file.stream if digest is None else _Digested(file.stream, digest)
+            stream = _compressing(plain, target.suffix)
             yield stream
-            if stream is not file.stream:
+            if stream is not plain:
                 stream.close()
             file.finish()
         except BaseException:
@@ -273,6 +258,13 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
             raise
     except OSError as problem:
         raise InputError(f"cannot be written: {problem.strerror or problem}", source=str(path)) from None
+
+
+def _compressing(stream: Any, suffix: str) -> Any:
+    """Return what compresses into a stream as the suffix says, or the stream."""
+    if suffix == ".gz":
+        return gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0)
+    return lzma.LZMAFile(stream, "wb", preset=1) if suffix == ".xz" else stream
 
 
 def write_whole(path: Path, data: bytes) -> None:

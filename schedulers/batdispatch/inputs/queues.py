@@ -27,6 +27,7 @@ References:
 from __future__ import annotations
 
 import io
+import math
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,7 +59,8 @@ def read_queues(path: Path) -> str:
     content, _ = read_all(path, limit=_MOST)
     try:
         document = tomllib.loads(content.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
+        # Of ValueErrors: what is no UTF-8, no TOML, and a number of thousands of digits.
         raise InputError(f"is no TOML: {problem}", source=source) from None
     known = Told.__struct_fields__
     for key in document:
@@ -86,18 +88,31 @@ def _read(one: Mapping[str, Any], source: str, kind: str) -> dict[str, Any]:
     found = dict(one)
     place = f"{kind}.{str(one.get('name', '?'))[:60]}"
     for field in _TIMES:
-        if isinstance(found.get(field), str):
+        if field in found:
             try:
-                found[field] = read_duration(found[field])
-            except ValueError:
-                message = f"{field} is {found[field][:40]!r}, expected seconds, or a time such as 1-00:00:00"
+                found[field] = _seconds(found[field])
+            except (ValueError, OverflowError):
+                message = f"{field} is {found[field]!r:.40}, expected seconds, or a time such as 1-00:00:00"
                 raise InputError(message, source=source, place=place) from None
-    if "duration" in found and "end" not in found and isinstance(found.get("start"), int | float):
+    if "duration" in found and "end" not in found and "start" in found:
         found["end"] = found["start"] + found.pop("duration")
     for field, value in found.items():
         if isinstance(value, str) and field in ("hosts", "users", "accounts", "partitions"):
             found[field] = [value]
     return found
+
+
+def _seconds(value: Any) -> float:
+    """Return a length of time or a moment in seconds.
+
+    Raises:
+        ValueError: it is none, or not finite.
+        OverflowError: it is a whole number that no float can hold.
+    """
+    seconds = read_duration(value) if isinstance(value, str) else value
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
+        raise ValueError(value)
+    return float(seconds)
 
 
 def _said(one: msgspec.Struct) -> dict[str, Any]:

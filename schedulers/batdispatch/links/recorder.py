@@ -13,7 +13,7 @@ import msgspec
 from batdispatch.batsim import Wire, protocol
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.messages import Message, Peer, Reply
-from batdispatch.inputs.files import Whole
+from batdispatch.inputs.whole import Whole
 
 _BUFFER = 1 << 18
 _quote = msgspec.json.Encoder().encode

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import msgspec
 
+from batdispatch.core.blame import user_error
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
 from batdispatch.links.watched_process import telling
 from batdispatch.links.with_parent import end_with_parent
@@ -82,6 +83,10 @@ def isolated(function: str, arguments: Mapping[str, Any], *, progress: Callable[
     raise _ERRORS[error["kind"]](error["message"])
 
 
+def _kind_of(error: BatdispatchError) -> str:
+    return next((name for name, kind in _ERRORS.items() if isinstance(error, kind)), SimulationError.__name__)
+
+
 def _follow(lines: IO[bytes], progress: Callable[[int, int], None] | None) -> dict[str, Any] | None:
     """Pass progress on; return the answer, or None when there is none."""
     for line in lines:
@@ -133,13 +138,12 @@ def serve(writer: int, parent: int) -> None:
             module, _, name = task["function"].partition(":")
             try:
                 result = getattr(importlib.import_module(module), name)(**task["arguments"], progress=progress)
-            except (InputError, ImpossibleDecision, SimulationError) as problem:
-                tell({"error": {"kind": type(problem).__name__, "message": str(problem)}})
-            except OSError as problem:
-                name = f"{problem.filename}: " if problem.filename else ""
-                tell({"error": {"kind": "InputError", "message": f"{name}{problem.strerror or problem}"}})
-            except BaseException:
-                traceback.print_exc()
+            except BaseException as problem:
+                error = user_error(problem)
+                if error is None:
+                    traceback.print_exc()
+                else:
+                    tell({"error": {"kind": _kind_of(error), "message": str(error)}})
             else:
                 tell({"result": result})
 

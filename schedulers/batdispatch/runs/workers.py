@@ -26,9 +26,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from batdispatch.core import extras
-from batdispatch.core.blame import blame
-from batdispatch.core.errors import BatdispatchError, InputError
+from batdispatch.core.blame import blame, user_error
+from batdispatch.core.errors import InputError
 from batdispatch.links.with_parent import end_with_parent
 
 T = TypeVar("T")
@@ -188,13 +187,10 @@ def _work(parent: int, pipe: Connection, function: Callable[[T, Tell], None]) ->
         answer: tuple[str, str | None] = ("ended", None)
         try:
             function(task, partial(_tell, pipe))
-        except InputError as problem:
-            answer = ("wrong", str(problem))
-        except BatdispatchError as problem:
-            answer = ("ended", str(problem))
         except Exception as problem:
-            said = extras.explained(problem) if isinstance(problem, ImportError) else None
-            answer = ("ended", f"this is a bug: {blame(problem)}") if said is None else ("wrong", str(said))
+            error = user_error(problem)
+            said = f"this is a bug: {blame(problem)}" if error is None else str(error)
+            answer = ("wrong" if isinstance(error, InputError) else "ended", said)
         pipe.send(answer)
 
 

@@ -499,3 +499,10 @@ def test_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, records: list
     assert report.records == report.kept + sum(tally.count for tally in report.dropped.values())
     assert len({job.id for job in read.workload.jobs}) == len(read.workload.jobs) == report.kept
     assert any(f"{steps} lines are steps" in note for note in report.notes) == bool(steps)
+
+
+def test_a_host_has_no_less_than_its_share_of_what_does_not_divide_by_the_hosts(tmp_path: Path) -> None:
+    path = tmp_path / "account.txt"
+    path.write_text(text_of({"NNodes": "2", "ReqCPUS": "7", "AllocCPUS": "7", "NodeList": "n[1-2]"}))
+    # Of 7 cores on 2 hosts, one host gives at least 4.
+    assert read_log(path).info.capacity["core"] == 4

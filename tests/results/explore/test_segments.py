@@ -123,6 +123,8 @@ def test_the_pointer_and_the_table_tell_the_segments_of_a_job(run: Any, width: i
     assert nothing == ""
     assert told["inside"] == [True, True]
     rows = [[cell.replace("\u00a0", " ") for cell in row] for row in told["rows"]]
+    # Its 15 h without the 12 h that it ran.
+    assert rows[0][1] == "3 h"
     assert rows[0][3] == "12 h in 3 segments"
     assert [row[0] for row in rows[1:]] == ["attempt 1 of 3", "attempt 2 of 3, limit 4 h", "attempt 3 of 3, limit 8 h"]
     # What the job waited between its segments.

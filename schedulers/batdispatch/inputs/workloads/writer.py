@@ -63,7 +63,8 @@ def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5
             for name, profile in workload.profiles.items()
         }
         fields_of = _batsim5_fields
-    with replacing(path) as stream:
+    digest = hashlib.sha256()
+    with replacing(path, digest) as stream:
         stream.write(b"{\n")
         for key, value in workload.about.items():
             stream.write(b"%b: %b,\n" % (encode(key), encode(value)))
@@ -75,5 +76,4 @@ def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5
         for index, (name, profile) in enumerate(profiles.items()):
             stream.write(b"%b%b: %b" % (b",\n" if index else b"\n", encode(name), encode(profile)))
         stream.write(b"\n}\n}\n")
-    with Path(path).open("rb") as written:
-        return hashlib.file_digest(written, "sha256").hexdigest()
+    return digest.hexdigest()

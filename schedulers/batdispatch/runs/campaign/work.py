@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
+from batdispatch.core.blame import user_error
+from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.runs.workers import Tell, carry_out, forget_peak
 
@@ -118,17 +119,14 @@ def _work(root: str, logs: str, make: Make, one: dict[str, Any], tell: Tell) -> 
                 simulate(msgspec.convert(one, CellTask), Places(Path(root)))
             else:
                 make_input(msgspec.convert(one, Recipe), make)
-        except BatdispatchError as problem:
-            print(problem, file=sys.stderr)
+        except Exception as problem:
+            error = user_error(problem)
+            if error is None:
+                traceback.print_exc()
+                raise
+            print(error, file=sys.stderr)
             # An input error would end the batch, and it ends this cell alone.
-            raise SimulationError(str(problem)) from None
-        except OSError as problem:
-            said = f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem)
-            print(said, file=sys.stderr)
-            raise SimulationError(said) from None
-        except Exception:
-            traceback.print_exc()
-            raise
+            raise SimulationError(str(error)) from None
         finally:
             tell(time.process_time() - began)
 

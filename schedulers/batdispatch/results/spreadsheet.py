@@ -1,0 +1,42 @@
+"""A run's jobs.csv for spreadsheets: no text in it is read as a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.files import read_all, write_whole
+
+#: What spreadsheets take for the beginning of a formula.
+_BEGINS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_spreadsheet(run: Path, output: Path) -> None:
+    """Write the jobs.csv of a run's folder with an apostrophe before each text that a spreadsheet would calculate.
+
+    Raises:
+        InputError: there is no such file, it is no table in UTF-8, or the other one cannot be written.
+    """
+    source = run / "jobs.csv"
+    content, _ = read_all(source)
+    table = io.StringIO(newline="")
+    try:
+        rows = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
+        csv.writer(table, lineterminator="\n").writerows([_plain(cell) for cell in row] for row in rows)
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise InputError(f"is no table: {problem}", source=str(source)) from None
+    write_whole(output, table.getvalue().encode())
+
+
+def _plain(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_BEGINS) and not _is_number(cell) else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
