@@ -18,7 +18,7 @@ import numpy as np
 from batdispatch import __version__
 from batdispatch.batsim import protocol
 from batdispatch.core.dispatcher import Dispatcher, find
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import DeadlockError, InputError
 from batdispatch.core.events import Event
 from batdispatch.core.messages import Peer
 from batdispatch.core.options import did_you_mean, parse_named, split_list
@@ -395,6 +395,8 @@ def _simulate(
             if problem.place.startswith("job ") and not problem.source:
                 raise problem.found_in(str(spec.workload)) from None
             raise
+        except DeadlockError as problem:
+            raise _explained(problem, decider) from None
     about = {
         "name": "embedded",
         "version": __version__,
@@ -403,6 +405,19 @@ def _simulate(
         "not_compiled": not_compiled,
     }
     return _finish(inputs, _ended(decider), out, outputs.rows(), engine=about, messages=engine.messages, loaded=loaded)
+
+
+def _explained(problem: DeadlockError, decider: Session | ForeignPeer) -> DeadlockError:
+    """Return a failure with what the ledger knows of jobs that wait for a place which their placement never finds."""
+    ledger = decider.ledger if isinstance(decider, Session) else None
+    waiting = [] if ledger is None else [job_id for job_id in ledger.queue if job_id in ledger.overlooked]
+    if ledger is None or not waiting:
+        return problem
+    placement = ledger.overlooked[waiting[0]]
+    return DeadlockError(
+        f"{problem}. Placement {placement} found no place for job {waiting[0]} even on the idle machine, and may have "
+        "overlooked one. Take another placement, or give it a `fallback`: jobs go anywhere after so many seconds"
+    )
 
 
 def _serve_batsim(
