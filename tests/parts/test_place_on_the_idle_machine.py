@@ -116,7 +116,7 @@ def test_a_job_of_one_node_is_always_placed_on_the_idle_machine(kind: str, each:
     for name in placements_on(kind):
         placement = begun(name, machine)
         for units in range(1, max(cores, default=1) + 1):
-            job = make_job(units=units, **({"demand": {"core": 1}, "nodes": 1} if cores else {}))
+            job = make_job("w0!one", units, {"core": 1}, nodes=1) if cores else make_job()
             place = placement.place(Scene(idle(machine)), job)
             assert place is not None, (name, units)
             assert (place.allocation.size, place.allocation.units) == (1, units)
@@ -207,7 +207,8 @@ def askings(draw: st.DrawFn) -> tuple[Machine, list[Job], str]:
     for units in sorted(draw(st.sets(st.integers(1, largest), min_size=1, max_size=4))):
         narrow = bool(cores) and draw(st.booleans())
         most = draw(st.integers(1, units)) if narrow else 0
-        jobs.append(make_job(units=units, **fields, **({"nodes": [draw(st.integers(1, most)), most]} if most else {})))
+        nodes: dict[str, Any] = {"nodes": [draw(st.integers(1, most)), most]} if most else {}
+        jobs.append(make_job(units=units, **fields, **nodes))
     return machine, jobs, shapes
 
 
