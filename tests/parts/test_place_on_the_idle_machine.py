@@ -302,3 +302,11 @@ def test_a_placement_of_somebodys_own_makes_jobs_wait_unless_it_proves_that_ther
     ledger = idle(machine)
     assert bool(Prospects(own, "own").why_never(ledger, make_job("w0!a"))) == rejected
     assert ledger.overlooked == ({} if rejected else {"w0!a": "own"})
+
+
+def test_a_search_that_had_to_stop_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closed, "STEPS", 0)
+    monkeypatch.setattr(search.Search, "find", lambda *given: None)
+    machine = machine_of(network_of("dragonfly", 1), [])
+    prospects = Prospects(begun("convex[rule=routers]", machine), "p")
+    assert not prospects.why_never(idle(machine), make_job(units=2))
