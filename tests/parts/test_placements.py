@@ -140,16 +140,17 @@ def test_best_fit_on_exclusive_hosts_is_the_tightest_run_or_the_fewest_pieces(da
         assert len(pieces) == min(len(list(hostset.runs(hostset.mask_of(each)))) for each in choices)
 
 
-@given(st.data())
-def test_best_fit_on_shared_nodes_fills_the_fullest_first(data: st.DataObject) -> None:
+@pytest.mark.parametrize("sums", ["shares", "amounts"])
+@given(data=st.data())
+def test_best_fit_on_shared_nodes_fills_the_fullest_first(sums: str, data: st.DataObject) -> None:
     ledger = crowded(data, data.draw(shared_machines(6)))
     machine, free = ledger.machine, ledger.free
     job = data.draw(jobs(machine))
-    found = choose("best-fit", ledger, job)
+    found = choose(f"best-fit[sums={sums}]", ledger, job)
     if found is None:
         return
     room = ledger.space.room(free, job)
-    largest = machine.capacity.max(axis=0).tolist()
+    largest = machine.capacity.max(axis=0).tolist() if sums == "shares" else [1] * len(machine.resources)
 
     def amount(host: int) -> float:
         return sum(int(have) / most for have, most in zip(free[host], largest, strict=True) if most)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core import events as e
 from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.errors import InputError
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.machine import Host, Machine
@@ -253,6 +253,35 @@ def test_switches_without_hosts_connect_what_they_are_linked_to() -> None:
     placement = begun("connected", line)
     start(ledger, "w0!0", Allocation.of([1]))
     assert placement.place(Scene(ledger), make_job(units=2)) is None
+
+
+@pytest.mark.parametrize("units", [1, 2, 3, 4])
+def test_what_a_connected_job_leaves_of_its_part_hangs_together(units: int) -> None:
+    # Five free routers of a mesh make a bent line, whose corner has the lowest number: 6 - 3 - 0 - 1 - 2.
+    machine = Machine(Machine.flat(9).hosts, Grid(range(9), [3, 3], wrap=False))
+    ledger = Ledger(e.SimulationBegins(0.0, machine))
+    start(ledger, "w0!1", Allocation.of([4, 5, 7, 8]))
+    place = begun("connected", machine).place(Scene(ledger), make_job("w0!asked", units))
+    assert place is not None
+    ends = [[6, 3, 0, 1, 2][:units], [2, 1, 0, 3, 6][:units]]
+    assert sorted(place.allocation.ids) in [sorted(end) for end in ends]
+
+
+@pytest.mark.parametrize(
+    ("others", "links", "routers"),
+    [([2], True, False), ([0, 6], True, False), ([10], True, True), ([8, 10], True, True)],
+    ids=["the other host of its router", "a route through its router", "a host elsewhere", "a route elsewhere"],
+)
+def test_a_strictly_convex_place_holds_only_while_no_other_job_is_on_its_routers(
+    others: list[int], links: bool, routers: bool
+) -> None:
+    # A line of six routers with two hosts each; the place is host 3, on router 1.
+    machine = Machine(Machine.flat(12).hosts, Grid(np.arange(12) // 2, [6], wrap=False))
+    ledger = Ledger(e.SimulationBegins(0.0, machine))
+    job, place = make_job("w0!asked"), Place(Allocation.of([3]))
+    start(ledger, "w0!1", Allocation.of(others))
+    for name, expected in (("convex", links), ("convex[rule=routers]", routers)):
+        assert begun(name, machine).holds(Scene(ledger), job, place) == expected
 
 
 def test_a_shape_on_the_network_needs_one() -> None:

@@ -49,6 +49,10 @@ class SimulationError(BatdispatchError):
     """A simulation cannot go on, for instance because jobs wait and nothing is left to happen (exit status 1)."""
 
 
+class DeadlockError(SimulationError):
+    """Jobs wait and nothing is left to happen."""
+
+
 class FieldError(Exception):
     """A field of something from outside is wrong; whoever reads the whole adds where the field stands."""
 

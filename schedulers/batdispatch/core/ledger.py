@@ -92,6 +92,8 @@ class Ledger:
         self.profiles = begins.profiles
         #: How many jobs were started where the placement had to give something up for it, by what that was.
         self.given_up: Counter[str] = Counter()
+        #: By job: the placement that found no place for it even on the idle machine, and could not prove that none is.
+        self.overlooked: dict[str, str] = {}
         #: Whether it was said that no further job will be registered.
         self._registered_all = False
         self.roll.may_grow = bool(begins.config.get("dynamic-jobs-enabled"))

@@ -24,7 +24,7 @@ import msgspec
 
 from batdispatch import __version__
 from batdispatch.core import events as e
-from batdispatch.core.errors import SimulationError
+from batdispatch.core.errors import DeadlockError, SimulationError
 from batdispatch.core.job import Job, JobState
 from batdispatch.core.jobfields import MAX_MOMENT
 from batdispatch.core.machine import Machine
@@ -112,7 +112,8 @@ class EmbeddedEngine:
 
         Raises:
             ImpossibleDecision: the peer decided something impossible.
-            SimulationError: jobs wait and nothing is left to happen, or something is to happen after `MAX_MOMENT`.
+            DeadlockError: jobs wait and nothing is left to happen.
+            SimulationError: something is to happen after `MAX_MOMENT`.
         """
         began = time.perf_counter()
         world, timer = self._world, self._world.timer
@@ -275,16 +276,16 @@ class EmbeddedEngine:
             and not self._external
         )
 
-    def _stuck(self) -> SimulationError:
+    def _stuck(self) -> DeadlockError:
         world = self._world
         waiting = [record for record in world.records.values() if record.state is JobState.SUBMITTED]
         if world.records:
             names = ", ".join(record.id for record in waiting[:5]) + (", ..." if len(waiting) > 5 else "")
-            return SimulationError(
+            return DeadlockError(
                 f"at {world.now:.6f} s nothing is left to happen, but {len(world.records)} jobs have not ended: the "
                 f"dispatcher neither started nor rejected {names or 'them'}"
             )
-        return SimulationError(
+        return DeadlockError(
             f"at {world.now:.6f} s nothing is left to happen, but the dispatcher never said that it finished "
             "registering jobs"
         )

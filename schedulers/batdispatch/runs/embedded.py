@@ -10,7 +10,7 @@ from typing import Any
 
 from batdispatch import __version__
 from batdispatch.batsim import protocol
-from batdispatch.core.errors import InputError
+from batdispatch.core.errors import DeadlockError, InputError
 from batdispatch.core.messages import Peer
 from batdispatch.core.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
@@ -60,8 +60,23 @@ def simulate(
             if problem.place.startswith("job ") and not problem.source:
                 raise problem.found_in(str(task.workload.path)) from None
             raise
+        except DeadlockError as problem:
+            raise _explained(problem, decider) from None
     about = {"name": "embedded", "version": __version__, "simgrid": None if timer is None else timer.version}
     return outcome_of(decider, about, engine.messages, outputs.rows())
+
+
+def _explained(problem: DeadlockError, decider: Session | ForeignPeer) -> DeadlockError:
+    """Return a failure with what the ledger knows of jobs that wait for a place which their placement never finds."""
+    ledger = decider.ledger if isinstance(decider, Session) else None
+    waiting = [] if ledger is None else [job_id for job_id in ledger.queue if job_id in ledger.overlooked]
+    if ledger is None or not waiting:
+        return problem
+    placement = ledger.overlooked[waiting[0]]
+    return DeadlockError(
+        f"{problem}. Placement {placement} found no place for job {waiting[0]} even on the idle machine, and may have "
+        "overlooked one. Take another placement, or give it a `fallback`: jobs go anywhere after so many seconds"
+    )
 
 
 def session_of(task: Task) -> Session:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from auctions import Asked, best_by_hand, bids_of, nodes_of, problem_of
+from auctions import Asked, all_plans, best_by_hand, bids_of, nodes_of, problem_of
 from batdispatch.core.errors import InputError
-from batdispatch.dispatchers.auction import settling
+from batdispatch.dispatchers.auction import settling, switch_bids
 from batdispatch.dispatchers.auction.bids import SCALE, Bid, Bids, Most, generate
 from batdispatch.dispatchers.auction.interval_bids import LAST_RESORT, IntervalBids
 from batdispatch.dispatchers.auction.plans import greedy, value_of
 from batdispatch.dispatchers.auction.problem import Problem
 from batdispatch.dispatchers.auction.settling import Settled, settle
-from batdispatch.dispatchers.auction.weighing import Rule, alpha, preferences, priorities
+from batdispatch.dispatchers.auction.switch_bids import SwitchBids
+from batdispatch.dispatchers.auction.weighing import Rule, Variant, alpha, preferences, priorities
+from batdispatch.parts.ordering.priority import TOP
 from batdispatch.parts.solving import Limits
 
 ORACLE: Any = json.loads((Path(__file__).parents[2] / "oracles" / "auction" / "aucsched_states.json").read_text())
@@ -178,6 +182,47 @@ def test_the_optimum_is_the_best_of_all_plans(
     for job, grant in found.found.solution.items():
         problem.ledger.start(problem.askings[job].job, problem.allocation(grant.units))
         assert set(grant.units) <= set(bids[job][grant.bid].nodes.tolist())
+
+
+#: Priorities as Slurm hands them out, small ones, any, and all alike.
+PRIORITIES = st.one_of(
+    st.just([TOP, TOP - 1, TOP - 2]),
+    st.lists(st.integers(1, 4), min_size=3, max_size=3),
+    st.lists(st.integers(1, TOP), min_size=3, max_size=3),
+    st.just([TOP] * 3),
+)
+
+
+@pytest.mark.parametrize("variant", [2, 3])
+@pytest.mark.parametrize("rule", ["slides", "code"])
+@settings(max_examples=25, deadline=None)
+@given(st.integers(4, 6), st.lists(st.integers(1, 3), min_size=2, max_size=3), PRIORITIES)
+@example(nodes=6, units=[1, 1, 2], priority=[TOP, TOP - 1, TOP - 2])
+@example(nodes=6, units=[1, 1], priority=[2, 1, 1])
+def test_with_the_factors_of_the_sources_the_weighted_sum_is_the_best_of_all_plans(
+    rule: Rule, variant: Variant, nodes: int, units: list[int], priority: list[int]
+) -> None:
+    """CP-SAT adds up the weights of all bids, of which there are many for each job, and refuses a sum too large."""
+    asked: list[Asked] = [(count, {"demand": {"core": 2}}) for count in units]
+    ledger = nodes_of([(3, 1)] * nodes)
+    problem = problem_of(ledger, asked, priority[: len(asked)])
+    sets, last = (IntervalBids, LAST_RESORT) if variant == 2 else (SwitchBids, switch_bids.LAST_RESORT)
+    bids, _ = generate(problem, sets(500), last, Most(15, 250))
+    factor = alpha(rule, problem, bids, variant)
+
+    def weighted(plan: Mapping[int, int]) -> Fraction:
+        return sum(
+            (
+                problem.askings[job].priority + factor * Fraction(bids[job][bid].preference, SCALE)
+                for job, bid in plan.items()
+            ),
+            Fraction(0),
+        )
+
+    found = settle(problem, bids, rule, variant, LIMITS, lambda: 0.0).found
+    best = max(weighted(plan) for plan in all_plans(ledger.machine, asked, bids, {}))
+    assert found.status in ("OPTIMAL", "BOUND")
+    assert best - weighted({job: grant.bid for job, grant in found.solution.items()}) < 1e-6
 
 
 @settings(max_examples=40, deadline=None)

@@ -14,6 +14,7 @@ F.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Literal
@@ -26,8 +27,11 @@ from batdispatch.dispatchers.auction.problem import Problem
 Rule = Literal["lexicographic", "slides", "code"]
 #: The published variants.
 Variant = Literal[2, 3]
-#: Largest sum of weights: CP-SAT adds up in 64 bits.
+#: Largest sum of the weights of a plan.
 LARGEST = 2**60
+#: Largest sum of the weights of all bids. CP-SAT adds up in 64 bits with a bit to spare. It takes all bids of a job
+#: together, since it does not see that one of them is granted at most.
+LARGEST_OF_ALL = 2**62 - 1
 
 
 def priorities(problem: Problem, bids: Bids) -> Weights:
@@ -68,7 +72,20 @@ def added(problem: Problem, bids: Bids, factor: Fraction) -> Weights:
     }
     total = sum(max(abs(weight) for weight in own) for own in weights.values()) or 1
     power = max(int(LARGEST / total).bit_length() - 1, 0)
+    while power and _sum_of_all(_scaled(weights, power)) > LARGEST_OF_ALL:
+        power -= 1
+    return _scaled(weights, power)
+
+
+def _scaled(weights: Mapping[int, Sequence[Fraction]], power: int) -> Weights:
+    """Return weights times 2^power, rounded."""
     return {job: [round(weight * 2**power) for weight in own] for job, own in weights.items()}
+
+
+def _sum_of_all(weights: Weights) -> int:
+    """Return the sum of the weights of all bids that count for their plan, or of all that count against it."""
+    listed = [weight for own in weights.values() for weight in own]
+    return max(sum(weight for weight in listed if weight > 0), -sum(weight for weight in listed if weight < 0))
 
 
 def bound(weights: Weights) -> int:

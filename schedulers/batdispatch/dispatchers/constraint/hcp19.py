@@ -43,6 +43,10 @@ class Hcp19(SearchDispatcher):
     Deviations:
         - The limits are deterministic in place of the authors' wall clock. A doubled limit goes on where the authors
           begin anew.
+        - Best fit takes the nodes by the sum of what is free as shares of the largest capacity. The authors' simulator
+          adds up plain amounts, so that the order depends on their units: of cores and MiB, only the MiB would count.
+          `placement=best-fit[sums=amounts]` does as it does. On the first 400 jobs of a workload like Eurora's the two
+          differ little: mean slowdowns of 2.30 and 2.33, mean waits of 301 and 303 s.
         - A schedule that still improves at the last limit is taken. The authors' code counts it as a failure.
         - Any request takes part in the first stage, with the least that it can take of the machine. The placement takes
           care of what the first stage does not know.

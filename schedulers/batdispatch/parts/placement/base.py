@@ -45,6 +45,17 @@ class Placement(Part, ABC):
             job: a job that can run on the idle machine.
         """
 
+    def proves_never(self, idle: Scene, job: Job) -> bool:
+        """Return whether it is proven that a job which found no place on the idle machine never finds one.
+
+        The job is rejected then. Otherwise, since the search may have overlooked a place, it waits.
+
+        Args:
+            idle: the machine with nobody on it, for which `place` returned None.
+            job: the job.
+        """
+        return False
+
     def patience(self, job: Job, now: float) -> float:
         """Return the next moment from which on it takes places that it refuses a job before, in seconds.
 

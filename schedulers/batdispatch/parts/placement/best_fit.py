@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,8 +12,19 @@ from batdispatch.core.allocation import Allocation
 from batdispatch.core.filling import fill
 from batdispatch.core.job import Job
 from batdispatch.core.machine import Machine
+from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
 from batdispatch.parts.placement.base import HostPlacement
+
+
+class BestFitOptions(Options, frozen=True, kw_only=True):
+    """Options of best fit.
+
+    sums: Take this for the free amount of a shared node, a sum over its resources. `shares`: of what is free over the
+        largest capacity. `amounts`: of what is free in the units of the platform, as in AccaSim.
+    """
+
+    sums: Literal["shares", "amounts"] = "shares"
 
 
 class BestFit(HostPlacement):
@@ -19,15 +32,17 @@ class BestFit(HostPlacement):
 
     On exclusive hosts, it takes the shortest free run of consecutive ids that holds the job. If no run holds the job,
     it takes the longest runs, so that the job is cut into as few pieces as possible. On shared nodes, it goes through
-    the nodes by ascending free amount (the sum over the resources of free / largest capacity) and fills each node as
-    far as possible. Ties go to the lowest id.
+    the nodes by ascending free amount (`sums`) and fills each node as far as possible. Ties go to the lowest id.
 
     Typical use: where large jobs should find whole nodes, or long runs of hosts, free.
     """
 
+    options_type: ClassVar[type[Options]] = BestFitOptions
+
     def begin(self, machine: Machine) -> None:
         super().begin(machine)
-        self._scale = 1.0 / np.maximum(machine.capacity.max(axis=0), 1)
+        largest = np.maximum(machine.capacity.max(axis=0), 1)
+        self._scale = 1.0 / largest if self.options.sums == "shares" else np.ones(len(largest))
 
     def pick(self, free: int, count: int) -> int | None:
         runs = list(hostset.runs(free))

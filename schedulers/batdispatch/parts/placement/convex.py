@@ -29,7 +29,8 @@ class Convex(Shape):
     other sets. With `rule=links`, it tries boxes first, small ones first, and then sets grown from 24 free routers.
     This is exact on lines and rings. On small machines (at most 64 routers) it then tries all other sets, up to 50,000
     steps. On larger machines it may overlook a place. A fat tree or dragonfly has no boxes: there it looks at the hosts
-    below one switch, from the lowest level.
+    below one switch, from the lowest level. With `rule=routers` it then tries sets that hold all routers on their own
+    routes: all of them in fat trees and on small machines (up to 10,000 steps), some of them elsewhere.
 
     Typical use: where messages of other jobs should never slow a job down, and idle hosts are a price worth paying.
     References: R. Bleuse, "Apprehending heterogeneity at (very) large scale", PhD thesis,

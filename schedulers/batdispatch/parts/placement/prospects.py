@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from heapq import heappop, heappush
+from typing import Literal
 
 from batdispatch.core.job import Job
 from batdispatch.core.ledger import SOONEST, Ledger
@@ -11,6 +12,9 @@ from batdispatch.core.request import Request
 from batdispatch.core.scene import Scene
 from batdispatch.core.space import REMEMBERED
 from batdispatch.parts.placement.base import Placement
+
+#: Whether there is a place for a job on the idle machine: one was found, there is proven to be none, or neither.
+Chance = Literal["some", "none", "unknown"]
 
 
 class Prospects:
@@ -28,23 +32,33 @@ class Prospects:
         self.turns = 0
         self._placement = placement
         self._name = name
-        self._somewhere: dict[Request, bool] = {}
+        self._chances: dict[Request, Chance] = {}
         #: (moment in s, position in the order of arrival, job).
         self._moments: list[tuple[float, int, Job]] = []
         self._called = math.inf
 
     def why_never(self, ledger: Ledger, job: Job) -> str:
-        """Return why a job finds no place even on the idle machine, however long it waits, or an empty text."""
+        """Return why a job finds no place even on the idle machine, however long it waits, or an empty text.
+
+        Only a proof counts. A job for which the search finds none there without a proof waits, and the ledger notes it.
+        """
         if self._placement.complete:
             return ""
         job = ledger.at_best(job)
-        found = self._somewhere.get(job.request)
-        if found is None:
-            if len(self._somewhere) >= REMEMBERED:
-                self._somewhere.clear()
-            idle = Scene(ledger, ledger.space.whole(), tuple, (job,), math.inf)
-            found = self._somewhere[job.request] = self._placement.place(idle, job) is not None
-        return "" if found else f"placement {self._name} finds no place for it even on the idle machine"
+        chance = self._chances.get(job.request)
+        if chance is None:
+            if len(self._chances) >= REMEMBERED:
+                self._chances.clear()
+            chance = self._chances[job.request] = self._chance(ledger, job)
+        if chance == "unknown":
+            ledger.overlooked[job.id] = self._name
+        return f"placement {self._name} finds no place for it even on the idle machine" if chance == "none" else ""
+
+    def _chance(self, ledger: Ledger, job: Job) -> Chance:
+        idle = Scene(ledger, ledger.space.whole(), tuple, (job,), math.inf)
+        if self._placement.place(idle, job) is not None:
+            return "some"
+        return "none" if self._placement.proves_never(idle, job) else "unknown"
 
     def came(self, ledger: Ledger, job: Job) -> None:
         """Note a job that waits from now on."""

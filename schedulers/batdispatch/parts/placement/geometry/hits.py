@@ -34,6 +34,13 @@ def hits(near: Sequence[NDArray[np.bool_]], among: NDArray[np.bool_], most: int)
     return chosen if len(chosen) <= most else _branch(wanted, most, [_STEPS])
 
 
+def can_hit(near: Sequence[NDArray[np.bool_]], among: NDArray[np.bool_], most: int) -> bool:
+    """Return whether there may be such cells as `hits` looks for; False: all choices were tried, and there are none."""
+    steps = [_STEPS]
+    wanted = [frozenset((one & among).nonzero()[0].tolist()) for one in near]
+    return _branch(wanted, most, steps) is not None or steps[0] < 0
+
+
 def _branch(wanted: list[frozenset[int]], most: int, steps: list[int]) -> list[int] | None:
     if not wanted:
         return []

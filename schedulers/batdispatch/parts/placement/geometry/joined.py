@@ -28,9 +28,28 @@ def joined(asked: Asked, among: NDArray[np.bool_]) -> Iterator[tuple[Ints, int]]
         asked: the job.
         among: bool [cell], those that may be used.
     """
-    network = asked.network
+    graph, found = parts(asked, among)
+    for inside in found:
+        if asked.near:
+            yield from _from_pins(asked, graph, inside)
+        else:
+            lowest = inside.argmax()
+            end = breadth_first_order(graph, lowest, directed=False, return_predecessors=False)[-1]
+            order = breadth_first_order(graph, end, directed=False, return_predecessors=False)
+            yield order.astype(np.int64), 0
+
+
+def parts(asked: Asked, among: NDArray[np.bool_]) -> tuple[csr_array, list[NDArray[np.bool_]]]:
+    """Return the graph of the cells with room, and the connected parts of it that have enough, the smallest first.
+
+    A part is bool [cell], and has a cell near each I/O node of the job.
+
+    Args:
+        asked: the job.
+        among: bool [cell], those that may be used.
+    """
     present = among & (asked.weights > 0)
-    graph = _between(network, present)
+    graph = _between(asked.network, present)
     _, labels = connected_components(graph, directed=False)
     room = np.bincount(labels, weights=asked.weights * present)
     enough = room >= asked.units
@@ -39,14 +58,7 @@ def joined(asked: Asked, among: NDArray[np.bool_]) -> Iterator[tuple[Ints, int]]
         there[labels[near & present]] = True
         enough &= there
     found = enough.nonzero()[0]
-    for label in found[np.argsort(room[found], kind="stable")].tolist():
-        cells = ((labels == label) & present).nonzero()[0]
-        if asked.near:
-            yield from _from_pins(asked, graph, labels == label)
-        else:
-            end = breadth_first_order(graph, cells[0], directed=False, return_predecessors=False)[-1]
-            order = breadth_first_order(graph, end, directed=False, return_predecessors=False)
-            yield order.astype(np.int64), 0
+    return graph, [(labels == label) & present for label in found[np.argsort(room[found], kind="stable")].tolist()]
 
 
 def is_joined(network: Network, cells: Ints) -> bool:

@@ -31,6 +31,8 @@ class Network:
         cell_of: int64 [host], -1 for hosts that are not in the network.
         cells: number of cells.
         small: whether searches may be exhaustive.
+        routers_between: for each pair of routers of which that was asked, the routers on the routes between them, both
+            ways, as a mask.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -51,6 +53,7 @@ class Network:
         self.cell_of: Ints = self.topology.router_of if by_router else np.where(self.topology.router_of < 0, -1, hosts)
         self.cells = self.topology.routers if by_router else len(hosts)
         self.small = self.cells <= SMALL
+        self.routers_between: dict[tuple[int, int], int] = {}
         self._used: dict[int, tuple[object, Ints, Ints]] = {}
 
     @cached_property
@@ -82,6 +85,12 @@ class Network:
         """Whether any hosts are connected, because switches without hosts join all routers: in a fat tree they do."""
         inside = np.unique(self.topology.router_of[self.topology.router_of >= 0])
         return len(inside) < 2 or any(np.array_equal(around, inside) for around in self._through_switches)
+
+    @cached_property
+    def hosts_meet(self) -> bool:
+        """Whether a link joins two routers with hosts. If none does, all routes between two lead through a switch."""
+        inside = np.isin(self.topology.link_ends, self.topology.router_of[self.topology.router_of >= 0])
+        return bool(inside.all(axis=1).any())
 
     @cached_property
     def beside(self) -> csr_array:

@@ -18,6 +18,7 @@ from batdispatch.core.topology.base import Ints
 from batdispatch.core.topology.measures import compactness
 from batdispatch.parts.placement.geometry.boxes import Boxes, Sizes, Sums, find
 from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two, compatible
+from batdispatch.parts.placement.geometry.closed import ClosedSearch
 from batdispatch.parts.placement.geometry.closest import ClosestSearch, balls
 from batdispatch.parts.placement.geometry.growth import grown
 from batdispatch.parts.placement.geometry.hits import hits
@@ -25,6 +26,7 @@ from batdispatch.parts.placement.geometry.joined import joined
 from batdispatch.parts.placement.geometry.keeping import keeps
 from batdispatch.parts.placement.geometry.moment import Asked, Ground, State, Traffic, Wanted, ids_of
 from batdispatch.parts.placement.geometry.network import Network
+from batdispatch.parts.placement.geometry.proofs import has_no_set, has_range
 from batdispatch.parts.placement.geometry.ranges import ranges
 from batdispatch.parts.placement.geometry.rules import Line, Rules
 
@@ -81,12 +83,47 @@ class Search:
         asked = Asked(need, ground, near)
         if lines:
             return self._on_lines(lines, rules, asked, state)
-        ordered = rules.connected or rules.convex == "routers"
+        # All of a strictly convex set is used in any case.
+        ordered = rules.connected and rules.convex != "routers"
         found = (asked.settle(*order, ordered=ordered) for order in self._orders(rules, asked, state))
         chosen = self._chosen(rules, (one for one in found if one is not None))
+        if chosen is None:
+            chosen = self._alone(rules, asked, state)
         if orderly and chosen is None and not self._network.small:
             ground.refused[rules] = need.units
         return chosen
+
+    def proves_never(self, idle: Scene, job: Job, rules: Rules) -> bool:
+        """Return whether it is proven that no hosts of the idle machine keep the rules; False: that is not known.
+
+        Each proof holds whatever `find` may overlook: there is no range, no host near an I/O node, no connected part,
+        no box or no set at all that could take the job.
+
+        Args:
+            idle: the machine with nobody on it.
+            job: a job for which `find` finds nothing there.
+            rules: as for `find`.
+        """
+        need, room = idle.space.need(job), self._room(idle, job)
+        lines = (*rules.lines, self._ids) if job.request.contiguous else rules.lines
+        if any(not has_range(line, Wanted(need, room)) for line in lines):
+            return True
+        if not rules.networked:
+            return self._on_lines(lines, rules, Wanted(need, room)) is None
+        assert self._network is not None
+        assert self._traffic is not None
+        state = self._traffic.by(())
+        near = [self._near_to(name) for name in job.request.io_nodes] if rules.local else []
+        asked = Asked(need, Ground(self._network, room, plain=False), near)
+        connected = rules.connected and not self._network.always_joined
+        if lines and self._network.small:
+            return self._on_lines(lines, replace(rules, connected=connected), asked, state) is None
+        if rules.convex == "routers" and self._sizes is not None:
+            return not any(True for _ in self._regions(rules, asked, state))
+        if rules.convex == "routers":
+            closed = ClosedSearch(asked, state, connected=connected)
+            return not any(True for _ in closed.find()) and not closed.exhausted
+        return has_no_set(asked, connected=connected)
 
     def holds(self, scene: Scene, rules: Rules, allocation: Allocation) -> bool:
         """Return whether an allocation that kept the rules in another scene does so in this one."""
@@ -183,7 +220,10 @@ class Search:
         if rules.convex:
             for cells in self._regions(rules, asked, state):
                 if rules.convex == "routers":
-                    yield _leading(asked, asked.hosts_in(cells), len(cells))
+                    hosts = asked.hosts_in(cells)
+                    yield _leading(asked, hosts, len(cells))
+                    if np.ptp(asked.room[hosts]):
+                        yield _leading(asked, _roomiest_first(asked, hosts), len(cells))
                 else:
                     yield from self._within(rules, asked, cells)
         elif rules.connected or rules.local:
@@ -194,6 +234,8 @@ class Search:
                 yield hosts, 0
         else:
             yield asked.hosts, 0
+        if rules.convex == "routers" and self._sizes is None:
+            yield from ClosedSearch(asked, state, connected=rules.connected).find()
         if rules.convex == "links" and isinstance(asked.network.topology, Grid):
             for routers in grown(asked, state, connected=rules.connected):
                 yield _leading(asked, asked.hosts_in(np.array(routers, dtype=np.int64)), len(routers))
@@ -225,6 +267,15 @@ class Search:
         else:
             yield asked.hosts_in(cells), 0
 
+    def _alone(self, rules: Rules, asked: Asked, state: State) -> Allocation | None:
+        """Return the lowest host that takes all units by itself, and so keeps rules about several hosts, or None."""
+        hosts = asked.hosts[asked.room[asked.hosts] >= asked.units]
+        if rules.convex == "routers":
+            hosts = hosts[~state.routers[asked.network.topology.router_of[hosts]]]
+        for near in asked.near:
+            hosts = hosts[near[asked.network.cell_of[hosts]]]
+        return asked.settle(hosts[:1], 1)
+
     # ------------------------------------------------------------------ regions
 
     def _regions(self, rules: Rules, asked: Asked, state: State) -> Iterator[Ints]:
@@ -253,8 +304,17 @@ class Search:
                 hosts = asked.hosts[groups == group]
                 cells = np.unique(network.cell_of[hosts])
                 alone = Rules(convex=rules.convex)
+                if rules.convex == "routers" and len(cells) > asked.most:
+                    continue
                 if asked.room[hosts].sum() >= asked.units and keeps(alone, asked, state, hosts):
                     yield cells
+
+
+def _roomiest_first(asked: Asked, hosts: Ints) -> Ints:
+    """Return hosts that stand cell by cell with the roomiest of each cell in front."""
+    cells = asked.network.cell_of[hosts]
+    number = np.concatenate(([False], cells[1:] != cells[:-1])).cumsum()
+    return np.asarray(hosts[np.lexsort((-asked.room[hosts], number))])
 
 
 def _in_range(line: Line, hosts: Ints) -> bool:

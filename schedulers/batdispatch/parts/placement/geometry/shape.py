@@ -64,6 +64,9 @@ class Shape(Placement):
     def place(self, scene: Scene, job: Job) -> Place | None:
         return self._together.place(scene, job)
 
+    def proves_never(self, idle: Scene, job: Job) -> bool:
+        return self._together.proves_never(idle, job)
+
     def patience(self, job: Job, now: float) -> float:
         return self._together.patience(job, now)
 
@@ -114,6 +117,10 @@ class Together(Placement):
             place = None if allocation is None else Place(allocation)
         given_up = tuple(shape.name for shape in self.shapes if shape not in kept)
         return None if place is None else msgspec.structs.replace(place, given_up=given_up)
+
+    def proves_never(self, idle: Scene, job: Job) -> bool:
+        strict = [shape for shape in self.shapes if shape.fallback is None]
+        return self._search.proves_never(idle, job, self._of(strict))
 
     def patience(self, job: Job, now: float) -> float:
         limits = (shape.fallback for shape in self.shapes)
