@@ -89,3 +89,16 @@ def test_who_is_ready_is_who_waits_for_nothing(data: st.DataObject) -> None:
         roll.take_ready()
         # Nobody is left without hope: no more was rejected than had to be, as that is asked before each rejection.
         assert set(roll.blocked) <= roll._hopeful()
+
+
+def test_a_job_that_goes_on_is_no_reason_to_reject_who_waits_for_its_success() -> None:
+    roll = Roll()
+    waiting = make_job("w0!c", dependencies=["a", {"job": "b", "kind": "afternotok"}])
+    for job in (make_job("w0!a"), make_job("w0!b"), waiting):
+        roll.enter(job)
+    rest = msgspec.structs.replace(make_job("w0!a-rest"), parent="w0!a")
+    roll.register(rest)
+    roll.enter(rest)
+    roll.end("w0!a", JobState.COMPLETED_KILLED)
+    roll.end("w0!b", JobState.COMPLETED_SUCCESSFULLY)
+    assert [why for _, why in roll.take_hopeless()] == ["depends on the failure of job w0!b, which succeeded"]
