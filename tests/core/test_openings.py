@@ -362,3 +362,14 @@ def test_nobody_runs_where_a_reservation_keeps_others(
     tasks_of_array = sorted(found[name][0] for name in found if "array" in by_id[name].extra)
     ends = sorted(result.rows[name].end / 1e6 for name in found if "array" in by_id[name].extra)
     assert all(end <= start for end, start in zip(ends[:-1], tasks_of_array[1:], strict=True))
+
+
+def test_a_job_that_comes_too_late_for_its_reservation_hears_so_at_once_whatever_else_is_reserved() -> None:
+    tasks = [
+        Task("late", 24.0, 1, 9.0, 9.0, extra={"reservation": "r"}),
+        Task("next", 0.0, 2, 1.0, 1.0, extra={"dependencies": [{"job": "late", "kind": "afterany"}]}),
+    ]
+    site = machine(window(10.0, 30.0, "n0"), window(40.0, 60.0, "n[2-3]", name="other"))
+    result = simulate(site, tasks, "fcfs")
+    assert reasons(result) == {"late": "its reservation ends too soon for it"}
+    assert ran(result) == {"next": (24.0, "1-2")}

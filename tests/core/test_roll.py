@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.job import JobState
+from batdispatch.core.job import Job, JobState
+from batdispatch.core.jobfields import read_request
 from batdispatch.core.roll import Roll
 from strategies import make_job
 
@@ -89,3 +92,32 @@ def test_who_is_ready_is_who_waits_for_nothing(data: st.DataObject) -> None:
         roll.take_ready()
         # Nobody is left without hope: no more was rejected than had to be, as that is asked before each rejection.
         assert set(roll.blocked) <= roll._hopeful()
+
+
+def test_a_job_that_goes_on_is_no_reason_to_reject_who_waits_for_its_success() -> None:
+    roll = Roll()
+    waiting = make_job("w0!c", dependencies=["a", {"job": "b", "kind": "afternotok"}])
+    for job in (make_job("w0!a"), make_job("w0!b"), waiting):
+        roll.enter(job)
+    rest = msgspec.structs.replace(make_job("w0!a-rest"), parent="w0!a")
+    roll.register(rest)
+    roll.enter(rest)
+    roll.end("w0!a", JobState.COMPLETED_KILLED)
+    roll.end("w0!b", JobState.COMPLETED_SUCCESSFULLY)
+    assert [why for _, why in roll.take_hopeless()] == ["depends on the failure of job w0!b, which succeeded"]
+
+
+def test_a_later_namesake_that_goes_on_does_not_hold_up_who_came_before_it() -> None:
+    roll = Roll()
+    roll.may_grow = True
+    asked: dict[str, Any] = {"a": {}, "b": {"dependencies": [{"kind": "singleton"}]}, "c": {}}
+    for name, fields in asked.items():
+        extra = {"name": "train", **fields}
+        roll.enter(Job(id=f"w0!{name}", request=read_request(1, extra), extra=extra))
+    rest = msgspec.structs.replace(make_job("w0!c-rest"), parent="w0!c")
+    roll.register(rest)
+    roll.end("w0!c", JobState.COMPLETED_KILLED)
+    roll.enter(rest)
+    roll.end("w0!a", JobState.COMPLETED_SUCCESSFULLY)
+    roll.settle()
+    assert [job.id for job in roll.take_ready()] == ["w0!b"]

@@ -14,7 +14,7 @@ from batdispatch.core.job import JobState
 from batdispatch.core.machine import Host, Machine
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.queues import read_queues, with_queues
-from simulating import Result, Task, simulate
+from simulating import Result, Task, micro, simulate
 from strategies import make_job
 
 BATCH = {"name": "batch", "hosts": ["n[0-3]"], "default": True, "priority": 4}
@@ -239,3 +239,20 @@ def test_multifactor_weighs_partition_and_quality_of_service() -> None:
     assert order("partition=1000") == ["2", "4", "1", "3"]
     assert order("qos=1000") == ["3", "4", "1", "2"]
     assert order("qos=1000,partition=2000") == ["4", "2", "3", "1"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "extra"),
+    [
+        ("attempts[dispatcher=fcfs]", {"runtime_law": "uniform:5,30"}),
+        ("resizing[dispatcher=fcfs]", {"sizes": {"least": 1, "most": 4, "kind": "malleable", "steps": 4}}),
+    ],
+)
+def test_layers_keep_within_the_limits_of_a_partition(layer: str, extra: dict[str, Any]) -> None:
+    site = machine({"name": "batch", "hosts": ["n[0-3]"], "max_time": 12.0, "max_nodes": 2})
+    result = simulate(site, [Task("j", 0.0, 1, 20.0, 12.0, extra=extra)], layer)
+    assert result.session.ledger is not None
+    assert result.session.ledger.rejections == []
+    for row in result.rows.values():
+        assert row.end - row.start <= micro(12.0)
+        assert len(row.units) <= 2

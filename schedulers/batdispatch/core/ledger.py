@@ -17,7 +17,7 @@ Invariants, which `Ledger.check` verifies:
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -442,7 +442,7 @@ class Ledger:
     def blocked(self) -> Mapping[str, Job]:
         """Jobs that came and are not shown yet, by id: they wait for others, or for hosts that reservations open."""
         roll = self.roll
-        return {**roll.blocked, **roll.withheld} if roll.withheld else roll.blocked
+        return ChainMap(roll.blocked, roll.withheld) if roll.withheld else roll.blocked
 
     @property
     def parents(self) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
+from itertools import takewhile
 
 from batdispatch.core.circles import in_circles
 from batdispatch.core.job import Job, JobState
@@ -196,7 +197,7 @@ class Roll:
             del self._unsettled[root]
             self._gone(root)
         names = [name for names in ended.values() for name in names]
-        self._doubt |= any(self.ended.get(name) is not _SUCCESS for name in names)
+        self._doubt |= any(self.ended.get(name) is not _SUCCESS and name not in self._continued for name in names)
         if self.blocked:
             self._recheck(names)
 
@@ -319,9 +320,8 @@ class Roll:
 
     def _ahead(self, job: Job) -> list[str]:
         """Return the jobs of the same user and name that came before and are not over."""
-        rank = self.ranks[job.id]
         alike = self._named.get(self._names.get(job.id, ("", "")), {})
-        return [name for name in alike if name != job.id and self.ranks.get(name, -1) < rank]
+        return list(takewhile(lambda name: name != job.id, alike))
 
     # ------------------------------------------------------------------ who no longer waits
 
