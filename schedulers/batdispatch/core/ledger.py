@@ -391,7 +391,7 @@ class Ledger:
             self.wake_at(due)
         return ready
 
-    def settle(self, *, decided: bool) -> None:
+    def settle(self, *, decided: bool = True) -> None:
         """Note that what ended and was not continued by now is over.
 
         Args:
