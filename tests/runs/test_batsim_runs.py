@@ -23,6 +23,7 @@ import pytest
 import fake_batsim
 from batdispatch.cli.main import main
 from batdispatch.links.watched_process import telling
+from batdispatch.results.audit.run import Auditor
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
@@ -67,6 +68,15 @@ def batsim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: Any) -> Ran:
+    """Run, and let `check` find nothing wrong with what the stand-in ran."""
+    ran = said_by(*arguments)
+    if ran.status == 0 and "--engine" in arguments and "--out" in arguments:
+        folder = arguments[arguments.index("--out") + 1]
+        assert [str(violation) for violation in Auditor().run(Path(folder)).kept] == []
+    return ran
+
+
+def said_by(*arguments: Any) -> Ran:
     text = io.StringIO()
     words = ["batdispatch", "run", *map(str, arguments)]
     with mock.patch.object(sys, "argv", words), redirect_stdout(text), redirect_stderr(text):
@@ -105,6 +115,46 @@ def test_the_schedule_is_that_of_the_embedded_engine(engine: str, workload: str,
     sums = "schedule.csv" if engine == "batsim4" else "schedule.json"
     names = {"jobs.csv", sums, "machine_states.csv", "decisions.jsonl", "decision_times.csv", "result.json"}
     assert {path.name for path in (tmp_path / "there").iterdir()} == names
+
+
+SIZES = {"least": 1, "most": 4, "factor": 2, "preferred": 1, "kind": "malleable", "steps": 100, "scalability": "linear"}
+LAW = {"runtime_law": "tnorm:0,200,40,15", "history": [12.5, 33.0, 41.5, 18.25]}
+HALVING = f"{ROOT / 'schedulers' / 'batdispatch' / 'examples' / 'halving.py'}:Halving"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("dispatcher", "fields"),
+    [
+        ("dmr", {"sizes": SIZES}),
+        ("resizing[dispatcher=easy]", {"sizes": SIZES}),
+        ("attempts[requests=checkpoints]", LAW),
+        ("stochastic-batch", LAW),
+        ("stochastic-easy", LAW),
+        (HALVING, {}),
+    ],
+)
+def test_jobs_that_go_on_as_others_go_on_alike(
+    engine: str, dispatcher: str, fields: dict[str, Any], batsim: Path, tmp_path: Path
+) -> None:
+    """Each is stopped and registered again, with a profile of what is left of it."""
+    jobs = [
+        {"id": f"j{i}", "subtime": i * 7.25, "res": 1 + i % 4, "profile": f"d{i % 4}", **fields}
+        for i in range(12)
+    ]
+    profiles = {f"d{i}": {"type": "delay", "delay": 20.0 + 17.5 * i} for i in range(4)}
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    given = inputs(FOUR, workload, dispatcher)
+    assert run(*given, "--out", tmp_path / "here").status == 0
+    ran = run(*given, "--engine", engine, "--out", tmp_path / "there")
+    assert ran.status == 0, ran.output
+    here, there = (schedule(tmp_path / name) for name in ("here", "there"))
+    assert {job: row[1:] for job, row in there.items()} == {job: row[1:] for job, row in here.items()}
+    for job, row in here.items():
+        # Batsim 4 prints the progress of a killed job with six digits.
+        assert float(there[job][0]) == pytest.approx(float(row[0]), abs=0.01), job
+    assert (tmp_path / "there" / "lineage.csv").exists()
 
 
 @pytest.mark.parametrize("engine", ENGINES)

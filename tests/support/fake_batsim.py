@@ -2,7 +2,8 @@
 
 Installed by `install` as an executable script. It takes only the options that the Batsim it plays has, reads only its
 workloads, and writes its output files under its names. What aborts the real one aborts it: storage that is mapped to no
-host, and for Batsim 5 a cluster that stands in no zone. Activities take a second each.
+host, and for Batsim 5 a cluster that stands in no zone. Activities take a second each. The clock of Batsim 5 has
+nanoseconds, and its external events carry the time of the event before them, as in the recordings of 5.0.0-rc2.
 
 `FAKE_BATSIM` makes it misbehave: crash, kill, hang, silent (no outputs), late (a bad status after a good end), mute (no
 version), elsewhere (the last host is a storage host), deaf (does not notice that its peer is gone, as the real one does
@@ -103,6 +104,46 @@ class Activities:
         self.clock = min([until, *(end for end, _ in self.ends.values())])
         ended = [handle for handle, (end, _) in self.ends.items() if end <= self.clock]
         return [self.ends.pop(handle)[1] for handle in ended]
+
+
+class NoisyClock:
+    """Passes messages on with what Batsim 5 prints beyond microseconds, and takes the replies back to exact times."""
+
+    #: What the recordings show beside the moment that was meant, in seconds.
+    NOISE = (3e-10, 1.1e-9, -8e-10, 1e-9, -4e-8, 1.1e-8)
+
+    def __init__(self, peer: Any) -> None:
+        self.peer = peer
+        self.now = 0.0
+        #: Time of the last event.
+        self.stamp = 0.0
+        self.count = 0
+
+    def handle(self, message: Any) -> Any:
+        from msgspec.structs import replace
+
+        noise = self.NOISE[self.count % len(self.NOISE)]
+        self.count += 1
+        self.now = max(message.now + noise, self.now)
+        events = [self.stamped(event, noise) for event in message.events]
+        reply = self.peer.handle(replace(message, now=self.now, events=events))
+        decisions = [replace(one, time=self.exact(one.time, message.now)) for one in reply.decisions]
+        return replace(reply, now=self.exact(reply.now, message.now), decisions=decisions)
+
+    def stamped(self, event: Any, noise: float) -> Any:
+        from msgspec.structs import replace
+
+        if type(event).__name__ not in ("MachinesUnavailable", "MachinesAvailable", "Notified"):
+            self.stamp = max(min(event.time + noise, self.now), self.stamp)
+        job = getattr(event, "job", None)
+        if job is not None and job.submission == event.time:
+            return replace(event, time=self.stamp, job=replace(job, submission=self.stamp))
+        return replace(event, time=self.stamp)
+
+    def exact(self, time: float, now: float) -> float:
+        if time < self.now:
+            abort(f"You attempt to go back in time: {time!r} at {self.now!r}")
+        return now if time <= max(now, self.now) else time
 
 
 class Misbehaving:
@@ -233,7 +274,7 @@ def main(major: int) -> None:
         outputs = Outputs(made, site.machine.size)
         events = external_events(major, given.events, len(site.machine.hosts), Path(scratch))
         EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=events, timer=Activities()).run(
-            Misbehaving(peer, how, major, jobs, site.machine)
+            Misbehaving(NoisyClock(peer) if major == 5 else peer, how, major, jobs, site.machine)
         )
         if how != "silent":
             write_outputs(major, given.export, made)

@@ -26,7 +26,7 @@ _LINGER = 5.0
 
 
 class Served(msgspec.Struct, frozen=True):
-    """How serving ended: messages answered, and the signal that stopped it early, if one did."""
+    """How serving ended: messages answered, the handshake not counted, and the signal that stopped it early, if one did."""
 
     messages: int
     stopped_by: str | None = None
@@ -107,11 +107,11 @@ def _loop(
     on_notice: Callable[[str], None],
     watch: Callable[[], None],
 ) -> Served:
-    answered = 0
+    answered = messages = 0
     quiet_since = time.monotonic()
     while True:
         if signals is not None and signals.received is not None:
-            return Served(answered, signals.received.name)
+            return Served(messages, signals.received.name)
         try:
             frame = asking.receive()
         except zmq.Again:
@@ -129,13 +129,14 @@ def _loop(
         message = None
         if answer is None:
             message = wire.decode_message(frame)
+            messages += 1
             answer = wire.encode_reply(peer.handle(message))
         if recorder is not None:
             recorder.reply(answer)
         asking.send(answer)
         answered += 1
         if message is not None and message.is_last:
-            return Served(answered)
+            return Served(messages)
         quiet_since = time.monotonic()
 
 
