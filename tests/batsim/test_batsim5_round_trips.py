@@ -83,6 +83,7 @@ PROFILES = st.one_of(
     ),
     st.builds(lambda a: {"type": "data_staging", "nb_bytes": a, "from": "x", "to": "y"}, AMOUNTS),
     st.just({"type": "smpi", "trace": "t.txt"}),
+    st.just({"type": "usage_trace", "trace": "t.txt"}),
     st.just({"type": "ForkJoinCompositionProfile", "profile_ids": ["w0!a"]}),
     st.just({"type": "TraceReplayProfile", "trace_type": "Usage", "filename": "f"}),
 )
@@ -264,7 +265,6 @@ def test_decisions_that_batsim_5_lacks_are_refused(decision: d.Decision) -> None
             "job w0!a: Batsim 5 has no I/O jobs beside a job",
         ),
         (d.RegisterProfile(1.0, "w0", "p", {"type": "send", "msg": 1}), "profile w0!p: Batsim 5 has no messages"),
-        (d.RegisterProfile(1.0, "w0", "p", {"type": "usage_trace", "trace": "x"}), "profile w0!p: .*no counterpart"),
         (d.RegisterProfile(1.0, "w0", "p", {"type": "delay", "delay": 1, "ret": 2}), "w0!p: .*no return codes"),
         (
             d.RegisterProfile(1.0, "w0", "p", {"type": "parallel_homogeneous_total", "cpu": 1, "com": 2}),

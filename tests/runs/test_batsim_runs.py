@@ -138,10 +138,7 @@ def test_jobs_that_go_on_as_others_go_on_alike(
     engine: str, dispatcher: str, fields: dict[str, Any], batsim: Path, tmp_path: Path
 ) -> None:
     """Each is stopped and registered again, with a profile of what is left of it."""
-    jobs = [
-        {"id": f"j{i}", "subtime": i * 7.25, "res": 1 + i % 4, "profile": f"d{i % 4}", **fields}
-        for i in range(12)
-    ]
+    jobs = [{"id": f"j{i}", "subtime": i * 7.25, "res": 1 + i % 4, "profile": f"d{i % 4}", **fields} for i in range(12)]
     profiles = {f"d{i}": {"type": "delay", "delay": 20.0 + 17.5 * i} for i in range(4)}
     workload = tmp_path / "w.json"
     workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
@@ -155,6 +152,23 @@ def test_jobs_that_go_on_as_others_go_on_alike(
         # Batsim 4 prints the progress of a killed job with six digits.
         assert float(there[job][0]) == pytest.approx(float(row[0]), abs=0.01), job
     assert (tmp_path / "there" / "lineage.csv").exists()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", ["smpi5.json", "usage5.json", "usage.json", "several.json"])
+def test_traces_and_spread_amounts(engine: str, name: str, batsim: Path, tmp_path: Path) -> None:
+    if name == "several.json":
+        if engine == "batsim4":
+            pytest.skip("Batsim 4 spreads otherwise, and refuses it")
+        spread = {"cpu": 1e6, "com": 1e6, "generation_strategy": "DefinedAmountsSpreadUniformly"}
+        jobs = [{"id": str(res), "subtime": 0, "res": res, "walltime": 9, "profile": "p"} for res in (1, 2, 3)]
+        profiles = {"p": {"type": "ParallelTaskHomogeneousProfile", **spread}}
+        (tmp_path / name).write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    workload = tmp_path / name if name == "several.json" else RECORDINGS / "traces" / name
+    given = inputs(RECORDINGS / "platforms" / "hetero12.xml", workload)
+    ran = run(*given, "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    assert {state for _, state, _ in schedule(tmp_path / "run").values()} == {"COMPLETED_SUCCESSFULLY"}
 
 
 @pytest.mark.parametrize("engine", ENGINES)

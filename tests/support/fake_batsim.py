@@ -201,6 +201,22 @@ def external_events(major: int, path: str | None, hosts: int, folder: Path) -> l
     return read_external_events(Path(path), hosts)
 
 
+def replay_traces(major: int, workload: Path, jobs: Any) -> None:
+    """Look for the traces as each version does, and let them take a second: our engine replays none."""
+    for name, profile in json.loads(workload.read_text())["profiles"].items():
+        if profile["type"] not in ("smpi", "usage_trace", "TraceReplayProfile"):
+            continue
+        if major == 5 and profile.get("trace_type") not in ("SMPI", "FractionalComputation"):
+            abort(f"Invalid JSON: profile '{name}' has an unknown trace type")
+        if not (workload.parent / profile["filename" if major == 5 else "trace"]).is_file():
+            abort(f"Invalid JSON: profile '{name}' has an invalid trace file")
+        jobs.profiles[name] = {"type": "delay", "delay": 1.0}
+    for name, profile in jobs.profiles.items():
+        # Batsim 5 spreads amounts over executors of any number.
+        if profile["type"].endswith("Profile"):
+            jobs.profiles[name] = {"type": "parallel_homogeneous", "cpu": 1.0, "com": 0.0}
+
+
 def write_outputs(major: int, prefix: str, made: Path) -> None:
     """Give the engine's files Batsim's names and, for Batsim 5, its form."""
     if major == 5:
@@ -255,6 +271,7 @@ def main(major: int) -> None:
         site = read_platform(Path(given.platform), master=given.master_host, roles=roles, batsim=5 if major == 5 else 4)
     jobs = read_workload(Path(given.workload))
     assert jobs.batsim == major, f"a workload of Batsim {jobs.batsim}"
+    replay_traces(major, Path(given.workload), jobs)
     endpoint, init = (given.socket_endpoint, "") if major == 4 else given.edc_socket_str
     with RemotePeer(endpoint, protocol(str(major)), timeout=60) as peer, tempfile.TemporaryDirectory() as scratch:
         asked = peer.open(init)

@@ -26,7 +26,7 @@ _LINGER = 5.0
 
 
 class Served(msgspec.Struct, frozen=True):
-    """How serving ended: messages answered, the handshake not counted, and the signal that stopped it early, if one did."""
+    """How serving ended: messages answered after the handshake, and the signal that stopped it early, if one did."""
 
     messages: int
     stopped_by: str | None = None
