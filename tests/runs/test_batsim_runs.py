@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -276,6 +277,59 @@ def test_a_batsim_that_is_named(batsim: Path, tmp_path: Path) -> None:
     ran = run(*inputs(), "--engine", "batsim4", "--batsim", tmp_path / "none", "--out", tmp_path / "run4")
     assert ran.status == 2
     assert "is no program that can be run" in ran.output
+
+
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [("batsim4", ["--energy"]), ("batsim5", ["--energy-host", "--trace-pstate-changes -r 'alder' compute"])],
+)
+def test_batsim_is_started_with_options_of_the_users(
+    engine: str, options: list[str], batsim: Path, tmp_path: Path
+) -> None:
+    given = [f"--batsim-option={option}" for option in options]
+    ran = run(*inputs(), "--engine", engine, *given, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    for word in shlex.split(" ".join(options)):
+        assert word in shlex.split(result["engine"]["command"])
+    assert result["made_from"]["settings"]["batsim_option"] == " ".join(options)
+    words = shlex.split(result["command"])[2:]
+    assert f"--batsim-option={' '.join(options)}" in words
+    again = run(*words, "--out", tmp_path / "again")
+    assert again.status == 0, again.output
+    assert schedule(tmp_path / "again") == schedule(tmp_path / "run")
+
+
+def test_a_dispatcher_that_needs_energy_and_a_user_who_wants_it_name_the_option_once(
+    batsim: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        REGISTERING.replace("registers_jobs = True", "needs_energy = True").replace(
+            "registered = False", "registered = True"
+        )
+    )
+    for engine, option in (("batsim4", "-E"), ("batsim5", "--energy-host")):
+        given = [*inputs(dispatcher=f"{tmp_path / 'mine.py'}:Registering"), f"--batsim-option={option}"]
+        ran = run(*given, "--engine", engine, "--out", tmp_path / engine)
+        assert ran.status == 0, ran.output
+
+
+@pytest.mark.parametrize(
+    ("engine", "option", "expected"),
+    [
+        ("embedded", "--energy", "needs --engine batsim4 or batsim5"),
+        ("batsim4", "--platform=x.xml", "'--platform=x.xml': say --platform of run itself"),
+        ("batsim5", "-s tcp://127.0.0.1:1", "'-s': run finds an address by itself"),
+        ("batsim5", "'--energy", "No closing quotation"),
+    ],
+)
+def test_options_that_batsim_cannot_be_started_with(
+    engine: str, option: str, expected: str, batsim: Path, tmp_path: Path
+) -> None:
+    ran = run(*inputs(), "--engine", engine, f"--batsim-option={option}", "--out", tmp_path / "run")
+    assert ran.status == 2
+    assert "option --batsim-option: " in ran.output
+    assert expected in ran.output
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -60,7 +60,11 @@ def arguments(major: int) -> argparse.Namespace:
         parser.add_argument("-s", "--edc-socket-str", nargs=2)
         parser.add_argument("-r", "--add-role", nargs=2, action="append", default=[])
         parser.add_argument("--trace-machine-state", action="store_true")
-        parser.add_argument("--energy-host", action="store_true")
+        parser.add_argument("-E", "--energy-host", action="store_true")
+        parser.add_argument("--trace-pstate-changes", action="store_true")
+    # Batsim takes an option once, unless it says otherwise.
+    flags = [word for word in sys.argv[1:] if word.startswith("-") and word != "-r"]
+    assert len(flags) == len(set(flags)), flags
     return parser.parse_args()
 
 

@@ -54,6 +54,13 @@ if TYPE_CHECKING:
     metavar="SHELL",
     help="Take Batsim from this shell of Nix: batsim4 or batsim5 of the flake in this folder or above, or FLAKE#SHELL.",
 )
+@option(
+    "--batsim-option",
+    section=BATSIM,
+    metavar="OPTION",
+    multiple=True,
+    help="Start Batsim with this option of its own too, such as --batsim-option=--energy. Repeat it for each.",
+)
 @timeout_option("Give up if a real Batsim says nothing for this many seconds.")
 @option(
     "-o",
@@ -75,6 +82,7 @@ def command(
     engine: Literal["embedded", "batsim4", "batsim5"],
     batsim: str | None,
     nix: str | None,
+    batsim_option: tuple[str, ...],
     timeout: float,
     simgrid: UseSimGrid,
     dispatcher: str,
@@ -127,6 +135,7 @@ def command(
         engine=engine,
         batsim=batsim,
         nix=None if nix is None else shell_of(nix, Path()),
+        batsim_option=" ".join(batsim_option),
         timeout=timeout,
         record=record,
         compiled=compiled,

@@ -36,6 +36,7 @@ from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.columns import NotPlain, PlainWorkload, plain
 from batdispatch.inputs.workloads.reader import read_in_columns
+from batdispatch.links.batsim_options import check_options
 from batdispatch.links.foreign import Foreign, ForeignPeer, create_any, is_foreign
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.results.columns import columns_of
@@ -92,6 +93,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     batsim: str | None = None
     #: A shell of Nix, as ``FLAKE#SHELL``, from which Batsim is taken; None: no shell.
     nix: str | None = None
+    #: Further options of Batsim's, as on its command line.
+    batsim_option: str = ""
     #: Seconds without a message after which a real Batsim counts as hung.
     timeout: float = 600.0
 
@@ -115,6 +118,8 @@ def build(spec: RunSpec) -> Dispatcher:
     if is_foreign(spec.dispatcher) and (spec.engine != "embedded" or spec.decision_time != 0.0):
         option = "--engine" if spec.engine != "embedded" else "--decision-time"
         raise InputError(f"is not for {spec.dispatcher}, which another program runs", source=f"option {option}")
+    if spec.batsim_option:
+        check_options(spec.batsim_option, spec.engine)
     return create_any(spec.dispatcher, spec.options, spec.seed)
 
 
@@ -427,6 +432,7 @@ def _serve_batsim(
         record=spec.record,
         program=spec.batsim,
         shell=spec.nix,
+        option=spec.batsim_option,
         timeout=spec.timeout,
         progress=progress,
         notice=notice,
@@ -588,6 +594,7 @@ def command_line(spec: RunSpec) -> str:
         words += ["--engine", spec.engine]
         words += [] if spec.batsim is None else ["--batsim", spec.batsim]
         words += [] if spec.nix is None else ["--nix", spec.nix]
+        words += [f"--batsim-option={spec.batsim_option}"] if spec.batsim_option else []
     if spec.simgrid != "auto":
         words += ["--simgrid", spec.simgrid]
     if spec.clock != "together":
