@@ -236,6 +236,21 @@ def test_external_events(engine: str, batsim: Path, tmp_path: Path) -> None:
     assert schedule(tmp_path / "there") == schedule(tmp_path / "here")
 
 
+@pytest.mark.parametrize("engine", ["embedded", *ENGINES])
+def test_an_event_that_is_told_as_batsim_tells_outages_is_an_outage(engine: str, batsim: Path, tmp_path: Path) -> None:
+    events = tmp_path / "events.txt"
+    events.write_text(
+        '{"type": "event_machine_unavailable", "timestamp": 1, "resources": "0-1"}\n'
+        '{"type": "event_machine_available", "timestamp": 30, "resources": "0-1"}\n'
+    )
+    given = [*inputs(), "--events", events]
+    assert run(*given, "--engine", engine, "--out", tmp_path / "run").status == 0
+    named = tmp_path / "named.txt"
+    named.write_text(events.read_text().replace("event_", ""))
+    assert run(*inputs(), "--events", named, "--out", tmp_path / "named").status == 0
+    assert schedule(tmp_path / "run") == schedule(tmp_path / "named")
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_packed_inputs_are_unpacked_for_batsim(engine: str, batsim: Path, tmp_path: Path) -> None:
     import gzip
@@ -345,6 +360,7 @@ def test_no_batsim(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("how", "status", "expected"),
     [
+        ("early", 1, "Batsim ended by SIGABRT before the end of the simulation; it said:"),
         ("crash", 1, "Batsim ended by SIGABRT before the end of the simulation; it said:"),
         # However long the backtrace, the reason is shown.
         ("crash", 1, "[root/CRITICAL] Assertion happy failed: the machine is upset\n  ...\n"),

@@ -5,7 +5,7 @@ workloads, and writes its output files under its names. What aborts the real one
 host, and for Batsim 5 a cluster that stands in no zone. Activities take a second each. The clock of Batsim 5 has
 nanoseconds, and its external events carry the time of the event before them, as in the recordings of 5.0.0-rc2.
 
-`FAKE_BATSIM` makes it misbehave: crash, kill, hang, silent (no outputs), late (a bad status after a good end), mute (no
+`FAKE_BATSIM` makes it misbehave: early (it ends before it connects), crash, kill, hang, silent (no outputs), late (a bad status after a good end), mute (no
 version), elsewhere (the last host is a storage host), deaf (does not notice that its peer is gone, as the real one does
 not). Where `FAKE_BATSIM_PID` names a file, its process id is there.
 """
@@ -264,6 +264,8 @@ def main(major: int) -> None:
         assert Path(file).suffix in (".xml", ".json"), f"Batsim reads nothing packed: {file}"
     if "FAKE_BATSIM_PID" in os.environ:
         Path(os.environ["FAKE_BATSIM_PID"]).write_text(str(os.getpid()))
+    if how == "early":
+        abort("Assertion happy failed: the machine is upset")
     if how == "deaf":
         time.sleep(60)
     if major == 5 and ElementTree.parse(given.platform).getroot().find("cluster[@topology]") is not None:

@@ -21,6 +21,8 @@ from batdispatch.links.single_peer import SinglePeer
 MAX_MESSAGE = 256 * 2**20
 #: Seconds without a message after which a peer counts as silent, unless said otherwise.
 TIMEOUT = 600.0
+#: Seconds without a Batsim after which that is said for the first time.
+_PATIENCE = 3.0
 #: Seconds that the last reply may take to leave.
 _LINGER = 5.0
 
@@ -108,6 +110,7 @@ def _loop(
     watch: Callable[[], None],
 ) -> Served:
     answered = messages = 0
+    waiting = _PATIENCE
     quiet_since = time.monotonic()
     while True:
         if signals is not None and signals.received is not None:
@@ -119,6 +122,9 @@ def _loop(
         if frame is None:
             watch()
             _look_around(asking, quiet_since, timeout, answered, on_notice)
+            if not (answered or asking.connections.connected) and time.monotonic() >= quiet_since + waiting:
+                waiting *= 10
+                on_notice("no Batsim has connected yet; if yours has ended, it said why on its own terminal")
             continue
         if recorder is not None:
             recorder.message(frame)
