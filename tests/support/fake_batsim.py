@@ -5,9 +5,9 @@ workloads, and writes its output files under its names. What aborts the real one
 host, and for Batsim 5 a cluster that stands in no zone. Activities take a second each. The clock of Batsim 5 has
 nanoseconds, and its external events carry the time of the event before them, as in the recordings of 5.0.0-rc2.
 
-`FAKE_BATSIM` makes it misbehave: early (it ends before it connects), crash, kill, hang, silent (no outputs), late (a bad status after a good end), mute (no
-version), elsewhere (the last host is a storage host), deaf (does not notice that its peer is gone, as the real one does
-not). Where `FAKE_BATSIM_PID` names a file, its process id is there.
+`FAKE_BATSIM` makes it misbehave: early (ends before it connects), crash, kill, hang, silent (no outputs), late (a bad
+status after a good end), mute (no version), elsewhere (the last host is a storage host), deaf (does not notice that its
+peer is gone, as the real one does not). Where `FAKE_BATSIM_PID` names a file, its process id is there.
 """
 
 from __future__ import annotations
