@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -20,9 +21,10 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
+from click.testing import CliRunner
 
 import fake_batsim
-from batdispatch.cli.main import main
+from batdispatch.cli.main import cli, main
 from batdispatch.links.watched_process import telling
 from batdispatch.results.audit.run import Auditor
 
@@ -520,6 +522,29 @@ def test_the_lines_that_tell_why() -> None:
     assert telling([]) == []
     assert telling([b"\x00\xff" * 1000])[0].startswith("?")
     assert len(telling([b"x" * 10**6])[0]) < 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            ["torus", "--dims", "2,2,2", "--hosts-per-router", "2"],
+            "torus .* with --hosts-per-router 1 or",
+        ),
+        (["mesh", "--dims", "3,3"], "mesh .* on which SimGrid 4.1 crashes: run it in Batsim 4"),
+        (["torus", "--dims", "2,2,2", "--hosts-per-router", "2", "--router-links", "split"], ""),
+        (["torus", "--dims", "2,2,2", "--hosts-per-router", "1"], ""),
+    ],
+)
+def test_a_generated_grid_runs_in_batsim_5_or_is_refused_with_the_way_out(
+    words: list[str], expected: str, batsim: Path, tmp_path: Path
+) -> None:
+    platform = tmp_path / "p.xml"
+    assert CliRunner().invoke(cli, ["platform", "generate", *words, "-o", str(platform)]).exit_code == 0
+    assert run(*inputs(platform), "--engine", "batsim4", "--out", tmp_path / "four").status == 0
+    ran = run(*inputs(platform), "--engine", "batsim5", "--out", tmp_path / "five")
+    assert ran.status == (2 if expected else 0), ran.output
+    assert re.search(expected, ran.output.replace("\n", " "))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -2,8 +2,9 @@
 
 Installed by `install` as an executable script. It takes only the options that the Batsim it plays has, reads only its
 workloads, and writes its output files under its names. What aborts the real one aborts it: storage that is mapped to no
-host, and for Batsim 5 a cluster that stands in no zone. Activities take a second each. The clock of Batsim 5 has
-nanoseconds, and its external events carry the time of the event before them, as in the recordings of 5.0.0-rc2.
+host, and for Batsim 5 a cluster that stands in no zone and zones in a zone with Floyd's routing. Activities take a
+second each. The clock of Batsim 5 has nanoseconds, and its external events carry the time of the event before them, as in the
+recordings of 5.0.0-rc2.
 
 `FAKE_BATSIM` makes it misbehave: early (ends before it connects), crash, kill, hang, silent (no outputs), late (a bad
 status after a good end), mute (no version), elsewhere (the last host is a storage host), deaf (does not notice that its
@@ -270,6 +271,9 @@ def main(major: int) -> None:
         time.sleep(60)
     if major == 5 and ElementTree.parse(given.platform).getroot().find("cluster[@topology]") is not None:
         print("Segmentation fault in torus_create_links", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if major == 5 and ElementTree.parse(given.platform).getroot().find(".//zone[@routing='Floyd']/zone") is not None:
+        print("Segmentation fault in get_interzone_route", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)
     site = read_platform(Path(given.platform), master=given.master_host, batsim=5 if major == 5 else 4)
     if how == "elsewhere":
