@@ -3,8 +3,8 @@
 Installed by `install` as an executable script. It takes only the options that the Batsim it plays has, reads only its
 workloads, and writes its output files under its names. What aborts the real one aborts it: storage that is mapped to no
 host, and for Batsim 5 a cluster that stands in no zone and zones in a zone with Floyd's routing. Activities take a
-second each. The clock of Batsim 5 has nanoseconds, and its external events carry the time of the event before them, as in the
-recordings of 5.0.0-rc2.
+second each. The clock of Batsim 5 has nanoseconds, and its external events carry the time of the event before them,
+as in the recordings of 5.0.0-rc2.
 
 `FAKE_BATSIM` makes it misbehave: early (ends before it connects), crash, kill, hang, silent (no outputs), late (a bad
 status after a good end), mute (no version), elsewhere (the last host is a storage host), deaf (does not notice that its
