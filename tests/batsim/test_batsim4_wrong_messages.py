@@ -108,8 +108,8 @@ WRONG_MESSAGES = {
         r"data.compute_resources\[0\].properties\[...\]: expected str, got int",
     ),
     "host capacity malformed": (
-        begins(compute_resources=[{**HOST, "properties": {"capacity": "core"}}]),
-        r"host h: capacity 'core': 'core' is not name=amount",
+        begins(compute_resources=[{**HOST, "properties": {"capacity": "core="}}]),
+        r"host h: capacity 'core=': 'core=' is not name=amount",
     ),
     "config is text": (begins(config="x"), "field data.config: found 'x', expected object"),
     "flag is a number": (begins(allow_compute_sharing=1), "data.allow_compute_sharing: found 1, expected bool"),

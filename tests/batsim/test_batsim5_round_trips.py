@@ -83,6 +83,7 @@ PROFILES = st.one_of(
     ),
     st.builds(lambda a: {"type": "data_staging", "nb_bytes": a, "from": "x", "to": "y"}, AMOUNTS),
     st.just({"type": "smpi", "trace": "t.txt"}),
+    st.just({"type": "usage_trace", "trace": "t.txt"}),
     st.just({"type": "ForkJoinCompositionProfile", "profile_ids": ["w0!a"]}),
     st.just({"type": "TraceReplayProfile", "trace_type": "Usage", "filename": "f"}),
 )
@@ -192,9 +193,9 @@ def same(a: Any, b: Any) -> bool:
 
 @given(st.data())
 def test_messages_read_back(data: st.DataObject) -> None:
-    times = sorted(data.draw(st.lists(TIMES, max_size=4)))
-    said = [data.draw(EVENTS[data.draw(st.sampled_from(list(EVENTS)))](time)) for time in times]
-    message = Message(times[-1] if times else 0.0, said)
+    time = data.draw(TIMES)
+    said = [data.draw(EVENTS[kind](time)) for kind in data.draw(st.lists(st.sampled_from(list(EVENTS)), max_size=4))]
+    message = Message(time, said)
     wire = Batsim5()
     frame = wire.encode_message(message)
     again = wire.decode_message(frame)
@@ -202,6 +203,34 @@ def test_messages_read_back(data: st.DataObject) -> None:
     for before, after in zip(said, again.events, strict=True):
         assert same(before, after), (before, after)
     assert wire.encode_message(again) == frame
+
+
+def test_an_event_that_batsim_5_stamps_too_early_has_the_time_of_the_next_or_of_its_frame() -> None:
+    """As rc2 does it with external events and states of hosts."""
+    hosts = Allocation.parse("0")
+    said = [
+        e.MachinesUnavailable(2.0, hosts),
+        e.ResourceStateChanged(2.0, hosts, "off"),
+        e.RequestedCall(10.0, "1"),
+        e.Notified(10.0, "rain", {}),
+    ]
+    again = Batsim5().decode_message(Batsim5().encode_message(Message(12.5, said)))
+    assert [event.time for event in again.events] == [10.0, 10.0, 10.0, 12.5]
+
+
+def test_times_are_put_on_the_microsecond_and_no_reply_is_of_a_time_before_its_message() -> None:
+    wire = Batsim5()
+    for said, read in ((111.850000001, 111.85), (1089096.987999999197, 1089096.988)):
+        message = wire.decode_message(wire.encode_message(Message(said, [e.RequestedCall(said, "1")])))
+        assert (message.now, message.events[0].time) == (read, read)
+        reply = json.loads(wire.encode_reply(Reply(message.now, [d.Reject(message.now, "w0!a")]))[:-1])
+        assert reply["now"] == reply["events"][0]["timestamp"] == max(said, read)
+
+
+def test_a_profile_that_batsim_5_would_take_for_another_workloads_is_not_registered() -> None:
+    said = d.RegisterProfile(0.0, "w0", "rest of w0!6", {"type": "delay", "delay": 1.0})
+    with pytest.raises(ImpossibleDecision, match="takes what stands before a '!' for a workload"):
+        Batsim5().encode_reply(Reply(0.0, [said]))
 
 
 @given(st.data())
@@ -236,7 +265,6 @@ def test_decisions_that_batsim_5_lacks_are_refused(decision: d.Decision) -> None
             "job w0!a: Batsim 5 has no I/O jobs beside a job",
         ),
         (d.RegisterProfile(1.0, "w0", "p", {"type": "send", "msg": 1}), "profile w0!p: Batsim 5 has no messages"),
-        (d.RegisterProfile(1.0, "w0", "p", {"type": "usage_trace", "trace": "x"}), "profile w0!p: .*no counterpart"),
         (d.RegisterProfile(1.0, "w0", "p", {"type": "delay", "delay": 1, "ret": 2}), "w0!p: .*no return codes"),
         (
             d.RegisterProfile(1.0, "w0", "p", {"type": "parallel_homogeneous_total", "cpu": 1, "com": 2}),

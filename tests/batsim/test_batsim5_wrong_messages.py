@@ -87,8 +87,8 @@ MESSAGES: dict[str, tuple[bytes, str]] = {
     "host ids with holes": (begins(computation_hosts=[{**HOST, "id": 4}]), "host ids must be 0, 1, 2"),
     "host without a name": (begins(computation_hosts=[{"id": 0}]), "field name is missing"),
     "capacity": (
-        begins(computation_hosts=[{**HOST, "properties": [{"key": "capacity", "value": "x"}]}]),
-        "capacity 'x'",
+        begins(computation_hosts=[{**HOST, "properties": [{"key": "capacity", "value": "x="}]}]),
+        "capacity 'x='",
     ),
     "profile without a workload": (
         begins(profiles=[{"id": "d", "profile_type": "DelayProfile", "profile": {"delay": 1}}]),

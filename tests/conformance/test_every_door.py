@@ -6,6 +6,7 @@ was recorded, and a real Batsim of either version where one is on PATH. See test
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from batdispatch.inputs.workloads.tiles import tiles
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.audit.run import Auditor
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, make_sites, replayed
+from with_simgrid import needs_simgrid
 
 NAMES = registry.names(GROUP)
 #: Those made for nodes with several resources, which few jobs fill: Slurm's, and those that solve programs over nodes.
@@ -96,6 +98,7 @@ def test_same_decisions_in_a_replay(name: str, site: str, reference: Reference) 
     assert replayed(name, reference.run(name, site) / "decisions.jsonl") is None
 
 
+@needs_simgrid
 @pytest.mark.parametrize(("name", "site"), CASES)
 @pytest.mark.parametrize("door", ["batsim4", "batsim5"])
 def test_same_schedule_in_a_real_batsim(door: str, name: str, site: str, reference: Reference, tmp_path: Path) -> None:
@@ -103,10 +106,24 @@ def test_same_schedule_in_a_real_batsim(door: str, name: str, site: str, referen
     if door in closed:
         pytest.skip(closed[door])
     found = DOORS[door](name, reference.site(site), tmp_path / "run").rows
-    expected = reference.schedule(name, site).rows
+    # Which events are told together decides who starts first, and Batsim's messages decide that.
+    expected = in_process(name, reference.site(site), tmp_path / "expected", clock="batsim").rows
     assert {job: row[2:] for job, row in found.items()} == {job: row[2:] for job, row in expected.items()}
     for job, (start, end, *_) in expected.items():
         assert found[job][:2] == pytest.approx((start, end), abs=SLACK), job
+
+
+@needs_simgrid
+@pytest.mark.parametrize("site", SITES)
+def test_the_clock_of_batsim_is_what_a_real_batsim_is_compared_with(
+    site: str, reference: Reference, tmp_path: Path
+) -> None:
+    """Its messages take time, but less than the starts of a real Batsim may differ by."""
+    told = in_process("easy", reference.site(site), tmp_path / "batsim", clock="batsim").rows
+    exact = reference.schedule("easy", site).rows
+    assert told.keys() == exact.keys()
+    assert max(abs(told[job][0] - exact[job][0]) for job in exact) < SLACK
+    assert json.loads((tmp_path / "batsim" / "result.json").read_text())["clock"] == "batsim"
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pytest
 from batdispatch.batsim import v4
 from batdispatch.core import decisions as d
 from batdispatch.core import events as e
+from batdispatch.core.allocation import Allocation
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import ImpossibleDecision, SimulationError
 from batdispatch.core.jobfields import read_request
@@ -222,6 +223,49 @@ def test_a_job_that_ends_while_its_kill_is_under_way_has_no_rest() -> None:
     assert session.ledger is not None
     assert not session.ledger.holds
     assert not session.dispatcher.flexible  # type: ignore[attr-defined]
+
+
+class KillsAt:
+    """Kills the first job when it is called, unless its end has been told."""
+
+    def __init__(self, at: float) -> None:
+        self.at = at
+        self.state = ""
+
+    def handle(self, message: Message) -> Reply:
+        now = message.now
+        decided: list[d.Decision] = []
+        for event in message.events:
+            if isinstance(event, e.JobCompleted):
+                self.state = str(event.state)
+            elif isinstance(event, e.JobSubmitted) and event.job.id == "w0!a":
+                decided += [d.Execute(now, "w0!a", Allocation.parse("0-3")), d.CallMeLater(now, self.at)]
+            elif isinstance(event, e.JobSubmitted):
+                decided.append(d.Reject(now, event.job.id))
+            elif isinstance(event, e.RequestedCall) and not self.state:
+                decided.append(d.Kill(now, ["w0!a"]))
+        return Reply(now, decided)
+
+
+@pytest.mark.parametrize(
+    ("at", "state"),
+    [
+        (99.999999, "COMPLETED_KILLED"),
+        (100.000002, "COMPLETED_KILLED"),
+        # Rounded, this call would come before the job's end and not with it.
+        (100.0000023, "COMPLETED_SUCCESSFULLY"),
+        (100.000003, "COMPLETED_SUCCESSFULLY"),
+    ],
+)
+def test_a_call_comes_at_the_moment_that_was_said_and_not_at_its_microsecond(
+    at: float, state: str, tmp_path: Path
+) -> None:
+    """Recorded are the first and the last."""
+    machine = read_platform(RECORDINGS / "platforms" / "four.xml").machine
+    workload = read_workload(RESIZES / "kill_at_100.000003" / "workload.json")
+    peer = KillsAt(at)
+    EmbeddedEngine(machine, workload, Outputs(tmp_path, 4), delays=four).run(peer)
+    assert peer.state == state
 
 
 @pytest.mark.parametrize("name", ["kill_at_100.000004", "walltime_first", "expand_nodes_taken"])

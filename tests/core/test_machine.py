@@ -62,7 +62,7 @@ def test_flat_machines_name_hosts_so_that_text_order_is_number_order() -> None:
         ([host(0, capacity="core=4"), host(1)], "host n1 states no capacity while others do"),
         ([host(0, capacity="")], "host n0: its capacity '' is empty"),
         ([host(0, capacity="core=0 gpu=0")], "host n0: its capacity 'core=0 gpu=0' is empty"),
-        ([host(0, capacity="core")], "'core' is not name=amount"),
+        ([host(0, capacity="core core=2")], "'core' is not name=amount"),
         ([host(0, capacity="core=")], "'core=' is not name=amount"),
         ([host(0, capacity="=4")], "'=4' is not name=amount"),
         ([host(0, capacity="core=4 core=4")], "each name once"),
@@ -84,6 +84,13 @@ def test_what_does_not_make_a_machine(hosts: list[Host], message: str) -> None:
 
 def test_capacity_is_read_with_spaces_or_commas() -> None:
     assert parse_capacity("core=16 gpu=0,memory=7", "n0") == {"core": 16, "gpu": 0, "memory": 7}
+
+
+def test_a_capacity_that_is_another_programs_leaves_the_hosts_whole() -> None:
+    machine = Machine([host(0, capacity="500GB"), host(1, storage=True, capacity="16")])
+    assert machine.exclusive
+    with pytest.raises(InputError, match="host n1 states no capacity while others do"):
+        Machine([host(0, capacity="core=4"), host(1, capacity="500GB")])
 
 
 def test_coordinates_of_all_compute_hosts_or_none() -> None:

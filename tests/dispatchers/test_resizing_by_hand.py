@@ -380,7 +380,7 @@ def test_a_segment_has_the_rest_of_the_walltime() -> None:
     tasks = [malleable("a", 4, 100.0)._replace(walltime=500.0), Task("b", 5.0, 2, 300.0)]
     for charge, expected in ((True, 490.0), (False, 493.0)):
         result = run(4, tasks, shrink_cost=3, charge=charge)
-        assert f"\na~2,w0,rest of w0!a~2,10.000000,2,{expected:.6f}," in result.files["jobs.csv"].decode()
+        assert f"\na~2,w0,rest of w0.a~2,10.000000,2,{expected:.6f}," in result.files["jobs.csv"].decode()
 
 
 def test_a_redistribution_is_charged_with_the_walltime_or_not() -> None:
@@ -388,7 +388,7 @@ def test_a_redistribution_is_charged_with_the_walltime_or_not() -> None:
     tasks = [malleable("a", 4, 100.0)._replace(walltime=500.0), Task("b", 5.0, 2, 30.0)]
     for charge, expected in ((True, 447.0), (False, 450.0)):
         result = run(4, tasks, shrink_cost=3, charge=charge)
-        assert f"\na~3,w0,rest of w0!a~3,53.000000,4,{expected:.6f}," in result.files["jobs.csv"].decode()
+        assert f"\na~3,w0,rest of w0.a~3,53.000000,4,{expected:.6f}," in result.files["jobs.csv"].decode()
 
 
 def test_a_job_is_not_shrunk_to_a_size_at_which_it_would_not_end_in_time() -> None:
@@ -412,7 +412,7 @@ def test_what_a_shrink_costs_counts_when_it_is_seen_whether_a_job_would_end_in_t
 def test_a_scaled_walltime_is_as_much_longer_as_the_job() -> None:
     tasks = [malleable("a", 4, 100.0)._replace(walltime=210.0), Task("b", 5.0, 3, 300.0)]
     result = run(4, tasks, walltime="scaled")
-    assert "\na~2,w0,rest of w0!a~2,10.000000,1,800.000000," in result.files["jobs.csv"].decode()
+    assert "\na~2,w0,rest of w0.a~2,10.000000,1,800.000000," in result.files["jobs.csv"].decode()
 
 
 # ---------------------------------------------------------------------- what goes wrong

@@ -115,7 +115,7 @@ def test_the_redistribution_is_charged_with_the_walltime_or_not(tmp_path: Path, 
     jobs = [{**JOBS[0], "walltime": 200}, JOBS[1]]
     path.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": PROFILES}))
     simulated(path, tmp_path / "out", acknowledged=True, charge=charge)
-    assert f"\na~3,w0,rest of w0!a~3,11.000000,4,{left:.6f}," in (tmp_path / "out" / "jobs.csv").read_text()
+    assert f"\na~3,w0,rest of w0.a~3,11.000000,4,{left:.6f}," in (tmp_path / "out" / "jobs.csv").read_text()
 
 
 @needs_simgrid

@@ -259,17 +259,17 @@ def test_a_number_of_309_digits_in_an_event_is_an_input_error(field: str, tmp_pa
         read_external_events(path, 4)
 
 
-@pytest.mark.parametrize("time", ["1e300", "1e10", "-1", '"5"', "true", "null"])
+@pytest.mark.parametrize("time", ["1e300", "1e12", "-1", '"5"', "true", "null"])
 def test_a_moment_that_no_clock_reaches_is_refused(time: str, tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     path.write_text(f'{{"jobs":[{{"id":1,"subtime":{time},"res":1,"profile":"d"}}],"profiles":{PROFILES}}}')
     with pytest.raises(
-        InputError, match=r"job '1': 'subtime' is .*, expected a number of seconds from 0 to 9.0072e\+09"
+        InputError, match=r"job '1': 'subtime' is .*, expected a number of seconds from 0 to 1.37439e\+11"
     ):
         read_workload(path)
     path.write_text(f'{{"type":"x","timestamp":{time}}}')
     with pytest.raises(
-        InputError, match=r"line 1: field 'timestamp' must be a number of seconds from 0 to 9.0072e\+09"
+        InputError, match=r"line 1: field 'timestamp' must be a number of seconds from 0 to 1.37439e\+11"
     ):
         read_external_events(path, 4)
     frames: list[tuple[Callable[[bytes], object], str]] = [

@@ -65,6 +65,14 @@ def test_a_peer_that_dies_is_reported_at_once(decide: Start, connect: Start, sai
     assert len((tmp_path / "x.jsonl.partial").read_text().splitlines()) == 6
 
 
+def test_that_no_batsim_has_connected_is_said_long_before_the_wait_is_given_up(decide: Start) -> None:
+    decider = decide("--dispatcher", "fcfs", "--timeout", "4")
+    status, printed = decider.finish(15)
+    assert status == 1
+    assert printed.count("batdispatch: no Batsim has connected yet; if yours has ended") == 1
+    assert "no Batsim has connected for 4 s" in printed
+
+
 def test_a_peer_that_is_killed_is_reported_at_once(decide: Start, said: Said) -> None:
     decider = decide("--dispatcher", "fcfs", "--timeout", "60")
     program = (

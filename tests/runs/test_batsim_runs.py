@@ -9,6 +9,8 @@ import csv
 import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import time
@@ -19,10 +21,12 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
+from click.testing import CliRunner
 
 import fake_batsim
-from batdispatch.cli.main import main
+from batdispatch.cli.main import cli, main
 from batdispatch.links.watched_process import telling
+from batdispatch.results.audit.run import Auditor
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
@@ -67,6 +71,15 @@ def batsim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: Any) -> Ran:
+    """Run, and let `check` find nothing wrong with what the stand-in ran."""
+    ran = said_by(*arguments)
+    if ran.status == 0 and "--engine" in arguments and "--out" in arguments:
+        folder = arguments[arguments.index("--out") + 1]
+        assert [str(violation) for violation in Auditor().run(Path(folder)).kept] == []
+    return ran
+
+
+def said_by(*arguments: Any) -> Ran:
     text = io.StringIO()
     words = ["batdispatch", "run", *map(str, arguments)]
     with mock.patch.object(sys, "argv", words), redirect_stdout(text), redirect_stderr(text):
@@ -105,6 +118,60 @@ def test_the_schedule_is_that_of_the_embedded_engine(engine: str, workload: str,
     sums = "schedule.csv" if engine == "batsim4" else "schedule.json"
     names = {"jobs.csv", sums, "machine_states.csv", "decisions.jsonl", "decision_times.csv", "result.json"}
     assert {path.name for path in (tmp_path / "there").iterdir()} == names
+
+
+SIZES = {"least": 1, "most": 4, "factor": 2, "preferred": 1, "kind": "malleable", "steps": 100, "scalability": "linear"}
+LAW = {"runtime_law": "tnorm:0,200,40,15", "history": [12.5, 33.0, 41.5, 18.25]}
+HALVING = f"{ROOT / 'schedulers' / 'batdispatch' / 'examples' / 'halving.py'}:Halving"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("dispatcher", "fields"),
+    [
+        ("dmr", {"sizes": SIZES}),
+        ("resizing[dispatcher=easy]", {"sizes": SIZES}),
+        ("attempts[requests=checkpoints]", LAW),
+        ("stochastic-batch", LAW),
+        ("stochastic-easy", LAW),
+        (HALVING, {}),
+    ],
+)
+def test_jobs_that_go_on_as_others_go_on_alike(
+    engine: str, dispatcher: str, fields: dict[str, Any], batsim: Path, tmp_path: Path
+) -> None:
+    """Each is stopped and registered again, with a profile of what is left of it."""
+    jobs = [{"id": f"j{i}", "subtime": i * 7.25, "res": 1 + i % 4, "profile": f"d{i % 4}", **fields} for i in range(12)]
+    profiles = {f"d{i}": {"type": "delay", "delay": 20.0 + 17.5 * i} for i in range(4)}
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    given = inputs(FOUR, workload, dispatcher)
+    assert run(*given, "--out", tmp_path / "here").status == 0
+    ran = run(*given, "--engine", engine, "--out", tmp_path / "there")
+    assert ran.status == 0, ran.output
+    here, there = (schedule(tmp_path / name) for name in ("here", "there"))
+    assert {job: row[1:] for job, row in there.items()} == {job: row[1:] for job, row in here.items()}
+    for job, row in here.items():
+        # Batsim 4 prints the progress of a killed job with six digits.
+        assert float(there[job][0]) == pytest.approx(float(row[0]), abs=0.01), job
+    assert (tmp_path / "there" / "lineage.csv").exists()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", ["smpi5.json", "usage5.json", "usage.json", "several.json"])
+def test_traces_and_spread_amounts(engine: str, name: str, batsim: Path, tmp_path: Path) -> None:
+    if name == "several.json":
+        if engine == "batsim4":
+            pytest.skip("Batsim 4 spreads otherwise, and refuses it")
+        spread = {"cpu": 1e6, "com": 1e6, "generation_strategy": "DefinedAmountsSpreadUniformly"}
+        jobs = [{"id": str(res), "subtime": 0, "res": res, "walltime": 9, "profile": "p"} for res in (1, 2, 3)]
+        profiles = {"p": {"type": "ParallelTaskHomogeneousProfile", **spread}}
+        (tmp_path / name).write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    workload = tmp_path / name if name == "several.json" else RECORDINGS / "traces" / name
+    given = inputs(RECORDINGS / "platforms" / "hetero12.xml", workload)
+    ran = run(*given, "--engine", engine, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    assert {state for _, state, _ in schedule(tmp_path / "run").values()} == {"COMPLETED_SUCCESSFULLY"}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -171,6 +238,21 @@ def test_external_events(engine: str, batsim: Path, tmp_path: Path) -> None:
     assert schedule(tmp_path / "there") == schedule(tmp_path / "here")
 
 
+@pytest.mark.parametrize("engine", ["embedded", *ENGINES])
+def test_an_event_that_is_told_as_batsim_tells_outages_is_an_outage(engine: str, batsim: Path, tmp_path: Path) -> None:
+    events = tmp_path / "events.txt"
+    events.write_text(
+        '{"type": "event_machine_unavailable", "timestamp": 1, "resources": "0-1"}\n'
+        '{"type": "event_machine_available", "timestamp": 30, "resources": "0-1"}\n'
+    )
+    given = [*inputs(), "--events", events]
+    assert run(*given, "--engine", engine, "--out", tmp_path / "run").status == 0
+    named = tmp_path / "named.txt"
+    named.write_text(events.read_text().replace("event_", ""))
+    assert run(*inputs(), "--events", named, "--out", tmp_path / "named").status == 0
+    assert schedule(tmp_path / "run") == schedule(tmp_path / "named")
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_packed_inputs_are_unpacked_for_batsim(engine: str, batsim: Path, tmp_path: Path) -> None:
     import gzip
@@ -214,6 +296,59 @@ def test_a_batsim_that_is_named(batsim: Path, tmp_path: Path) -> None:
     assert "is no program that can be run" in ran.output
 
 
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [("batsim4", ["--energy"]), ("batsim5", ["--energy-host", "--trace-pstate-changes -r 'alder' compute"])],
+)
+def test_batsim_is_started_with_options_of_the_users(
+    engine: str, options: list[str], batsim: Path, tmp_path: Path
+) -> None:
+    given = [f"--batsim-option={option}" for option in options]
+    ran = run(*inputs(), "--engine", engine, *given, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.output
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    for word in shlex.split(" ".join(options)):
+        assert word in shlex.split(result["engine"]["command"])
+    assert result["made_from"]["settings"]["batsim_option"] == " ".join(options)
+    words = shlex.split(result["command"])[2:]
+    assert f"--batsim-option={' '.join(options)}" in words
+    again = run(*words, "--out", tmp_path / "again")
+    assert again.status == 0, again.output
+    assert schedule(tmp_path / "again") == schedule(tmp_path / "run")
+
+
+def test_a_dispatcher_that_needs_energy_and_a_user_who_wants_it_name_the_option_once(
+    batsim: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        REGISTERING.replace("registers_jobs = True", "needs_energy = True").replace(
+            "registered = False", "registered = True"
+        )
+    )
+    for engine, option in (("batsim4", "-E"), ("batsim5", "--energy-host")):
+        given = [*inputs(dispatcher=f"{tmp_path / 'mine.py'}:Registering"), f"--batsim-option={option}"]
+        ran = run(*given, "--engine", engine, "--out", tmp_path / engine)
+        assert ran.status == 0, ran.output
+
+
+@pytest.mark.parametrize(
+    ("engine", "option", "expected"),
+    [
+        ("embedded", "--energy", "needs --engine batsim4 or batsim5"),
+        ("batsim4", "--platform=x.xml", "'--platform=x.xml': say --platform of run itself"),
+        ("batsim5", "-s tcp://127.0.0.1:1", "'-s': run finds an address by itself"),
+        ("batsim5", "'--energy", "No closing quotation"),
+    ],
+)
+def test_options_that_batsim_cannot_be_started_with(
+    engine: str, option: str, expected: str, batsim: Path, tmp_path: Path
+) -> None:
+    ran = run(*inputs(), "--engine", engine, f"--batsim-option={option}", "--out", tmp_path / "run")
+    assert ran.status == 2
+    assert "option --batsim-option: " in ran.output
+    assert expected in ran.output
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_batsim(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -227,6 +362,7 @@ def test_no_batsim(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("how", "status", "expected"),
     [
+        ("early", 1, "Batsim ended by SIGABRT before the end of the simulation; it said:"),
         ("crash", 1, "Batsim ended by SIGABRT before the end of the simulation; it said:"),
         # However long the backtrace, the reason is shown.
         ("crash", 1, "[root/CRITICAL] Assertion happy failed: the machine is upset\n  ...\n"),
@@ -386,6 +522,29 @@ def test_the_lines_that_tell_why() -> None:
     assert telling([]) == []
     assert telling([b"\x00\xff" * 1000])[0].startswith("?")
     assert len(telling([b"x" * 10**6])[0]) < 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            ["torus", "--dims", "2,2,2", "--hosts-per-router", "2"],
+            "torus .* with --hosts-per-router 1 or",
+        ),
+        (["mesh", "--dims", "3,3"], "mesh .* on which SimGrid 4.1 crashes: run it in Batsim 4"),
+        (["torus", "--dims", "2,2,2", "--hosts-per-router", "2", "--router-links", "split"], ""),
+        (["torus", "--dims", "2,2,2", "--hosts-per-router", "1"], ""),
+    ],
+)
+def test_a_generated_grid_runs_in_batsim_5_or_is_refused_with_the_way_out(
+    words: list[str], expected: str, batsim: Path, tmp_path: Path
+) -> None:
+    platform = tmp_path / "p.xml"
+    assert CliRunner().invoke(cli, ["platform", "generate", *words, "-o", str(platform)]).exit_code == 0
+    assert run(*inputs(platform), "--engine", "batsim4", "--out", tmp_path / "four").status == 0
+    ran = run(*inputs(platform), "--engine", "batsim5", "--out", tmp_path / "five")
+    assert ran.status == (2 if expected else 0), ran.output
+    assert re.search(expected, ran.output.replace("\n", " "))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

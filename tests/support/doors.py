@@ -155,7 +155,7 @@ def peer_of(name: str, session: Session, site: Site, version: str) -> Peer:
     return informed_by(site.platform, session, version=version)
 
 
-def spec_of(name: str, site: Site, engine: Any = "embedded") -> RunSpec:
+def spec_of(name: str, site: Site, engine: Any = "embedded", clock: Any = "together") -> RunSpec:
     """Return the run of a dispatcher on a site."""
     return RunSpec(
         platform=str(site.platform),
@@ -163,14 +163,15 @@ def spec_of(name: str, site: Site, engine: Any = "embedded") -> RunSpec:
         dispatcher=name,
         options=SPECIAL.get(name, Special()).options,
         engine=engine,
+        clock=clock,
         timeout=120.0,
     )
 
 
-def in_process(name: str, site: Site, folder: Path) -> Schedule:
+def in_process(name: str, site: Site, folder: Path, clock: Any = "together") -> Schedule:
     """No socket, no JSON; leaves the recording that is replayed."""
     folder.mkdir()
-    execute(spec_of(name, site), folder)
+    execute(spec_of(name, site, clock=clock), folder)
     return read_schedule(folder)
 
 

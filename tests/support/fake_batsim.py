@@ -2,11 +2,13 @@
 
 Installed by `install` as an executable script. It takes only the options that the Batsim it plays has, reads only its
 workloads, and writes its output files under its names. What aborts the real one aborts it: storage that is mapped to no
-host, and for Batsim 5 a cluster that stands in no zone. Activities take a second each.
+host, and for Batsim 5 a cluster that stands in no zone and zones in a zone with Floyd's routing. Activities take a
+second each. The clock of Batsim 5 has nanoseconds, and its external events carry the time of the event before them,
+as in the recordings of 5.0.0-rc2.
 
-`FAKE_BATSIM` makes it misbehave: crash, kill, hang, silent (no outputs), late (a bad status after a good end), mute (no
-version), elsewhere (the last host is a storage host), deaf (does not notice that its peer is gone, as the real one does
-not). Where `FAKE_BATSIM_PID` names a file, its process id is there.
+`FAKE_BATSIM` makes it misbehave: early (ends before it connects), crash, kill, hang, silent (no outputs), late (a bad
+status after a good end), mute (no version), elsewhere (the last host is a storage host), deaf (does not notice that its
+peer is gone, as the real one does not). Where `FAKE_BATSIM_PID` names a file, its process id is there.
 """
 
 from __future__ import annotations
@@ -59,7 +61,11 @@ def arguments(major: int) -> argparse.Namespace:
         parser.add_argument("-s", "--edc-socket-str", nargs=2)
         parser.add_argument("-r", "--add-role", nargs=2, action="append", default=[])
         parser.add_argument("--trace-machine-state", action="store_true")
-        parser.add_argument("--energy-host", action="store_true")
+        parser.add_argument("-E", "--energy-host", action="store_true")
+        parser.add_argument("--trace-pstate-changes", action="store_true")
+    # Batsim takes an option once, unless it says otherwise.
+    flags = [word for word in sys.argv[1:] if word.startswith("-") and word != "-r"]
+    assert len(flags) == len(set(flags)), flags
     return parser.parse_args()
 
 
@@ -103,6 +109,46 @@ class Activities:
         self.clock = min([until, *(end for end, _ in self.ends.values())])
         ended = [handle for handle, (end, _) in self.ends.items() if end <= self.clock]
         return [self.ends.pop(handle)[1] for handle in ended]
+
+
+class NoisyClock:
+    """Passes messages on with what Batsim 5 prints beyond microseconds, and takes the replies back to exact times."""
+
+    #: What the recordings show beside the moment that was meant, in seconds.
+    NOISE = (3e-10, 1.1e-9, -8e-10, 1e-9, -4e-8, 1.1e-8)
+
+    def __init__(self, peer: Any) -> None:
+        self.peer = peer
+        self.now = 0.0
+        #: Time of the last event.
+        self.stamp = 0.0
+        self.count = 0
+
+    def handle(self, message: Any) -> Any:
+        from msgspec.structs import replace
+
+        noise = self.NOISE[self.count % len(self.NOISE)]
+        self.count += 1
+        self.now = max(message.now + noise, self.now)
+        events = [self.stamped(event, noise) for event in message.events]
+        reply = self.peer.handle(replace(message, now=self.now, events=events))
+        decisions = [replace(one, time=self.exact(one.time, message.now)) for one in reply.decisions]
+        return replace(reply, now=self.exact(reply.now, message.now), decisions=decisions)
+
+    def stamped(self, event: Any, noise: float) -> Any:
+        from msgspec.structs import replace
+
+        if type(event).__name__ not in ("MachinesUnavailable", "MachinesAvailable", "Notified"):
+            self.stamp = max(min(event.time + noise, self.now), self.stamp)
+        job = getattr(event, "job", None)
+        if job is not None and job.submission == event.time:
+            return replace(event, time=self.stamp, job=replace(job, submission=self.stamp))
+        return replace(event, time=self.stamp)
+
+    def exact(self, time: float, now: float) -> float:
+        if time < self.now:
+            abort(f"You attempt to go back in time: {time!r} at {self.now!r}")
+        return now if time <= max(now, self.now) else time
 
 
 class Misbehaving:
@@ -160,6 +206,22 @@ def external_events(major: int, path: str | None, hosts: int, folder: Path) -> l
     return read_external_events(Path(path), hosts)
 
 
+def replay_traces(major: int, workload: Path, jobs: Any) -> None:
+    """Look for the traces as each version does, and let them take a second: our engine replays none."""
+    for name, profile in json.loads(workload.read_text())["profiles"].items():
+        if profile["type"] not in ("smpi", "usage_trace", "TraceReplayProfile"):
+            continue
+        if major == 5 and profile.get("trace_type") not in ("SMPI", "FractionalComputation"):
+            abort(f"Invalid JSON: profile '{name}' has an unknown trace type")
+        if not (workload.parent / profile["filename" if major == 5 else "trace"]).is_file():
+            abort(f"Invalid JSON: profile '{name}' has an invalid trace file")
+        jobs.profiles[name] = {"type": "delay", "delay": 1.0}
+    for name, profile in jobs.profiles.items():
+        # Batsim 5 spreads amounts over executors of any number.
+        if profile["type"].endswith("Profile"):
+            jobs.profiles[name] = {"type": "parallel_homogeneous", "cpu": 1.0, "com": 0.0}
+
+
 def write_outputs(major: int, prefix: str, made: Path) -> None:
     """Give the engine's files Batsim's names and, for Batsim 5, its form."""
     if major == 5:
@@ -203,10 +265,15 @@ def main(major: int) -> None:
         assert Path(file).suffix in (".xml", ".json"), f"Batsim reads nothing packed: {file}"
     if "FAKE_BATSIM_PID" in os.environ:
         Path(os.environ["FAKE_BATSIM_PID"]).write_text(str(os.getpid()))
+    if how == "early":
+        abort("Assertion happy failed: the machine is upset")
     if how == "deaf":
         time.sleep(60)
     if major == 5 and ElementTree.parse(given.platform).getroot().find("cluster[@topology]") is not None:
         print("Segmentation fault in torus_create_links", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if major == 5 and ElementTree.parse(given.platform).getroot().find(".//zone[@routing='Floyd']/zone") is not None:
+        print("Segmentation fault in get_interzone_route", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)
     site = read_platform(Path(given.platform), master=given.master_host, batsim=5 if major == 5 else 4)
     if how == "elsewhere":
@@ -214,6 +281,7 @@ def main(major: int) -> None:
         site = read_platform(Path(given.platform), master=given.master_host, roles=roles, batsim=5 if major == 5 else 4)
     jobs = read_workload(Path(given.workload))
     assert jobs.batsim == major, f"a workload of Batsim {jobs.batsim}"
+    replay_traces(major, Path(given.workload), jobs)
     endpoint, init = (given.socket_endpoint, "") if major == 4 else given.edc_socket_str
     with RemotePeer(endpoint, protocol(str(major)), timeout=60) as peer, tempfile.TemporaryDirectory() as scratch:
         asked = peer.open(init)
@@ -233,7 +301,7 @@ def main(major: int) -> None:
         outputs = Outputs(made, site.machine.size)
         events = external_events(major, given.events, len(site.machine.hosts), Path(scratch))
         EmbeddedEngine(site.machine, jobs, outputs, options=options, external_events=events, timer=Activities()).run(
-            Misbehaving(peer, how, major, jobs, site.machine)
+            Misbehaving(NoisyClock(peer) if major == 5 else peer, how, major, jobs, site.machine)
         )
         if how != "silent":
             write_outputs(major, given.export, made)

@@ -21,6 +21,11 @@ def printed(value: float) -> msgspec.Raw:
     return msgspec.Raw(b"%.6f" % value)
 
 
+def on_microsecond(seconds: float) -> float:
+    """Return a time without what a clock shows beyond microseconds; earlier times never become the later ones."""
+    return round(seconds, 6)
+
+
 def with_microseconds(value: Any) -> Any:
     """Return a JSON value whose floats are replaced by their printed form; whole numbers stay as they are.
 

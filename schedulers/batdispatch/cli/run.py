@@ -52,6 +52,13 @@ if TYPE_CHECKING:
     metavar="SHELL",
     help="Take Batsim from this shell of Nix: batsim4 or batsim5 of the flake in this folder or above, or FLAKE#SHELL.",
 )
+@option(
+    "--batsim-option",
+    section=BATSIM,
+    metavar="OPTION",
+    multiple=True,
+    help="Start Batsim with this option of its own too, such as --batsim-option=--energy. Repeat it for each.",
+)
 @timeout_option("Give up if a real Batsim says nothing for this many seconds.")
 @option(
     "-o",
@@ -107,6 +114,7 @@ def spec_of(
     decision_time: str,
     events: str | None,
     nix: str | None,
+    batsim_option: tuple[str, ...],
     **same: Any,
 ) -> RunSpec:
     """Return the run that the options of the command describe.
@@ -117,6 +125,7 @@ def spec_of(
         decision_time: as `parse_decision_time` reads it.
         events: the file of external events.
         nix: a shell of Nix.
+        batsim_option: further options of Batsim's.
         same: options that are called as their fields of `RunSpec` are, and have the same values.
 
     Raises:
@@ -136,5 +145,6 @@ def spec_of(
         decision_time=parse_decision_time(decision_time),
         external_events=events,
         nix=None if nix is None else shell_of(nix, Path()),
+        batsim_option=" ".join(batsim_option),
         **same,
     )

@@ -14,8 +14,8 @@ from batdispatch.core.job import Job
 from batdispatch.core.request import MAX_AMOUNT, Amounts, Dependency, Kind, Request
 from batdispatch.core.sizes import MAX_UNITS, read_sizes, write_sizes
 
-#: Latest moment accepted, in seconds (285 years): beyond it, a float does not tell one microsecond from the next.
-MAX_MOMENT = 2**53 * 1e-6
+#: Latest moment accepted, in seconds (4,355 years): beyond it, floats are further apart than 15 us.
+MAX_MOMENT = 2.0**37
 #: Most names or ids in a list of a job.
 MAX_LISTED = 100_000
 

@@ -61,6 +61,12 @@ def parse_capacity(text: str, host: str, what: str = CAPACITY_PROPERTY) -> dict[
     return amounts
 
 
+def capacity_text(properties: Mapping[str, str]) -> str | None:
+    """Return what a host's properties say that a node offers; None: nothing, or it is another program's ``500GB``."""
+    text = properties.get(CAPACITY_PROPERTY)
+    return text if text is not None and ("=" in text or not text.strip()) else None
+
+
 class Machine:
     """What jobs can be placed on. Axis 0 of every array is the host id, so storage hosts have rows of zeros.
 
@@ -92,9 +98,9 @@ class Machine:
         self.compute = hostset.mask_of(host.id for host in compute)
         self.storage = tuple(host for host in self.hosts if host.storage)
         stated = {
-            host.id: parse_capacity(host.properties[CAPACITY_PROPERTY], host.name)
+            host.id: parse_capacity(text, host.name)
             for host in compute
-            if CAPACITY_PROPERTY in host.properties
+            if (text := capacity_text(host.properties)) is not None
         }
         self.exclusive = not stated
         if self.exclusive:

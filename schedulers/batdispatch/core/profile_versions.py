@@ -64,7 +64,7 @@ class Correspondence:
         fields: in the order in which they are written.
         strategy: value of ``generation_strategy`` that tells the rows of one type of Batsim 5 apart; empty: the type
             has no such field.
-        trace_type: value of ``trace_type`` that does the same; messages write it in capitals.
+        trace_type: value of ``trace_type`` that does the same.
         exact: whether Batsim 4 can say every profile of this row. A profile in a message that it cannot say keeps
             Batsim 5's type and field names, so that nothing is misread; one in a workload file is converted, since the
             file tells the number of executors.
@@ -103,6 +103,7 @@ _READ, _WRITE = (Field(name, wire_default=0.0, file_default=0) for name in ("byt
 _READ_BY_ALL, _WRITE_BY_ALL = (
     Field(name, wire_default=0.0, file_default=0, spread="executors") for name in ("bytes_to_read", "bytes_to_write")
 )
+_TRACE = Field("trace", wire="filename", file="filename")
 
 #: The table, in Batsim 5's order. Of several rows with one type of ours, the first says how it is written.
 TABLE = (
@@ -153,15 +154,13 @@ TABLE = (
             Field("to", wire="receiver_storage_name"),
         ),
     ),
-    Correspondence(
-        "TraceReplayProfile", "smpi", (Field("trace", wire="filename", file="trace_file"),), trace_type="smpi"
-    ),
+    Correspondence("TraceReplayProfile", "smpi", (_TRACE,), trace_type="SMPI"),
     Correspondence(
         "TraceReplayProfile",
         "usage_trace",
-        (Field("trace", wire="filename", file="trace_file"),),
-        trace_type="usage",
-        exact=False,  # batprotocol knows no name for this kind of trace.
+        (_TRACE,),
+        trace_type="FractionalComputation",
+        exact=False,  # A message may name a further type of traces.
     ),
 )
 #: Types of ours that Batsim 5 lacks: it has no messages between jobs and schedulers.

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.profile_versions import BATSIM5_TYPES
 from batdispatch.engines.activities import PLATFORM_TYPES, Placement
 from batdispatch.engines.timing import PlatformTimer
 
@@ -51,6 +52,13 @@ def check_timed(name: str, profiles: Profiles, checked: set[str], *, source: str
             raise InputError(
                 f"type {kind!r}: its run time depends on the platform's speeds and links, which only SimGrid "
                 "simulates, and this simulation runs without it (--simgrid always)",
+                source=source,
+                place=place,
+            )
+        if kind in BATSIM5_TYPES:
+            raise InputError(
+                f"type {kind!r}: its amounts are spread over the executors, and jobs of several sizes use it: give "
+                "the jobs of each size a profile of their own, or run them in Batsim 5 (--engine batsim5)",
                 source=source,
                 place=place,
             )

@@ -65,7 +65,9 @@ def _event(data: dict[str, Any], hosts: int, sets: dict[str, Allocation], source
         raise InputError(
             f"field 'timestamp' must be {problem.expected}, found {quote(time)}", source=source, place=place
         ) from None
-    if kind not in ("machine_unavailable", "machine_available"):
+    # Batsim hands an event of an unknown type on as it stands, and so as the notice that it gives of machines itself.
+    told = kind.removeprefix("event_")
+    if told not in ("machine_unavailable", "machine_available"):
         return e.Notified(moment, kind, {key: value for key, value in data.items() if key != "type"})
     resources = data.get("resources")
     if not isinstance(resources, str):
@@ -89,5 +91,5 @@ def _event(data: dict[str, Any], hosts: int, sets: dict[str, Allocation], source
                 place=place,
             )
         sets[resources] = allocation
-    make = e.MachinesUnavailable if kind == "machine_unavailable" else e.MachinesAvailable
+    make = e.MachinesUnavailable if told == "machine_unavailable" else e.MachinesAvailable
     return make(moment, allocation)

@@ -34,9 +34,9 @@ class MachineTimes:
         self._computing = self._away = 0
         #: Their sums up to the last change, ns times hosts.
         self._computed = self._absent = 0
-        #: int64 [host], ns: last change of each host, without those in `_recent`.
-        self._last = np.zeros(hosts.bit_length(), dtype=np.int64)
-        self._recent: list[tuple[int, Bounds]] = []
+        #: float64 [host], s: last change of each host, without those in `_recent`.
+        self._last = np.zeros(hosts.bit_length())
+        self._recent: list[tuple[float, Bounds]] = []
 
     def change(self, now: float, changed: Bounds, computing: int, away: int) -> None:
         """Note a change.
@@ -57,7 +57,7 @@ class MachineTimes:
         self._computing = computing
         self._away = away
         if changed:
-            self._recent.append((time, changed))
+            self._recent.append((now, changed))
             if len(self._recent) >= _BLOCK:
                 self._enter()
 
@@ -80,4 +80,7 @@ class MachineTimes:
         return idle / NANOSECONDS, self._computed / NANOSECONDS, absent / NANOSECONDS
 
     def _since_last(self, hosts: int) -> int:
-        return int((self._since - self._last[hostset.ids(hosts)]).sum())
+        # Of Python's whole numbers, because 64 bits hold the nanoseconds of 292 years, and of many hosts fewer.
+        moments, counts = np.unique(self._last[hostset.ids(hosts)], return_counts=True)
+        times = [round(moment * NANOSECONDS) for moment in moments.tolist()]
+        return sum(count * (self._since - time) for time, count in zip(times, counts.tolist(), strict=True))

@@ -210,7 +210,8 @@ class Orders:
 
     def _call_later(self, decision: d.CallMeLater) -> None:
         world = self._world
-        at = round(decision.at, 6)
+        # Batsim keeps the moment as it was said; without its messages, the engine's clock counts microseconds.
+        at = round(decision.at, 6) if world.mail is None else decision.at
         if not world.now < at < math.inf:
             raise self._refusal(f"CALL_ME_LATER: asked for {decision.at:.6f} s, which is not later than now")
         world.calls += 1

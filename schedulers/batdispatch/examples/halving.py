@@ -25,10 +25,10 @@ class Halving(Dispatcher):
 
     def on_killed(self, ledger: Ledger, event: events.JobsKilled) -> None:
         for job_id in ledger.holds.keys() & set(event.job_ids):  # A job that ended by itself holds nothing any more.
-            hold, workload = ledger.holds[job_id], job_id.partition("!")[0]
+            hold, (workload, _, short) = ledger.holds[job_id], job_id.partition("!")
             work = ledger.profiles[workload][hold.job.profile]["delay"] * (1 - event.progress[job_id]["progress"])
             rest = {"type": "delay", "delay": max(work * hold.job.units / hold.own.units, 1e-3)}
-            ledger.register_profile(workload, f"rest of {job_id}", rest)
+            name, profile = f"{job_id}-rest", f"rest of {short}"
+            ledger.register_profile(workload, profile, rest)
             request = replace(hold.job.request, units=hold.own.units)
-            name, profile = f"{job_id}-rest", f"rest of {job_id}"
             ledger.register_job(Job(id=name, request=request, submission=ledger.now, profile=profile, parent=job_id))

@@ -19,7 +19,7 @@ from batdispatch.core.events import JobSubmitted, SimulationBegins
 from batdispatch.core.job import Job
 from batdispatch.core.jobfields import read_request, read_units, write_fields
 from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY, Host, Machine
+from batdispatch.core.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY, Host, Machine, capacity_text
 from batdispatch.core.request import Request
 from batdispatch.dispatchers.constraint.instance import FOREVER, Instance
 
@@ -89,7 +89,7 @@ def encode(instance: Instance) -> bytes:
     """Return an instance as a line of JSON, without the line's end."""
     ledger = instance.ledger
     machine = ledger.machine
-    kinds = [(host.properties.get(CAPACITY_PROPERTY, ""), host.storage) for host in machine.hosts]
+    kinds = [(capacity_text(host.properties) or "", host.storage) for host in machine.hosts]
     jobs = [
         SavedJob(job.id, int(duration), float(wait), job.units, _asks(job.request, machine))
         for job, duration, wait in zip(instance.jobs, instance.durations, instance.waits, strict=True)

@@ -18,7 +18,7 @@ from batdispatch.core.ledger import Ledger
 from batdispatch.core.moments import milliseconds
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
-from batdispatch.layers.base import Layer, chain, successor_id
+from batdispatch.layers.base import Layer, chain, rest_name, successor_id
 from batdispatch.layers.course import Course, Position, course_of
 from batdispatch.layers.rate import ArrivalRate, share_of
 from batdispatch.layers.speculation import gain, until_first
@@ -347,7 +347,7 @@ class Attempts(Layer):
         extra = {**first.extra, "parent": before.id, "attempt": course.attempts}
         profile = first.profile
         if course.saved:
-            workload, profile = name.partition("!")[0], f"rest of {name}"
+            workload, profile = name.partition("!")[0], rest_name(name)
             rest = delay_of(ledger, first) - course.saved + course.plan.restart
             told = ledger.profiles[workload][first.profile]
             ledger.register_profile(workload, profile, {**told, "delay": round(max(rest, 1e-6), 6)})

@@ -124,6 +124,11 @@ def successor_id(ledger: Ledger, first: Job, number: int) -> str:
     return name
 
 
+def rest_name(job_id: str) -> str:
+    """Return the name of the profile of what is left of a job; Batsim 5 takes what precedes a "!" for a workload."""
+    return f"rest of {job_id}".replace("!", ".")
+
+
 def chain(dispatcher: Dispatcher) -> Iterable[Dispatcher]:
     """Yield a dispatcher and, where it is a layer, those inside, from the outermost on."""
     yield dispatcher

@@ -18,7 +18,7 @@ from batdispatch.core.moments import milliseconds
 from batdispatch.core.options import Options
 from batdispatch.core.scene import Scene
 from batdispatch.layers.actions import Actions
-from batdispatch.layers.base import Layer, chain, successor_id
+from batdispatch.layers.base import Layer, chain, rest_name, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
 from batdispatch.layers.leaving import told_of
 from batdispatch.layers.redistribution import transfer_profile, transfer_seconds
@@ -254,7 +254,7 @@ class Resizing(Layer):
         flexible.segments += 1
         first = flexible.job
         workload, name = first.id.partition("!")[0], successor_id(ledger, first, flexible.segments)
-        profile = f"rest of {name}"
+        profile = rest_name(name)
         ledger.register_profile(workload, profile, flexible.rest(resize.units) if told is None else told)
         rest = Job(
             id=name,

@@ -21,12 +21,14 @@ from batdispatch.links.single_peer import SinglePeer
 MAX_MESSAGE = 256 * 2**20
 #: Seconds without a message after which a peer counts as silent, unless said otherwise.
 TIMEOUT = 600.0
+#: Seconds without a Batsim after which that is said for the first time.
+_PATIENCE = 3.0
 #: Seconds that the last reply may take to leave.
 _LINGER = 5.0
 
 
 class Served(msgspec.Struct, frozen=True):
-    """How serving ended: messages answered, and the signal that stopped it early, if one did."""
+    """How serving ended: messages answered after the handshake, and the signal that stopped it early, if one did."""
 
     messages: int
     stopped_by: str | None = None
@@ -107,11 +109,12 @@ def _loop(
     on_notice: Callable[[str], None],
     watch: Callable[[], None],
 ) -> Served:
-    answered = 0
+    answered = messages = 0
+    waiting = _PATIENCE
     quiet_since = time.monotonic()
     while True:
         if signals is not None and signals.received is not None:
-            return Served(answered, signals.received.name)
+            return Served(messages, signals.received.name)
         try:
             frame = asking.receive()
         except zmq.Again:
@@ -119,6 +122,9 @@ def _loop(
         if frame is None:
             watch()
             _look_around(asking, quiet_since, timeout, answered, on_notice)
+            if not (answered or asking.connections.connected) and time.monotonic() >= quiet_since + waiting:
+                waiting *= 10
+                on_notice("no Batsim has connected yet; if yours has ended, it said why on its own terminal")
             continue
         if recorder is not None:
             recorder.message(frame)
@@ -129,13 +135,14 @@ def _loop(
         message = None
         if answer is None:
             message = wire.decode_message(frame)
+            messages += 1
             answer = wire.encode_reply(peer.handle(message))
         if recorder is not None:
             recorder.reply(answer)
         asking.send(answer)
         answered += 1
         if message is not None and message.is_last:
-            return Served(answered)
+            return Served(messages)
         quiet_since = time.monotonic()
 
 

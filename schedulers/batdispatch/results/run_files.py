@@ -19,6 +19,7 @@ SPARABLE = (
     "schedule.json",
     "machine_states.csv",
     "pstate_changes.csv",
+    "consumed_energy.csv",
     RECORDING,
     "network.csv",
     "solver.jsonl",

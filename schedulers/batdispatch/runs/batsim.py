@@ -47,7 +47,16 @@ from batdispatch.runs.embedded import outcome_of, session_of
 #: Seconds that Batsim may take for its output files after the last reply.
 ENDING = 120.0
 #: What a run's folder holds of Batsim's outputs; further ones are left out.
-OUTPUTS = ("jobs.csv", "schedule.csv", "schedule.json", "machine_states.csv", "pstate_changes.csv")
+OUTPUTS = (
+    "jobs.csv",
+    "schedule.csv",
+    "schedule.json",
+    "machine_states.csv",
+    "pstate_changes.csv",
+    "consumed_energy.csv",
+)
+#: Options that a dispatcher may need as well as a user; Batsim takes an option once.
+_ENERGY = {"-E", "--energy", "--energy-host"}
 _PACKED = (".xz", ".gz")
 #: The SimGrid that each Batsim is built with.
 _SIMGRID: dict[int, str] = {4: "3.32", 5: "4.1"}
@@ -61,6 +70,7 @@ def run_in_batsim(
     events_file: str | None,
     program: str | None,
     shell: str | None,
+    option: str,
     progress: Callable[[int, int], None] | None,
     notice: Callable[[str], None],
 ) -> Outcome:
@@ -77,6 +87,7 @@ def run_in_batsim(
         events_file: the file that external events were read from, in Batsim 4's form.
         program: Batsim's; None: what is found on PATH.
         shell: of Nix, as ``FLAKE#SHELL``, in which Batsim runs; None: no shell.
+        option: further options of Batsim's, as on its command line.
         progress: called with (jobs ended so far, jobs in all).
         notice: called with a sentence for each known fault of this Batsim that touches jobs of the workload.
 
@@ -98,6 +109,7 @@ def run_in_batsim(
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out, prefix=".batsim-")))
         inputs = _arguments(major, task, workload, scratch, events_file)
+        inputs += [word for word in shlex.split(option) if word not in _ENERGY or not _ENERGY & set(inputs)]
         prefix = f"{scratch.resolve()}/out" if major == 4 else f"{scratch.resolve()}/"
         process = stack.enter_context(WatchedProcess([*batsim.command, *inputs, "-q", "-e", prefix], "Batsim"))
         recorder = stack.enter_context(Recorder(out / "decisions.jsonl", wire)) if task.record else None

@@ -27,6 +27,7 @@ from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, settling
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
+from batdispatch.links.batsim_options import check_options
 from batdispatch.links.foreign import create_any, is_foreign
 from batdispatch.results.columns import columns_of
 from batdispatch.results.decisions import PLANS, TIMES, write_decision_times
@@ -75,6 +76,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     batsim: str | None = None
     #: A shell of Nix, as ``FLAKE#SHELL``, from which Batsim is taken; None: no shell.
     nix: str | None = None
+    #: Further options of Batsim's, as on its command line.
+    batsim_option: str = ""
     #: Seconds without a message after which a real Batsim counts as hung.
     timeout: float = 600.0
 
@@ -98,6 +101,8 @@ def build(spec: RunSpec) -> Dispatcher:
     if is_foreign(spec.dispatcher) and (spec.engine != "embedded" or spec.decision_time != 0.0):
         option = "--engine" if spec.engine != "embedded" else "--decision-time"
         raise InputError(f"is not for {spec.dispatcher}, which another program runs", source=f"option {option}")
+    if spec.batsim_option:
+        check_options(spec.batsim_option, spec.engine)
     return create_any(spec.dispatcher, spec.options, spec.seed)
 
 
@@ -263,6 +268,7 @@ def _serve_batsim(
         events_file=spec.external_events,
         program=spec.batsim,
         shell=spec.nix,
+        option=spec.batsim_option,
         progress=progress,
         notice=notice,
     )

@@ -19,6 +19,7 @@ from batdispatch.cli.main import main
 from batdispatch.core.errors import InputError
 from batdispatch.core.job import Job
 from batdispatch.core.request import Request
+from batdispatch.engines.execution import check_timed
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 
 RECORDED = Path(__file__).parents[2] / "conformance" / "recordings" / "workloads"
@@ -67,11 +68,7 @@ def test_recorded_workloads_of_batsim_5_are_written_again_as_they_were(file: Pat
     workload = read_workload(file)
     write_workload(workload, tmp_path / "again.json", batsim=5)
     again, before = json.loads((tmp_path / "again.json").read_text()), json.loads(file.read_text())
-    for name, profile in before["profiles"].items():
-        # Amounts of 0 that were left out are written.
-        if profile["type"] == "ParallelTaskProfile":
-            profile.setdefault("com", [0] * len(profile["cpu"]) ** 2)
-        assert again["profiles"][name] == profile
+    assert again["profiles"] == before["profiles"]
     by_id = {each["id"]: each for each in again["jobs"]}
     for each in before["jobs"]:
         if "foo" in each:
@@ -177,13 +174,48 @@ def test_storage_amounts_that_are_spread_become_those_of_each_host(tmp_path: Pat
 
 def test_traces_are_renamed(tmp_path: Path) -> None:
     profiles = {
-        "p": {"type": "TraceReplayProfile", "trace_type": "smpi", "trace_file": "a.txt"},
-        "u": {"type": "TraceReplayProfile", "trace_type": "usage", "trace_file": "b.txt"},
+        "p": {"type": "TraceReplayProfile", "trace_type": "SMPI", "filename": "a.txt"},
+        "u": {"type": "TraceReplayProfile", "trace_type": "FractionalComputation", "filename": "b.txt"},
     }
     read = read_workload(write(tmp_path / "w5.json", [job()], profiles))
     assert read.profiles == {"p": {"type": "smpi", "trace": "a.txt"}, "u": {"type": "usage_trace", "trace": "b.txt"}}
-    write_workload(read, tmp_path / "again.json", batsim=5)
+    write_workload(read, tmp_path / "w4.json")
+    write_workload(read_workload(tmp_path / "w4.json"), tmp_path / "again.json", batsim=5)
     assert json.loads((tmp_path / "again.json").read_text())["profiles"] == profiles
+
+
+@pytest.mark.parametrize(("name", "to"), [("smpi", 5), ("usage", 5), ("smpi5", 4), ("usage5", 4), ("usage5", 5)])
+def test_traces_are_found_from_the_folder_into_which_a_workload_is_written(name: str, to: int, tmp_path: Path) -> None:
+    traces = RECORDED.parent / "traces"
+    (tmp_path / "there").mkdir()
+    there, back = tmp_path / "there" / "w.json", tmp_path / "back.json"
+    assert convert(traces / f"{name}.json", "--to", f"batsim{to}", "-o", there).exit_code == 0
+    profiles = json.loads(there.read_text())["profiles"]
+    if to == 5:
+        assert {each["trace_type"] for each in profiles.values()} <= {"SMPI", "FractionalComputation"}
+    for key, profile in profiles.items():
+        trace = profile["filename" if to == 5 else "trace"]
+        assert (there.parent / trace).resolve() == (traces / "traces" / f"{key}.txt").resolve()
+    assert convert(there, "--to", "batsim5", "-o", back).exit_code == 0
+    again = json.loads(back.read_text())["profiles"]
+    assert {(back.parent / each["filename"]).resolve() for each in again.values()} == {
+        (traces / "traces" / f"{key}.txt").resolve() for key in profiles
+    }
+
+
+def test_amounts_that_are_spread_stay_as_they_are_where_jobs_of_several_sizes_use_them(tmp_path: Path) -> None:
+    path = write(tmp_path / "w5.json", [job(), job("b", 2)], {"p": SPREAD, "q": STORED})
+    workload = read_workload(path)
+    assert workload.profiles["p"] == SPREAD
+    write_workload(workload, tmp_path / "again.json", batsim=5)
+    assert json.loads((tmp_path / "again.json").read_text())["profiles"] == {"p": SPREAD, "q": STORED}
+    # Part of it has jobs of one size.
+    write_workload(workload.part(1, 2), tmp_path / "part.json")
+    assert read_workload(tmp_path / "part.json").profiles["p"]["type"] == "parallel_homogeneous_total"
+    with pytest.raises(InputError, match=r"profile 'p': its amounts .* jobs of 1, 2 hosts use it"):
+        write_workload(workload, tmp_path / "w4.json")
+    with pytest.raises(InputError, match=r"give the jobs of each size a profile of their own, .*--engine batsim5"):
+        check_timed("p", workload.profiles, set(), platform=True)
 
 
 D = {"type": "DelayProfile", "delay": 1}
@@ -191,6 +223,11 @@ SPREAD = {
     "type": "ParallelTaskHomogeneousProfile",
     "cpu": 1,
     "com": 1,
+    "generation_strategy": "DefinedAmountsSpreadUniformly",
+}
+STORED = {
+    "type": "ParallelTaskOnStorageHomogeneousProfile",
+    "bytes_to_read": 8e6,
     "generation_strategy": "DefinedAmountsSpreadUniformly",
 }
 
@@ -202,7 +239,7 @@ SPREAD = {
         ([job()], {"p": D, "q": {"type": "delay", "delay": 1}}, "profile 'q': type 'delay' in a Batsim 5 workload"),
         ([job()], {"p": {"type": "DelayProfile", "delay": 0}}, "profile 'p'.*> 0.0"),
         ([job()], {"p": {"type": "DelayProfile"}}, "profile 'p'.*delay"),
-        ([job(), job("b", 2)], {"p": SPREAD}, "profile 'p': its amounts .* jobs of 1, 2 hosts use it"),
+        ([job(), job("b", 2)], {"p": {**SPREAD, "cpu": -1}}, "profile 'p'.*cpu"),
         ([job()], {"p": {**SPREAD, "generation_strategy": "Fair"}}, "'generation_strategy' is 'Fair'"),
         ([job()], {"p": {**SPREAD, "com": "x"}}, "profile 'p'.*com"),
         ([job()], {"p": {"type": "TraceReplayProfile", "trace_type": "x"}}, "'trace_type' is 'x'"),

@@ -60,6 +60,8 @@ def test_an_option_changes_the_cells_that_it_concerns(tmp_path: Path) -> None:
     assert not keys(planned(tmp_path, SMALL.replace("jobs: 20", "jobs: 21"))) & before
     assert not keys(planned(tmp_path, SMALL.replace("{hosts: 8}", "{hosts: 9}"))) & before
     assert not keys(planned(tmp_path, SMALL + "settings: {decision-time: 1}\n")) & before
+    real = keys(planned(tmp_path, SMALL + "settings: {engine: batsim5}\n"))
+    assert not keys(planned(tmp_path, SMALL + "settings: {engine: batsim5, batsim-option: --energy-host}\n")) & real
     # A default that is stated is the same command.
     assert keys(planned(tmp_path, SMALL.replace("jobs: 20", "jobs: 20, walltimes: modal"))) == before
 

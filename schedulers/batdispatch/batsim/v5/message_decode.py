@@ -10,6 +10,7 @@ import msgspec
 from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.frames import read_events
 from batdispatch.batsim.hosts import HostSets
+from batdispatch.batsim.numbers import on_microsecond
 from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
 from batdispatch.batsim.shapes import Fields
 from batdispatch.batsim.v5 import message_schema as s
@@ -31,11 +32,17 @@ AVAILABILITY: dict[str, type[e.MachinesUnavailable] | type[e.MachinesAvailable]]
     "machine_available": e.MachinesAvailable,
 }
 
+#: Batsim 5.0.0-rc2 stamps these with the time of the last event before them, be it hours ago.
+_STAMPED_EARLY = (e.MachinesUnavailable, e.MachinesAvailable, e.Notified, e.ResourceStateChanged)
+
 _decode = msgspec.json.Decoder(s.BatsimFrame).decode
 
 
 def decode_message(data: bytes, known: Known) -> Message:
     """Read a frame from Batsim; events must be in order of time and not later than ``now``.
+
+    Batsim 5 prints its clock with nanoseconds and more, and comes to a moment that it was asked for a little early or
+    late. So each time is put on the microsecond; the reply goes out with a time that Batsim has reached.
 
     Raises:
         InputError: the frame is not what Batsim 5 sends in its JSON form.
@@ -50,10 +57,23 @@ def decode_message(data: bytes, known: Known) -> Message:
     except DECODE_ERRORS as problem:
         raise frame_error(problem, data, SOURCE, KINDS, tag="event_type") from None
     reader = _Reader(known)
-    events = read_events(
-        frame.events, frame.now, lambda event: _READ[type(event)](reader, event), SOURCE, "the message"
-    )
-    return Message(frame.now, events)
+    now = on_microsecond(frame.now)
+    for event in frame.events:
+        event.timestamp = on_microsecond(event.timestamp)
+    events = read_events(frame.events, now, lambda event: _READ[type(event)](reader, event), SOURCE, "the message")
+    known.reached = frame.now
+    return Message(now, _stamped(events, now))
+
+
+def _stamped(events: list[e.Event], now: float) -> list[e.Event]:
+    """Give events that carry the time of an earlier one the time of the next that tells its own, or the frame's."""
+    for index in reversed(range(len(events))):
+        event = events[index]
+        if isinstance(event, _STAMPED_EARLY):
+            events[index] = msgspec.structs.replace(event, time=now)
+        else:
+            now = event.time
+    return events
 
 
 class _Reader:
@@ -101,13 +121,14 @@ class _Reader:
             "profiles-forwarded-on-submission": features.forward_profiles_on_job_submission,
         }
         workloads = {workload.name: workload.filename for workload in data.workloads}
+        self.known.workloads.update(workloads)
         profiles: dict[str, dict[str, Fields]] = {name: {} for name in workloads}
         profiles |= self.profiles(data.profiles, "event.profiles")
         return e.SimulationBegins(event.timestamp, machine, config, workloads, profiles)
 
     def submitted(self, event: s.JobSubmitted) -> e.Event:
         data = event.event
-        job = read_job(data.job, data.job_id, data.submission_time)
+        job = read_job(data.job, data.job_id, on_microsecond(data.submission_time))
         profile = None
         if data.profile is not None:
             workload, name, profile = read_profile(data.profile, "event.profile")

@@ -39,6 +39,7 @@ def encode_message(message: Message, known: Known) -> bytes:
 
 
 def _begins(event: e.SimulationBegins, known: Known) -> tuple[str, dict[str, Any]]:
+    known.workloads.update(event.workloads)
     for workload, profiles in event.profiles.items():
         for name, profile in profiles.items():
             known.add(workload, name, profile)

@@ -1,7 +1,7 @@
 """batprotocol's profiles <-> ours, which are Batsim 4's.
 
 A profile without an exact counterpart keeps Batsim 5's type name and fields, so that nothing is misread: fork-join and
-merged compositions, amounts of communication or I/O that are spread over the executors, traces other than SMPI's.
+merged compositions, amounts of communication or I/O that are spread over the executors, traces of unknown types.
 """
 
 from __future__ import annotations
@@ -75,8 +75,9 @@ def _row_of(theirs: str, fields: dict[str, Any]) -> Correspondence | None:
     """Return which row of the table a profile is, or None if it means something that ours cannot say."""
     rows = OF_BATSIM5[theirs]
     row = rows[0]
-    if row.trace_type and fields.get("trace_type", row.trace_type.upper()) != row.trace_type.upper():
-        return None
+    if row.trace_type:
+        what = fields.get("trace_type", row.trace_type)
+        return next((row for row in rows if row.trace_type == what), None)
     if row.strategy and fields.get("generation_strategy", EACH) == SPREAD:
         row = next(row for row in rows if row.strategy == SPREAD)
     if row.exact:
@@ -137,7 +138,7 @@ def write_profile(workload: str, name: str, profile: dict[str, Any]) -> dict[str
     if kind in MESSAGES:
         raise ValueError(f"profile {where}: Batsim 5 has no messages between jobs and schedulers (type {kind!r})")
     row = OF_BATSIM4.get(str(kind))
-    if row is None or kind == "usage_trace":
+    if row is None:
         raise ValueError(f"profile {where}: Batsim 5 has no counterpart of type {kind!r}")
     if kind == "parallel_homogeneous_total" and profile.get("com"):
         raise ValueError(
@@ -156,7 +157,7 @@ def write_profile(workload: str, name: str, profile: dict[str, Any]) -> dict[str
     if row.strategy:
         fields["generation_strategy"] = row.strategy
     if row.trace_type:
-        fields["trace_type"] = row.trace_type.upper()
+        fields["trace_type"] = row.trace_type
     own = tuple(field.ours for field in row.fields)
     return _with_extra({"id": where, "profile_type": row.theirs, "profile": fields}, profile, own)
 

@@ -101,7 +101,12 @@ def _register_profile(event: s.RegisterProfile, hosts: HostSets, known: Known) -
 
 
 def _register_job(event: s.RegisterJob, hosts: HostSets, known: Known) -> d.Decision:
-    return d.RegisterJob(event.timestamp, read_job(event.event.job, event.event.job_id, event.timestamp))
+    data = event.event
+    workload, mark, _ = data.job.profile_id.partition("!")
+    # Whatever stands in a name, Batsim splits it at the first mark.
+    if mark and known.workloads and workload not in known.workloads:
+        raise FieldError("event.job.profile_id", data.job.profile_id, "workload!name of a workload that there is")
+    return d.RegisterJob(event.timestamp, read_job(data.job, data.job_id, event.timestamp))
 
 
 def _pstate(event: s.ChangeHostsPState, hosts: HostSets, known: Known) -> d.Decision:

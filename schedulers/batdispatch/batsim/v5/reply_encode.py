@@ -32,12 +32,12 @@ def encode_reply(reply: Reply, known: Known) -> bytes:
             out of order; values are no JSON.
     """
     last = 0.0
-    now = reply.now
+    now = max(reply.now, known.reached)
     events = []
     try:
         for decision in reply.decisions:
             kind, data = _WRITE[type(decision)](decision, known)
-            time = decision.time
+            time = max(decision.time, known.reached)
             if not last <= time <= now:
                 raise ValueError(f"{kind} at {time} s: times must ascend from {last} to {now} s")
             last = time
@@ -100,6 +100,11 @@ def _call(decision: d.CallMeLater, known: Known) -> tuple[str, dict[str, Any]]:
 def _register_profile(decision: d.RegisterProfile, known: Known) -> tuple[str, dict[str, Any]]:
     profile = decision.profile
     require_finite(profile)
+    if "!" in decision.name:
+        raise ValueError(
+            f"profile {decision.name!r}: Batsim 5 takes what stands before a '!' for a workload, expected a name "
+            "without one"
+        )
     if profile.get("ret", 0) != 0:
         raise ValueError(
             f"profile {decision.workload}!{decision.name}: Batsim 5 has no return codes in profiles that are registered"

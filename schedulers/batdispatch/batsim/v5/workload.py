@@ -2,7 +2,8 @@
 
 Profile types have other names; a field of the user's travels in ``extra_data``, the only one that Batsim 5 hands on;
 and where amounts are spread over n executors, Batsim 4 divides communication by n and Batsim 5 by the n * (n - 1)
-pairs, so that n, the size of the jobs, must be known and the same for all jobs of a profile.
+pairs, so that n, the size of the jobs, must be known and the same for all jobs of a profile. A profile of Batsim 5 with
+jobs of several sizes stays as it is: Batsim 5 alone can run it.
 """
 
 from __future__ import annotations
@@ -67,6 +68,11 @@ def needs_sizes(profile: Mapping[str, Any]) -> bool:
     return bool(profile.get("generation_strategy", EACH) == SPREAD)
 
 
+def has_several_sizes(name: str, profile: Mapping[str, Any], sizes: Sizes) -> bool:
+    """Return whether a Batsim 5 profile means another one of ours to each of several jobs that use it."""
+    return needs_sizes(profile) and len(sizes.get(name, ())) > 1
+
+
 def read_profile(name: str, profile: Mapping[str, Any], sizes: Sizes, *, source: str = "") -> dict[str, Any]:
     """Return a Batsim 5 profile as ours; what is wrong in its fields is found when it is checked.
 
@@ -107,7 +113,7 @@ def _row_of(
 ) -> Correspondence:
     """Return which row of the table a profile is."""
     if rows[0].trace_type:
-        what = str(profile.get("trace_type", "")).lower()
+        what = str(profile.get("trace_type", ""))
         for row in rows:
             if row.trace_type == what:
                 return row

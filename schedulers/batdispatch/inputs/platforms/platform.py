@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from batdispatch.batsim.numbering import Batsim, sort_key
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import CAPACITY_PROPERTY, Host, Machine, parse_capacity
+from batdispatch.core.machine import Host, Machine, capacity_text, parse_capacity
 from batdispatch.core.site import SITE_PROPERTY
 from batdispatch.inputs.platforms.document import Document, shown
 from batdispatch.inputs.platforms.placing import network_of, place_hosts
@@ -83,7 +83,7 @@ class Platform:
                 else:
                     site_told = properties[SITE_PROPERTY]
             properties = kept.setdefault(tuple(properties.items()), properties)
-            text = properties.get(CAPACITY_PROPERTY)
+            text = capacity_text(properties)
             if text is not None and text not in checked:
                 checked.add(text)
                 try:

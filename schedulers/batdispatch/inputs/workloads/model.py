@@ -31,6 +31,8 @@ class Workload(msgspec.Struct, kw_only=True, eq=False):
     jobs: list[Job]
     #: Profile name -> profile, as written and already checked.
     profiles: dict[str, dict[str, Any]]
+    #: Profile name -> (profile, what stood for it in a file of Batsim 5).
+    as_written: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     #: The file's fields beyond nb_res, jobs and profiles, such as where it comes from.
     about: dict[str, Any] = {}
 

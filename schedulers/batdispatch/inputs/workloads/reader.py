@@ -82,6 +82,8 @@ class Contents(msgspec.Struct, kw_only=True):
     #: Job objects, not decoded.
     items: list[msgspec.Raw]
     profiles: dict[str, dict[str, Any]]
+    #: The profiles as they stand there if they are Batsim 5's.
+    theirs: dict[str, dict[str, Any]]
     #: The numbers of executors that profiles are made for.
     sizes: Mapping[str, frozenset[int]]
     about: dict[str, Any]
@@ -100,6 +102,7 @@ class Contents(msgspec.Struct, kw_only=True):
             batsim=self.batsim,
             jobs=jobs,
             profiles=self.profiles,
+            as_written={name: (profile, self.theirs[name]) for name, profile in self.profiles.items() if self.theirs},
             about=self.about,
         )
         workload.sort()
@@ -132,7 +135,7 @@ def read_contents(path: Path) -> Contents:
         nb_res = _decode(top["nb_res"], Any, source, "'nb_res'", data)
         if type(nb_res) is not int or not 1 <= nb_res <= hostset.MAX_HOST_ID:
             raise InputError(f"'nb_res' is {_show(nb_res)}, expected a whole number of hosts from 1", source=source)
-    profiles, sizes, version5 = _read_profiles(top["profiles"], top["jobs"], source, data)
+    profiles, sizes, theirs = _read_profiles(top["profiles"], top["jobs"], source, data)
     items: list[msgspec.Raw] = _decode(top["jobs"], list[msgspec.Raw], source, "'jobs'", data)
     about = {
         name: _decode(raw, Any, source, f"{name!r}", data)
@@ -143,9 +146,10 @@ def read_contents(path: Path) -> Contents:
         path=path,
         digest=digest,
         nb_res=nb_res,
-        batsim=5 if version5 else 4,
+        batsim=5 if theirs else 4,
         items=items,
         profiles=profiles,
+        theirs=theirs,
         sizes=sizes,
         about=about,
     )
@@ -237,11 +241,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _read_profiles(
     raw: msgspec.Raw, jobs: msgspec.Raw, source: str, whole: bytes
-) -> tuple[dict[str, dict[str, Any]], Mapping[str, frozenset[int]], bool]:
-    """Return the profiles, the sizes that they are made for, and whether they were Batsim 5's."""
+) -> tuple[dict[str, dict[str, Any]], Mapping[str, frozenset[int]], dict[str, dict[str, Any]]]:
+    """Return the profiles, the sizes that they are made for, and the profiles as they stand there if Batsim 5's."""
     profiles: dict[str, dict[str, Any]] = _decode(raw, dict[str, dict[str, Any]], source, "'profiles'", whole)
     if _are_mere_delays(raw, profiles):
-        return profiles, {}, False
+        return profiles, {}, {}
     try:
         # msgspec keeps the last of several fields of one name without a word; Batsim refuses the file.
         json.loads(bytes(raw), object_pairs_hook=_unique)
@@ -249,18 +253,22 @@ def _read_profiles(
         raise InputError(f"{twice.args[0]!r} is there twice", source=source, place="'profiles'") from None
     except RecursionError:
         raise InputError("is nested too deeply", source=source, place="'profiles'") from None
-    version5 = batsim5.is_batsim5(profiles)
-    if version5:
-        uses = _read_uses(jobs) if any(map(batsim5.needs_sizes, profiles.values())) else []
-        job_sizes = batsim5.sizes_of(uses, profiles)
+    theirs = profiles if batsim5.is_batsim5(profiles) else {}
+    if theirs:
+        uses = _read_uses(jobs) if any(map(batsim5.needs_sizes, theirs.values())) else []
+        job_sizes = batsim5.sizes_of(uses, theirs)
+        several = {name for name, profile in theirs.items() if batsim5.has_several_sizes(name, profile, job_sizes)}
         profiles = {
-            name: batsim5.read_profile(name, profile, job_sizes, source=source) for name, profile in profiles.items()
+            name: batsim5.read_profile(name, profile, {} if name in several else job_sizes, source=source)
+            for name, profile in theirs.items()
         }
     typed: dict[str, Profile] = {}
     for name, profile in profiles.items():
         check_name(name, "profile", source, f"profile {_show(name)}")
         typed[name] = check_profile(name, profile, source=source)
-    return profiles, Composition(typed, source=source).sizes, version5
+    if theirs:
+        profiles |= {name: theirs[name] for name in several}
+    return profiles, Composition(typed, source=source).sizes, theirs
 
 
 def _are_mere_delays(raw: msgspec.Raw, profiles: Mapping[str, Mapping[str, Any]]) -> bool:

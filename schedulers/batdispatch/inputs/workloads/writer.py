@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,9 +12,12 @@ import msgspec
 
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core.job import Job
+from batdispatch.core.profile_versions import BATSIM5_TYPES
 from batdispatch.inputs.files import replacing
 from batdispatch.inputs.workloads.model import Workload
 
+#: Profile type -> the field that names a file.
+_TRACES = {"smpi": "trace", "usage_trace": "trace", "TraceReplayProfile": "filename"}
 #: Jobs encoded between two writes.
 _CHUNK = 4096
 
@@ -37,6 +41,31 @@ def _batsim5_fields(job: Job) -> dict[str, Any]:
     return batsim5.job_fields(job_fields(job))
 
 
+def _batsim4_form(name: str, workload: Workload, sizes: batsim5.Sizes) -> dict[str, Any]:
+    profile = workload.profiles[name]
+    if profile["type"] in BATSIM5_TYPES:
+        return batsim5.read_profile(name, profile, sizes, source=str(workload.path))
+    return profile
+
+
+def _batsim5_form(name: str, workload: Workload, sizes: batsim5.Sizes) -> dict[str, Any]:
+    profile = workload.profiles[name]
+    ours, theirs = workload.as_written.get(name, (None, profile))
+    # Somebody may have changed what was read.
+    if ours == profile:
+        return theirs
+    return batsim5.write_profile(name, profile, sizes, source=str(workload.path))
+
+
+def _found_from(path: Path, workload: Workload, profile: dict[str, Any]) -> dict[str, Any]:
+    """Return a profile whose trace, which stands relative to the workload's file, is found from another one."""
+    field = _TRACES.get(profile["type"])
+    before, after = workload.path.resolve().parent, path.resolve().parent
+    if field is None or before == after or Path(profile[field]).is_absolute():
+        return profile
+    return {**profile, field: os.path.relpath(before / profile[field], after)}
+
+
 def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5] = 4) -> str:
     """Write a workload, whole or not at all; compressed when the name ends in ``.xz`` or ``.gz``.
 
@@ -51,18 +80,14 @@ def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5
         The SHA-256 of the file, in hexadecimal.
 
     Raises:
-        InputError: the file cannot be written, or Batsim 5 has no such profile.
+        InputError: the file cannot be written, or that Batsim has no such profile.
     """
     encode = msgspec.json.Encoder().encode
     nb_res = workload.nb_res or max((job.units for job in workload.jobs), default=1)
-    profiles, fields_of = workload.profiles, job_fields
-    if batsim == 5:
-        sizes = batsim5.sizes_of(((job.profile, job.units) for job in workload.jobs), workload.profiles)
-        profiles = {
-            name: batsim5.write_profile(name, profile, sizes, source=str(workload.path))
-            for name, profile in workload.profiles.items()
-        }
-        fields_of = _batsim5_fields
+    five = batsim == 5 or batsim5.is_batsim5(workload.profiles)
+    sizes = batsim5.sizes_of(((job.profile, job.units) for job in workload.jobs), workload.profiles) if five else {}
+    form, fields_of = (_batsim5_form, _batsim5_fields) if batsim == 5 else (_batsim4_form, job_fields)
+    profiles = {name: _found_from(Path(path), workload, form(name, workload, sizes)) for name in workload.profiles}
     digest = hashlib.sha256()
     with replacing(path, digest) as stream:
         stream.write(b"{\n")

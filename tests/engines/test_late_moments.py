@@ -1,0 +1,48 @@
+"""Simulated time goes far beyond the 285 years in which floats tell one microsecond from the next."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from batdispatch.core.jobfields import MAX_MOMENT
+from batdispatch.results.audit.run import Auditor
+from batdispatch.runs.run import RunSpec, execute
+
+FOUR = Path(__file__).parents[1] / "conformance" / "recordings" / "platforms" / "four.xml"
+
+
+def starts(folder: Path, first: float, dispatcher: str, compiled: str) -> list[float]:
+    """Start times after the first submission, in seconds."""
+    folder.mkdir()
+    jobs = [
+        {"id": f"j{i}", "subtime": first + i * 7.25, "res": 1 + i % 4, "walltime": [30, 100, 12][i % 3], "profile": "d"}
+        for i in range(14)
+    ]
+    workload = {"nb_res": 4, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 20.5}}}
+    (folder / "w.json").write_text(json.dumps(workload))
+    spec = RunSpec(
+        platform=str(FOUR),
+        workload=str(folder / "w.json"),
+        dispatcher=dispatcher,
+        compiled=compiled,  # type: ignore[arg-type]
+        record=compiled == "never",
+    )
+    execute(spec, folder)
+    assert [str(violation) for violation in Auditor().run(folder).kept] == []
+    with (folder / "jobs.csv").open(newline="") as lines:
+        rows = sorted(csv.DictReader(lines), key=lambda row: int(row["job_id"][1:]))
+    return [float(row["starting_time"]) - first for row in rows]
+
+
+@pytest.mark.parametrize("first", [2e10, MAX_MOMENT - 2000])
+@pytest.mark.parametrize("compiled", ["never", "auto"])
+@pytest.mark.parametrize("dispatcher", ["easy", "conservative", "stochastic-easy"])
+def test_a_workload_that_begins_after_centuries_is_scheduled_as_one_that_begins_at_0(
+    first: float, compiled: str, dispatcher: str, tmp_path: Path
+) -> None:
+    late = starts(tmp_path / "late", first, dispatcher, compiled)
+    assert late == pytest.approx(starts(tmp_path / "early", 0.0, dispatcher, compiled), abs=2e-4)
