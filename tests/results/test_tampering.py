@@ -565,7 +565,7 @@ def attempts_changed(forged: Forged) -> None:
     forged.result["attempts"]["wasted_work"] = 0.0
 
 
-def stated(path: str, value: object, kinds: str = "result", *, again: bool = False) -> None:
+def stated(path: str, value: object, kinds: str = "result|command|made from", *, again: bool = False) -> None:
     """Register that a value in result.json is overwritten."""
 
     def change(forged: Forged) -> None:
@@ -594,7 +594,7 @@ stated("dynamic_jobs", True)
 stated("decisions.count", 3)
 stated("performance.messages", 3)
 stated("command", "batdispatch run --dispatcher fcfs")
-stated("options.reservation", "count", "result")
+stated("options.reservation", "count")
 stated("report.prediction.jobs", 99, "report", again=True)
 
 
@@ -604,7 +604,9 @@ def another_dispatcher_everywhere(forged: Forged) -> None:
         f"--dispatcher {forged.result['dispatcher']}", "--dispatcher fcfs"
     )
     forged.result["command"] = forged.result["command"].replace("--set reservation=hosts", "")
-    forged.result["dispatcher"], forged.result["options"] = "fcfs", {}
+    forged.result["dispatcher"] = forged.result["label"] = "fcfs"
+    forged.result["made_from"]["settings"] |= {"dispatcher": "fcfs", "options": {}}
+    forged.result["options"] = {}
     forged.result["report"] = {}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,15 +117,21 @@ class Case:
         return [(row, job, self.rows.hosts.of(row)) for row, job in self.that_ran() if not job.is_placed_freely]
 
     def computing(self) -> tuple[Floats, Ints]:
-        """Return the moments at which jobs start or end, and how many hosts jobs hold from each on, each [moment].
-
-        A host that several jobs share counts for each of them.
-        """
-        ran = self.rows.ran
-        times = np.concatenate((self.rows.start[ran], self.rows.finish[ran]))
-        sizes = self.rows.hosts.sizes[ran]
+        """Return the moments at which jobs start or end, and how many hosts compute from each on, each [moment]."""
+        rows, ran = self.rows, self.rows.ran
+        times, change = np.concatenate((rows.start[ran], rows.left[ran])), rows.hosts.sizes[ran]
+        change = np.concatenate((change, -change))
+        if not self.machine.exclusive:
+            # A host computes from the first of its jobs to the last, so each host counts its own.
+            host, row = rows.hosts.slots()
+            host, times = np.tile(host, 2), np.concatenate((rows.start[row], rows.left[row]))
+            begins = np.repeat([1, -1], len(row))
+            order = np.lexsort((begins, times, host))
+            times, begins = times[order], begins[order]
+            running = np.cumsum(begins)
+            change = np.where((begins > 0) & (running == 1), 1, np.where((begins < 0) & (running == 0), -1, 0))
         order = np.argsort(times, kind="stable")
-        return times[order], np.cumsum(np.concatenate((sizes, -sizes))[order])
+        return times[order], np.cumsum(change[order])
 
     def column(self, value: Callable[[Job], float], otherwise: NDArray[Any]) -> Floats:
         """Return a number of each row's job, float64 [row]; where there is no job, that of `otherwise`."""
@@ -181,7 +187,7 @@ def ask_all(case: Case, findings: Findings) -> None:
         "embedded": case.embedded,
         "result": bool(case.said),
     }
-    for one in RULES.values():
+    for one in sorted(RULES.values(), key=lambda one: get_args(About).index(one.about)):
         if not there[one.needs]:
             continue
         findings.checked.append(one.name)

@@ -75,7 +75,7 @@ def _computing(case: Case, time: Floats, busy: Floats) -> Found:
         yield Fault(f"{MACHINE_STATES} goes back in time")
         return
     moments, counts = case.computing()
-    near = np.sort(np.concatenate((case.rows.start[ran], case.rows.finish[ran])))
+    near = np.sort(np.concatenate((case.rows.start[ran], case.rows.left[ran])))
     off = np.abs(near - time) > TOLERANCE + 1e-8 * near
     if off.any():
         row = int(np.argmax(off))

@@ -86,12 +86,13 @@ def profile(case: Case) -> Found:
 @rule("workload name", "rows", "Jobs of the workload carry its name.")
 def workload_name(case: Case) -> Found:
     # Jobs of one file have one workload. In what Batsim wrote it may have any name.
-    own = Counter(name for name, job in zip(case.rows.workloads, case.jobs, strict=True) if job is not None)
-    usual = own.most_common(1)[0][0] if own else ""
-    for row, (name, job) in enumerate(zip(case.rows.workloads, case.jobs, strict=True)):
-        registered = case.course is not None and row in case.course.jobs
-        if job is not None and name != usual and not registered and name != str(job.id).rpartition("!")[0]:
-            yield Fault(f"is {name!r}, the other jobs of the workload have {usual!r}", row)
+    registered = {} if case.course is None else case.course.jobs
+    known = [(row, job) for row, job in enumerate(case.jobs) if job is not None and row not in registered]
+    usual = Counter(case.rows.workloads[row] for row, _ in known).most_common(1)
+    for row, job in known:
+        name = case.rows.workloads[row]
+        if name not in (usual[0][0], str(job.id).rpartition("!")[0]):
+            yield Fault(f"is {name!r}, the other jobs of the workload have {usual[0][0]!r}", row)
 
 
 @rule("early start", "rows", "No job starts before its submission.")
