@@ -91,13 +91,10 @@ def _times(case: Case) -> Iterator[Sum]:
         yield f"mean_{name}_time", _means(values, started, count, case), 3 * _ROUNDED + _relative(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         slowdown = np.where(run > 0, turnaround / run, math.inf)
-        # The times are exact, but their difference has few digits left where a job took next to none.
-        unsure = np.where(run > 0, slowdown * 8 * np.finfo(np.float64).eps * finish / run, 0.0)
-        if not case.embedded:
-            # What a slowdown may be off by, since the two times are rounded; of no length, it is unknown.
-            unsure = np.where(
-                run > _ROUNDED, (1 + slowdown) * 2 * _ROUNDED / np.maximum(run - _ROUNDED, 1e-12), math.inf
-            )
+        # What a slowdown may be off by, since the two times are rounded; of no length, it is unknown.
+        unsure = np.where(run > _ROUNDED, (1 + slowdown) * 2 * _ROUNDED / np.maximum(run - _ROUNDED, 1e-12), math.inf)
+        if case.embedded:
+            unsure = np.where(np.isfinite(unsure), unsure, slowdown)
     if case.embedded or np.isfinite(unsure).all():
         off = 2 * _ROUNDED + _relative(slowdown) * 10
         yield "max_slowdown", (float(slowdown.max(initial=0.0)),), off + float(unsure.max(initial=0.0))

@@ -24,10 +24,16 @@ _DONE = {"afterok": "succeeded", "after": "started"}
 
 @rule("row order", "order", "Rows stand in the order in which jobs were over.", "exchange")
 def row_order(case: Case) -> Found:
-    gone = case.course.gone if case.course is not None and case.embedded else np.zeros(0, dtype=np.int64)
-    for row in np.flatnonzero(np.diff(gone) < 0).tolist():
-        if gone[row + 1] >= 0:
-            yield Fault(f"stands behind job {case.rows.ids[row]}, which was over later", row + 1)
+    if not case.embedded or case.course is None:
+        return
+    rows, gone = case.rows, case.course.gone
+    moment = np.where(rows.ran, rows.left, case.course.rejected)
+    wrong = np.diff(moment) < -TOLERANCE
+    if (case.said.get("decision_time"), case.said.get("clock")) == ("none", "together"):
+        # What happens while somebody decides is told after what was decided.
+        wrong |= (np.diff(gone) < 0) & (gone[1:] >= 0)
+    for row in np.flatnonzero(wrong).tolist():
+        yield Fault(f"stands behind job {rows.ids[row]}, which was over later", row + 1)
 
 
 def _over(case: Case) -> Floats:
@@ -90,17 +96,16 @@ def _arrival(case: Case) -> Ints:
 def array(case: Case) -> Found:
     arrays: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for row, job in case.that_ran():
-        if job.array is not None:
+        if job.array is not None and job.array.get("limit"):
             key = (case.rows.workloads[row], str(job.array.get("id")))
-            arrays.setdefault(key, []).append((row, int(job.array.get("limit") or 0)))
+            arrays.setdefault(key, []).append((row, int(job.array["limit"])))
     for (_, name), listed in arrays.items():
-        which = np.array([row for row, _ in listed])
+        which, most = np.array([row for row, _ in listed]), max(limit for _, limit in listed)
         starts, ends = np.sort(case.rows.start[which]), np.sort(case.rows.left[which])
-        for row, limit in listed:
-            moment = case.rows.start[row] + TOLERANCE
-            running = int(np.searchsorted(starts, moment, side="right") - np.searchsorted(ends, moment, side="right"))
-            if limit and running > limit and case.lineage.parent[row] < 0:
-                yield Fault(f"is task number {running} of array {name} that runs, of which {limit} may", row)
+        moments = case.rows.start[which] + TOLERANCE
+        running = np.searchsorted(starts, moments, side="right") - np.searchsorted(ends, moments, side="right")
+        for at in np.flatnonzero((running > most) & (case.lineage.parent[which] < 0)).tolist():
+            yield Fault(f"is task number {running[at]} of array {name} that runs, of which {most} may", int(which[at]))
 
 
 @rule("lineage", "order", "A segment of a job starts only after the one that it continues has ended.")
@@ -111,7 +116,7 @@ def lineage(case: Case) -> Found:
         # What was rejected is continued by a job of another size: a moldable job need not start on what it asks for.
         if not rows.ran[parent] and rows.size[row] == rows.size[parent]:
             yield Fault(f"continues job {rows.ids[parent]}, which was rejected", row)
-        elif rows.ran[parent] and rows.start[row] < rows.left[parent] - TOLERANCE:
+        elif rows.ran[parent] and rows.start[row] < rows.finish[parent] - TOLERANCE:
             end = f"ended only at {rows.finish[parent]:.6f}"
             yield Fault(f"continues job {rows.ids[parent]}, which {end}", row)
 
@@ -201,8 +206,36 @@ def _is_hopeless(case: Case, row: int, job: Job, succeeded: Ints, reason: str) -
     named = "" if match is None or match[1] is None else match[1]
     if job.parent and case.other(row, job.parent) is None:
         return True
-    waits = [one for one in job.waits_for if not named or named == full_name(workload, one.job) or not one.job]
+    waits = job.waits_for
+    if named and not any(not one.job or named == full_name(workload, one.job) for one in waits):
+        return False
+    if reason.endswith("which depends on it in turn"):
+        return _is_in_circle(case, row)
     return any(_may_be_unmet(one, case.other(row, one.job), succeeded) for one in waits)
+
+
+def _is_in_circle(case: Case, row: int) -> bool:
+    """Return whether a job waits for itself, by way of others."""
+    seen: set[int] = set()
+    pending = _waited_for(case, row)
+    while pending:
+        other = pending.pop()
+        if other == row:
+            return True
+        if other not in seen:
+            seen.add(other)
+            pending += _waited_for(case, other)
+    return False
+
+
+def _waited_for(case: Case, row: int) -> list[int]:
+    """Return the rows of the jobs that a job waits for by what it says: those it names, and those of its name."""
+    job = case.jobs[row]
+    found = [case.other(row, one.job) for one in job.waits_for if one.job] if job is not None else []
+    if job is not None and any(one.kind == "singleton" for one in job.waits_for):
+        alike = (at for at, one in enumerate(case.jobs) if at != row and _namesakes(one) == _namesakes(job))
+        return [*alike, *(at for at in found if at is not None)]
+    return [at for at in found if at is not None]
 
 
 def _may_be_unmet(one: Dependency, other: int | None, succeeded: Ints) -> bool:
