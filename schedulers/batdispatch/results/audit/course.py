@@ -258,7 +258,7 @@ class Course:
             what = f"host {at} is {names[at]!r}" if at >= 0 else f"{size} of {len(names)} hosts compute"
             expected = f"{machine.names[at]!r}" if at >= 0 else f"{machine.size} of {len(machine.names)}"
             self._wrong(f"{what}, the platform says {expected}", rule="machine told")
-        told = next(iter(event.data.get("profiles", {}).values()), {})
+        told: Mapping[str, Any] = next(iter(event.data.get("profiles", {}).values()), {})
         if self._clock.exact:
             for name, profile in self._given.workload.profiles.items():
                 if self._given.workload.version == 4 and not alike(told.get(name), profile):

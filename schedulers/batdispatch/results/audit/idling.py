@@ -42,17 +42,16 @@ class Idling:
             return
         there = np.array([not away >> host & 1 for host in range(self._size)]) if away else np.ones(self._size, bool)
         for name, job in waiting.items():
-            if waits_for_others(name, job, over):
-                continue
             # Where a job may go that is pinned to I/O nodes is for its dispatcher to say.
-            if not self._demands.why_never(job) and self._demands.fits(job, there) and not (away and job.io_node):
-                self._job = self._job or name
-                if not away:
-                    return
-            elif away:
+            fits = self._demands.fits(job, there) and not (away and job.io_node)
+            if away and not fits:
                 # It may hold back all others until the hosts are there again.
                 self._job = ""
                 return
+            if fits and not waits_for_others(name, job, over) and not self._demands.why_never(job):
+                self._job = self._job or name
+                if not away:
+                    return
 
     def until(self, now: float, slack: float, line: int) -> Fault | None:
         """Note that a message came; return what is wrong with that."""

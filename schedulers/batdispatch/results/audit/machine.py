@@ -96,7 +96,7 @@ def _hosts_of(element: etree._Element, around: Mapping[str, str]) -> Iterator[_H
         yield _Host(str(element.attrib["id"]), own, {**around, **own})
     elif element.tag in ("cluster", "cabinet"):
         merged = {**around, **own}
-        head, tail = element.attrib["prefix"], element.attrib["suffix"]
+        head, tail = str(element.attrib["prefix"]), str(element.attrib["suffix"])
         for number in _numbers(str(element.attrib["radical"])):
             yield _Host(f"{head}{number}{tail}", own, merged)
 

@@ -21,7 +21,25 @@ from batdispatch.results.audit.hosts import Floats, HostSets, Ints, read_host_se
 from batdispatch.results.audit.words import FAILED, LINEAGE, NO_TIME, REJECTED, STATES, SUCCESS, UNITS, WALLTIME
 
 #: Batsim 4's columns, in its order.
-COLUMNS = ["job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time", "success", "final_state", "starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time", "stretch", "allocated_resources", "consumed_energy", "metadata"]
+COLUMNS = [
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "allocated_resources",
+    "consumed_energy",
+    "metadata",
+]
 _TEXTS = ("job_id", "workload_name", "profile", "final_state", "allocated_resources", "metadata")
 _REQUIRED = ("job_id", "submission_time", "requested_number_of_resources", "starting_time", "finish_time")
 #: Names that Batsim 1 to 3 gave to columns.

@@ -18,7 +18,7 @@ from batdispatch.inputs.files import read_all
 from batdispatch.results.audit import rules
 from batdispatch.results.audit.case import Case, ask_all
 from batdispatch.results.audit.course import Clock, Course, Given, Outage
-from batdispatch.results.audit.findings import Findings
+from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.audit.hosts import mask_of
 from batdispatch.results.audit.machine import Machine, read_machine
 from batdispatch.results.audit.metrics import NETWORK as NETWORK_METRICS
@@ -27,7 +27,7 @@ from batdispatch.results.audit.request import Demands
 from batdispatch.results.audit.rows import Lineage, Rows, read_lineage, read_units
 from batdispatch.results.audit.words import NETWORK, RECORDING
 from batdispatch.results.audit.workload import Endings, Job, Workload, job_of, read_workload
-from batdispatch.results.remeasure import check_network
+from batdispatch.results.remeasure import network_differences
 from batdispatch.results.runs import Result, jobs_file, read_result
 
 if TYPE_CHECKING:
@@ -148,8 +148,12 @@ class Auditor:
         findings = Findings(limit=self._limit)
         ask_all(self._case(folder, Rows(path), inputs), findings)
         metrics = inputs.said.get("metrics") or {}
-        if (folder / NETWORK).is_file() or any(metrics.get(name) is not None for name in NETWORK_METRICS):
-            check_network(findings, folder, inputs.said, inputs.platform.machine, inputs.workload.path)
+        measured = any(metrics.get(name) is not None for name in NETWORK_METRICS)
+        if (folder / NETWORK).is_file() or measured or (metrics and inputs.platform.reading.networked):
+            findings.checked.append("network")
+            machine, workload = inputs.platform.machine, inputs.workload.path
+            for kind, message, job in network_differences(folder, inputs.said, machine, workload, NETWORK_METRICS):
+                findings.add(Violation(kind, message, job=job))
         return findings
 
     def _case(self, folder: Path, rows: Rows, inputs: Inputs) -> Case:

@@ -16,7 +16,32 @@ from batdispatch.results.audit.words import SAME, is_number, short
 Found = Iterator[Fault]
 #: What a run says of itself.
 _KEYS = frozenset(
-    ["batdispatch", "python", "dispatcher", "label", "options", "seed", "decision_time", "decision_clock", "engine", "recorded", "clock", "command", "platform", "workload", "decisions", "fallbacks", "dynamic_jobs", "rejected", "report", "metrics", "attempts", "performance", "made_from", "files"]
+    [
+        "batdispatch",
+        "python",
+        "dispatcher",
+        "label",
+        "options",
+        "seed",
+        "decision_time",
+        "decision_clock",
+        "engine",
+        "recorded",
+        "clock",
+        "command",
+        "platform",
+        "workload",
+        "decisions",
+        "fallbacks",
+        "dynamic_jobs",
+        "rejected",
+        "report",
+        "metrics",
+        "attempts",
+        "performance",
+        "made_from",
+        "files",
+    ]
 )
 #: What the command says without the option.
 _USUAL = {"--decision-time": "none", "--clock": "together", "--engine": "embedded", "--decision-clock": "wall"}
