@@ -207,7 +207,7 @@ class Forged:
                 changes.append((time, change, held))
         computing: Counter[int] = Counter()
         for time, change, held in sorted(changes, key=lambda entry: entry[:2]):
-            computing.update({host: change for host in held})
+            computing.update(dict.fromkeys(held, change))
             busy = sum(count > 0 for count in computing.values())
             outputs.states(time, platform.machine.size - busy, busy)
         version = f"batdispatch {self.result['batdispatch']} embedded"

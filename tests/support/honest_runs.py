@@ -180,7 +180,7 @@ def _asks(draw: Draw, hosts: list[str], disks: list[str], shared: bool) -> dict[
     rare: list[dict[str, Any]] = [
         {"name": "train", "dependencies": [{"kind": "singleton"}]},
         {"name": "train"},
-        {"array": {"id": "a", "index": int(draw.integers(100)), "limit": int(draw.integers(1, 4))}},
+        {"array": {"id": "a", "index": int(draw.integers(100)), "limit": 2}},
         {"partition": str(draw.choice(["batch", "debug", "none"]))},
         {"qos": str(draw.choice(["high", "low", "none"]))},
         {"reservation": str(draw.choice(["r0", "r1", "r9"]))},

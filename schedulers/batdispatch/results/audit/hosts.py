@@ -109,7 +109,7 @@ def read_host_sets(texts: Sequence[str]) -> HostSets:
     dash, end = mark == ord("-"), mark == ord("\n")
     lengths = np.diff(marks, prepend=-1) - 1
     usual = len(rows) and (lengths > 0).all() and lengths.max() <= 9 and not (dash[1:] & dash[:-1]).any()
-    if not len(rows) or not usual or not (dash | end | (mark == ord(" "))).all():
+    if not len(rows) or not usual or end.sum() != len(rows) or not (dash | end | (mark == ord(" "))).all():
         return _none(texts) if not len(rows) else _refuse(texts)
     numbers = np.fromstring(joined.replace("-", " "), dtype=np.int64, sep=" ")
     last = np.flatnonzero(~dash)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,7 +110,7 @@ def sums(case: Case) -> Found:
         elif not any(value == each or abs(value - each) <= slack for each in values):
             yield Fault(f"{path.name}: {name} is {value:.6f}, the rows give {values[0]:.6f}")
     version = f"batdispatch {case.said.get('batdispatch')} embedded"
-    if case.embedded and not str(found.get("batsim_version")).startswith(version):
+    if case.embedded and not re.fullmatch(rf"{re.escape(version)}(, .*)?", str(found.get("batsim_version"))):
         yield Fault(f"{path.name}: batsim_version is {found.get('batsim_version')!r}, result.json says {version!r}")
     for name in ("scheduling_time", "simulation_time"):
         value = found.get(name, 0.0)
