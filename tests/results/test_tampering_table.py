@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +83,6 @@ def tampered(good: dict[str, Path], tmp_path: Path, name: str, most: int) -> lis
 def test_there_are_many_kinds() -> None:
     assert len(TAMPERINGS) - len(HARMLESS) >= 60
     assert TAMPERINGS.keys() >= HARMLESS.keys()
-    assert set(Counter(HARMLESS).values()) == {1}
 
 
 @pytest.mark.parametrize("name", sorted(TAMPERINGS.keys() - HARMLESS.keys()))

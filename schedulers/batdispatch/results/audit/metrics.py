@@ -18,11 +18,11 @@ Value = float | int | None
 #: Threshold of the bounded slowdown, s.
 _TAU = 10.0
 #: Metrics of the network, which are measured again by the code that wrote them.
-NETWORK = tuple(
-    f"{mean}_{name}"
-    for name in ("compactness", "proximity", "locality_factor", "shared_links", "shared_time")
-    for mean in ("mean", "weighted")
-) + ("free_fragmentation", "line_fragmentation")
+_MEASURES = ("compactness", "proximity", "locality_factor", "shared_links", "shared_time")
+NETWORK = (
+    *(f"{mean}_{name}" for name in _MEASURES for mean in ("mean", "weighted")),
+    *("free_fragmentation", "line_fragmentation"),
+)
 _DECISIONS = ("count", "seconds_total", "seconds_p50", "seconds_p90", "seconds_p99", "seconds_max")
 
 

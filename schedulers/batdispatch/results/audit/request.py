@@ -54,7 +54,7 @@ class Demands:
         return not self._lack(job)
 
     def figures(self, job: Job) -> set[float]:
-        """Return the numbers that a reason may name why a job can never run: the job's, its queues' and the machine's."""
+        """Return the numbers that a reason why a job can never run may name: the job's, its queues', the machine's."""
         classes = [self._queues.class_of(job, kind) or {} for kind in self._queues.limits]
         room = np.where(self._open(job), self._room(job), 0)
         if job.units_per_node:

@@ -14,7 +14,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.results.audit.case import Case
 from batdispatch.results.audit.hosts import Floats
 from batdispatch.results.audit.rows import read_csv
-from batdispatch.results.audit.words import KILLED, WALLTIME
+from batdispatch.results.audit.words import KILLED, WALLTIME, is_number
 
 #: Seconds by which a time of a jobs file may be off.
 _ROUNDED = 1e-6
@@ -56,13 +56,38 @@ def expected_sums(case: Case, found: Mapping[str, Any], *, is_json: bool) -> Ite
         for name in ("time_switching_off", "time_switching_on", *(() if case.away else ("time_unavailable",))):
             yield name, (0.0,), 0
     # Batsim 5 counts up to the last change of a host only, and Batsim 4 takes what was away out.
-    if is_json or case.away or (not case.embedded and found.get("time_unavailable")):
+    if is_json or (not case.embedded and (case.away or found.get("time_unavailable"))):
         return
-    busy, used = case.occupation.busy, float(case.occupation.until.sum())
-    slack = 3 * _ROUNDED * (1 + float(case.rows.hosts.sizes[case.rows.ran].sum())) + 1e-12 * busy
-    yield "time_computing", (busy,), slack
-    # A host is idle up to the last time that it is used.
-    yield "time_idle", (used - busy,), slack
+    busy, slack = case.occupation.busy, 3 * _ROUNDED * (1 + float(case.rows.hosts.sizes[case.rows.ran].sum()))
+    slack += 1e-12 * busy
+    if not case.away:
+        yield "time_computing", (busy,), slack
+        # A host is idle up to the last time that it is used.
+        yield "time_idle", (float(case.occupation.until.sum()) - busy,), slack
+    elif case.course is not None and case.course.complete:
+        # A host that is away does not compute. Whatever it does, it does something up to its last change.
+        others = [found.get(name) for name in ("time_computing", "time_unavailable")]
+        rest = sum(value for value in others if is_number(value))
+        yield "time_idle", (_last_changes(case) - rest,), slack
+
+
+def _last_changes(case: Case) -> float:
+    """Return the sum over hosts of when each computed, idled or was away for another reason last, s."""
+    last = np.zeros(max(case.machine.size, len(case.occupation.until)))
+    last[: len(case.occupation.until)] = case.occupation.until
+    away: dict[int, list[float]] = {}
+    for outage in case.course.outages if case.course is not None else ():
+        for host in (host for host in range(case.machine.size) if outage.mask >> host & 1):
+            changes = away.setdefault(host, [])
+            if outage.back == bool(len(changes) % 2):
+                changes.append(outage.earliest)
+    for host, changes in away.items():
+        rows = case.rows.hosts.inside(host, host)[0].row
+        times = np.concatenate((case.rows.start[rows], case.rows.left[rows], changes))
+        # An odd number of changes lies before what happens while the host is away.
+        there = np.searchsorted(changes, times, side="right") % 2 == 0
+        last[host] = max(changes[-1] if changes else 0.0, float(times[there].max(initial=0.0)))
+    return float(last.sum())
 
 
 def _counts(case: Case) -> Iterator[Sum]:

@@ -1,4 +1,4 @@
-"""What the tables beside the jobs file must say: units.csv, machine_states.csv, schedule.csv, and how it was decided."""
+"""What the tables beside the jobs file must say: units.csv, machine_states.csv, schedule.csv, and of the decisions."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def queue_limit(case: Case) -> Found:
 @rule("reservation", "hosts", "By its walltime no job reaches into a reservation of others, nor out of its own.")
 def reservation(case: Case) -> Found:
     # A real Batsim starts jobs a little later than is decided.
-    slack, rows = TOLERANCE if case.clock.exact else 1e-3, case.rows
+    slack, rows, lists = TOLERANCE if case.clock.exact else 1e-3, case.rows, case.queues.lists
     for row, job in case.that_ran() if case.queues.windows else ():
         begin = rows.start[row]
         end = max(begin + rows.walltime[row], rows.finish[row]) - slack
@@ -156,7 +156,6 @@ def reservation(case: Case) -> Found:
             if window is case.queues.own(job):
                 if len(inside) < len(hosts) or begin < said["start"] - slack or end > said["end"]:
                     yield Fault(f"is to run within its reservation {name}, and does not", row)
-            elif len(inside) and begin < said["end"] - slack and end > said["start"]:
-                if not case.queues.lists(window, job):
-                    text = f"may run until {end + slack:.6f}, and reservation {name} keeps this host from"
-                    yield Fault(f"{text} {said['start']:g}", row, host=case.machine.name(int(inside[0])))
+            elif len(inside) and begin < said["end"] - slack and end > said["start"] and not lists(window, job):
+                text = f"may run until {end + slack:.6f}, and reservation {name} keeps this host from"
+                yield Fault(f"{text} {said['start']:g}", row, host=case.machine.name(int(inside[0])))

@@ -1,4 +1,4 @@
-"""What jobs wait for: others of the same array or name, those that they depend on or continue; and why some never ran."""
+"""What jobs wait for: others of their array or name, those that they depend on or continue; why some never ran."""
 
 from __future__ import annotations
 

@@ -217,6 +217,10 @@ def made_from(case: Case) -> Found:
         "decision_clock": said.get("decision_clock"),
         "master_host": line.one("--master-host"),
         "external_events": line.one("--events"),
+        "simgrid": line.one("--simgrid") or "auto",
+        "compiled": line.one("--compiled") or "auto",
+        "batsim": line.one("--batsim"),
+        "nix": line.one("--nix"),
         "options": dict(text.partition("=")[::2] for text in line.options.get("--set", ())),
     }
     for name, value in expected.items():
@@ -225,7 +229,7 @@ def made_from(case: Case) -> Found:
                 f"result.json: made_from.settings.{name} is {short(settings[name])}, and should be {short(value)}"
             )
     stated = said.get("decision_time")
-    if stated != "own" and stated != ("measured" if takes is None else takes or "none"):
+    if stated not in ("own", "measured" if takes is None else takes or "none"):
         yield Fault(f"result.json: made_from.settings.decision_time is {takes!r}, decision_time {stated!r}")
     for name in ("batdispatch", "python"):
         if made.get(name) != said.get(name):
