@@ -350,6 +350,7 @@ for _path in [
     "performance.peak_memory_mib",
     "made_from.settings.*",
     "made_from.settings.seed",
+    "made_from.settings.timeout",
     "made_from.settings.dispatcher",
     "made_from.sha256.platform",
     "made_from.sha256.workload",
