@@ -276,8 +276,10 @@ class Units(NamedTuple):
     @property
     def held(self) -> Ints:
         """Units of each row's job in all, int64 [row]."""
+        if not self.listed:
+            return np.diff(self.offsets)
         total = np.concatenate(([0], np.cumsum(self.slots)))
-        return total[self.offsets[1:]] - total[self.offsets[:-1]]
+        return np.asarray(total[self.offsets[1:]] - total[self.offsets[:-1]])
 
     def of(self, row: int) -> Ints:
         """Return the units on each host of a row's job, int64 [host of it]."""
@@ -291,10 +293,11 @@ def read_units(folder: Path, rows: Rows) -> Units:
         InputError: the file is malformed, or names a job that is not there or has another number of hosts.
     """
     sizes = rows.hosts.sizes
-    units = Units(np.ones(int(sizes.sum()), dtype=np.int64), np.concatenate(([0], np.cumsum(sizes))), [])
-    path = folder / UNITS
+    offsets, path = np.concatenate(([0], np.cumsum(sizes))), folder / UNITS
     if not path.exists():
-        return units
+        # A view of a single number: millions of slots would otherwise be written out for nothing.
+        return Units(np.broadcast_to(np.int64(1), (int(offsets[-1]),)), offsets, [])
+    units = Units(np.ones(int(offsets[-1]), dtype=np.int64), offsets, [])
     header, *lines = read_csv(path)
     if not {"job_id", "units"} <= set(header):
         raise InputError(f"found columns {header[:10]}, expected job_id, allocated_resources, units", source=str(path))
