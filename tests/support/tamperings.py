@@ -485,3 +485,20 @@ def spaces(folder: Path, draw: Draw) -> str:
         return ""
     path.write_text(path.read_text().replace('{"dir":', '{  "dir":'))
     return "decisions.jsonl: spaces"
+
+
+def emptied(file: str) -> None:
+    """Register that a file is there, and nothing in it."""
+
+    @kind(f"{file}: emptied")
+    def change(folder: Path, draw: Draw) -> str:
+        path = folder / file
+        if not path.is_file():
+            return ""
+        path.write_text("")
+        return f"{file} is empty"
+
+
+for _file in ("jobs.csv", "schedule.csv", "machine_states.csv", "units.csv", "lineage.csv", "decision_times.csv"):
+    emptied(_file)
+emptied("decisions.jsonl")

@@ -196,6 +196,8 @@ def ask_all(case: Case, findings: Findings) -> None:
                 findings.add(_violation(case, one.name, fault))
         except InputError as problem:
             findings.add(Violation(one.name, str(problem)))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+            findings.add(Violation(one.name, f"cannot be worked out from what the files say: {problem!r}"))
     findings.skipped |= case.skipped
 
 

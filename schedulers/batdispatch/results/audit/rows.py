@@ -74,6 +74,18 @@ def _text(raw: IO[bytes]) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, "utf-8-sig", newline="")
 
 
+def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of a table.
+
+    Raises:
+        InputError: it cannot be read as a table, or has no header.
+    """
+    lines = list(read_csv(path))
+    if not lines:
+        raise InputError("is empty", source=str(path))
+    return lines[0], lines[1:]
+
+
 class Rows:
     """The columns of a jobs file. Times are seconds, float64 [row], NaN where a rejected job has none.
 
@@ -234,7 +246,7 @@ def read_lineage(folder: Path, rows: Rows) -> Lineage:
     path = folder / LINEAGE
     if not path.exists():
         return Lineage(parent, alone, *times)
-    header, *lines = read_csv(path)
+    header, lines = read_table(path)
     if header not in (usual := ["job_id", "workload_name", "parent"], [*usual, "saved", "restart"]):
         raise InputError(f"found columns {','.join(header)[:80]!r}", source=str(path), place="line 1")
     for number, line in enumerate(lines, start=2):
@@ -298,7 +310,7 @@ def read_units(folder: Path, rows: Rows) -> Units:
         # A view of a single number: millions of slots would otherwise be written out for nothing.
         return Units(np.broadcast_to(np.int64(1), (int(offsets[-1]),)), offsets, [])
     units = Units(np.ones(int(offsets[-1]), dtype=np.int64), offsets, [])
-    header, *lines = read_csv(path)
+    header, lines = read_table(path)
     if not {"job_id", "units"} <= set(header):
         raise InputError(f"found columns {header[:10]}, expected job_id, allocated_resources, units", source=str(path))
     row_of = {name: row for row, name in reversed(list(enumerate(rows.ids)))}

@@ -16,7 +16,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.results.audit.case import Case, rule
 from batdispatch.results.audit.findings import Fault
 from batdispatch.results.audit.hosts import Floats
-from batdispatch.results.audit.rows import read_csv
+from batdispatch.results.audit.rows import read_table
 from batdispatch.results.audit.sums import expected_sums, read_sums
 from batdispatch.results.audit.words import DECISION_TIMES, MACHINE_STATES, PLANS, SAME, TOLERANCE, UNITS, is_number
 
@@ -50,7 +50,7 @@ def machine_states(case: Case) -> Found:
     if path is None:
         yield Fault(f"the run wrote {MACHINE_STATES}, which is not there")
         return
-    header, *lines = read_csv(path)
+    header, lines = read_table(path)
     try:
         table = np.array(lines, dtype=np.float64).reshape(-1, len(header))
         time, idle, busy = (table[:, header.index(name)] for name in ("time", "nb_idle", "nb_computing"))
@@ -136,7 +136,7 @@ def decision_times(case: Case) -> Found:
             yield Fault(f"{DECISION_TIMES} is missing, and result.json counts {count} decisions")
         yield from _plausible(stated)
         return
-    header, *lines = read_csv(path)
+    header, lines = read_table(path)
     try:
         table = np.array(lines, dtype=np.float64).reshape(-1, 2)
     except ValueError as problem:
