@@ -116,7 +116,7 @@ def lineage(case: Case) -> Found:
         # What was rejected is continued by a job of another size: a moldable job need not start on what it asks for.
         if not rows.ran[parent] and rows.size[row] == rows.size[parent]:
             yield Fault(f"continues job {rows.ids[parent]}, which was rejected", row)
-        elif rows.ran[parent] and rows.start[row] < rows.finish[parent] - TOLERANCE:
+        elif rows.ran[parent] and rows.start[row] < rows.left[parent] - TOLERANCE:
             end = f"ended only at {rows.finish[parent]:.6f}"
             yield Fault(f"continues job {rows.ids[parent]}, which {end}", row)
 
