@@ -15,6 +15,8 @@ from batdispatch.cli.kinds import find
 from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
 from batdispatch.core import dispatcher
+from batdispatch.results.audit import rules as audit_rules
+from batdispatch.results.audit.case import RULES
 from batdispatch.results.differ.cases import CASES as SMALL_CASES
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.testing import CASES
@@ -62,6 +64,25 @@ def _command_sections(group: click.Group, context: click.Context) -> Iterator[st
         yield f"{'#' * depth} {own.command_path}\n\n```text\n{command.get_help(own)}\n```\n"
         if isinstance(command, click.Group):
             yield from _command_sections(command, own)
+
+
+#: What rules of the audit ask about -> heading of their table.
+_ASKED = {
+    "rows": "Rows of the jobs file",
+    "hosts": "Hosts and queues",
+    "order": "Order of jobs",
+    "moments": "The exchange",
+    "files": "Other files",
+}
+
+
+def rules(_: str = "") -> str:
+    """Return a table of the audit's rules for each kind of thing that they ask about."""
+    assert audit_rules.rows is not None
+    listed = {about: [one for one in RULES.values() if one.about == about] for about in _ASKED}
+    rows = {about: [f"| `{one.name}` | {_cell(one.sentence)} |" for one in found] for about, found in listed.items()}
+    head = "| rule | what must hold |\n|---|---|\n"
+    return "\n".join(f"### {_ASKED[about]}\n\n{head}" + "\n".join(found) + "\n" for about, found in rows.items())
 
 
 def metrics(_: str = "") -> str:
@@ -159,6 +180,7 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "measured": measured,
     "metrics": metrics,
     "parts": parts,
+    "rules": rules,
     "options": options,
     **{SECTIONS[heading].split()[-1].lower(): section(heading) for heading in SECTIONS},
 }

@@ -117,6 +117,8 @@ def test_a_strangers_source_file_is_not_run_unasked(recordings: Path, tmp_path: 
     name = f"{tmp_path / 'evil.py'}:Evil"
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     result |= {"dispatcher": name, "command": result["command"].replace("--dispatcher fcfs", f"--dispatcher {name}")}
+    result["label"] = "evil"
+    result["made_from"]["settings"]["dispatcher"] = name
     (tmp_path / "run" / "result.json").write_text(json.dumps(result))
     findings = audit_all(Auditor(), tmp_path / "run", "auto")
     assert findings.kept == []

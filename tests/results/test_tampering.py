@@ -18,60 +18,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.results.audit.run import Auditor
 from batdispatch.results.rerun import audit_all
 from batdispatch.runs.run import RunSpec, execute
+from forged_runs import EVENTS, IN_ATTEMPTS, ON_HOSTS, ON_NODES, PROFILES, SHARED, WHOLE
 from forging import Forged
 
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><zone id="all" routing="Full">
-<prop id="licences" value="matlab=1"/>
-{hosts}
-</zone></platform>
-"""
-WHOLE = PLATFORM.format(hosts="\n".join(f'<host id="h{i}" speed="1Gf"/>' for i in range(8)))
-SHARED = PLATFORM.format(
-    hosts="\n".join(f'<host id="h{i}" speed="1Gf"><prop id="capacity" value="core=4 gpu=1"/></host>' for i in range(4))
-)
-PROFILES = {
-    "d10": {"type": "delay", "delay": 10},
-    "d11": {"type": "delay", "delay": 11},
-    "d30": {"type": "delay", "delay": 30},
-    "d50": {"type": "delay", "delay": 50},
-    "d100": {"type": "delay", "delay": 100},
-    "d500": {"type": "delay", "delay": 500},
-    "fails": {"type": "delay", "delay": 30, "ret": 1},
-    "both": {"type": "composed", "seq": ["d10", "d30"], "repeat": 2},
-}
-#: id -> (submission, units, profile, walltime, further fields); x is 50 s of work that the machine can do at any time.
-Jobs = dict[str, tuple[float, int, str, float, dict[str, object]]]
-ON_HOSTS: Jobs = {
-    "a": (0, 4, "d100", 200, {"user": "ada"}),
-    "b": (1, 8, "d50", 60, {"user": "bob"}),
-    "c": (2, 2, "fails", 40, {}),
-    "d": (3, 1, "d500", 80, {}),
-    "big": (4, 9, "d10", 20, {}),
-    "after": (5, 1, "d10", 20, {"dependencies": ["a"]}),
-    "never": (6, 1, "d10", 20, {"dependencies": ["c"]}),
-    "e": (200, 3, "both", 100, {}),
-    "late": (400, 1, "d10", 20, {}),
-}
-ON_NODES: Jobs = {
-    "a": (0, 6, "d100", 200, {"demand": {"core": 1}}),
-    "b": (1, 2, "d50", 60, {"demand": {"core": 2, "gpu": 1}}),
-    "c": (2, 8, "d30", 40, {"demand": {"core": 1}}),
-    "lic": (3, 1, "d30", 40, {"demand": {"core": 1}, "licences": {"matlab": 1}}),
-    "lic2": (3, 1, "d30", 40, {"demand": {"core": 1}, "licences": {"matlab": 1}}),
-    "big": (4, 1, "d10", 20, {"demand": {"gpu": 2}}),
-    "late": (400, 1, "d10", 20, {"demand": {"core": 3}}),
-}
-IN_ATTEMPTS: Jobs = {
-    "a": (0, 4, "d10", 20, {}),
-    "s": (1, 5, "d50", 1000, {"runtime_law": "tnorm:0,80,20,8"}),
-    "t": (2, 4, "d30", 1000, {"runtime_law": "tnorm:0,80,20,8"}),
-    "late": (400, 1, "d10", 20, {}),
-}
-EVENTS = """{"timestamp": 20, "type": "machine_unavailable", "resources": "6-7"}
-{"timestamp": 300, "type": "machine_available", "resources": "6-7"}
-"""
 #: run -> (platform, jobs, dispatcher, options, whether hosts come and go)
 RUNS = {
     "easy": (WHOLE, ON_HOSTS, "easy", {"reservation": "hosts"}, False),
@@ -565,7 +514,7 @@ def attempts_changed(forged: Forged) -> None:
     forged.result["attempts"]["wasted_work"] = 0.0
 
 
-def stated(path: str, value: object, kinds: str = "result", *, again: bool = False) -> None:
+def stated(path: str, value: object, kinds: str = "result|command|made from", *, again: bool = False) -> None:
     """Register that a value in result.json is overwritten."""
 
     def change(forged: Forged) -> None:
@@ -594,7 +543,7 @@ stated("dynamic_jobs", True)
 stated("decisions.count", 3)
 stated("performance.messages", 3)
 stated("command", "batdispatch run --dispatcher fcfs")
-stated("options.reservation", "count", "result")
+stated("options.reservation", "count")
 stated("report.prediction.jobs", 99, "report", again=True)
 
 
@@ -604,7 +553,9 @@ def another_dispatcher_everywhere(forged: Forged) -> None:
         f"--dispatcher {forged.result['dispatcher']}", "--dispatcher fcfs"
     )
     forged.result["command"] = forged.result["command"].replace("--set reservation=hosts", "")
-    forged.result["dispatcher"], forged.result["options"] = "fcfs", {}
+    forged.result["dispatcher"] = forged.result["label"] = "fcfs"
+    forged.result["made_from"]["settings"] |= {"dispatcher": "fcfs", "options": {}}
+    forged.result["options"] = {}
     forged.result["report"] = {}
 
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,15 @@ from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
+from batdispatch.results.decisions import read_decision_times, write_decision_times
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.network.table import FILE as NETWORK
 from batdispatch.results.network.table import write_table
 from batdispatch.results.runs import figures_of
+from batdispatch.runs.run import decision_statistics
+
+#: With what a job is over.
+_OVER = ("JOB_COMPLETED", "REJECT_JOB")
 
 
 class Forged:
@@ -144,6 +150,21 @@ class Forged:
             times.change(time, bounds, computing=computing, away=0)
         return times.totals(0)
 
+    def _time_decisions(self) -> None:
+        """Let each message but the last have its row in decision_times.csv, and result.json the statistics."""
+        path = self.folder / "decision_times.csv"
+        if not path.is_file():
+            return
+        seconds = read_decision_times(self.folder).seconds.tolist()
+        times = [frame["now"] for way, frame in self.frames if way == "batsim->sched"][:-1]
+        seconds += [seconds[0]] * (len(times) - len(seconds))
+        write_decision_times(times, seconds[: len(times)], path)
+        self.result["decisions"] = decision_statistics(seconds[: len(times)])
+
+    @staticmethod
+    def _name(event: dict[str, Any]) -> str:
+        return str(event["data"]["job_id"].partition("!")[2])
+
     def follow(self) -> None:
         """Make all that can be worked out from times and states follow: columns, sums, machine states and metrics."""
         platform = read_platform(self.result["platform"]["path"])
@@ -155,7 +176,9 @@ class Forged:
             row["turnaround_time"] = f"{end - submission:.6f}"
             row["stretch"] = f"{(end - submission) / (end - start) if end > start else math.inf:.6f}"
             row["success"] = str(int(row["final_state"] == "COMPLETED_SUCCESSFULLY"))
-        self.rows.sort(key=lambda row: float(row["finish_time"] or 0))
+        over = [self._name(event) for _, frame in self.frames for event in frame["events"] if event["type"] in _OVER]
+        places = {name: place for place, name in reversed(list(enumerate(over)))}
+        self.rows.sort(key=lambda row: places.get(row["job_id"], len(over)))
         self.write()
         scratch = self.folder / "scratch"
         outputs = Outputs(scratch, len(platform.machine.hosts))
@@ -181,16 +204,19 @@ class Forged:
             )
             held = Allocation.parse(row["allocated_resources"]).ids
             for time, change in ((float(row["starting_time"]), 1), (float(row["finish_time"]), -1)):
-                outputs.states(time, platform.machine.size, 0)
                 changes.append((time, change, held))
+        computing: Counter[int] = Counter()
+        for time, change, held in sorted(changes, key=lambda entry: entry[:2]):
+            computing.update(dict.fromkeys(held, change))
+            busy = sum(count > 0 for count in computing.values())
+            outputs.states(time, platform.machine.size - busy, busy)
         version = f"batdispatch {self.result['batdispatch']} embedded"
         times = self._times(changes, platform.machine)
         outputs.finish(version=version, scheduling_seconds=0.0, simulation_seconds=0.0, times=times)
         shutil.copy(scratch / "schedule.csv", self.folder)
-        states = (scratch / "machine_states.csv").read_text().splitlines()
-        ordered = sorted(states[1:], key=lambda line: float(line.partition(",")[0]))
-        (self.folder / "machine_states.csv").write_text("\n".join([states[0], *ordered]) + "\n")
+        shutil.copy(scratch / "machine_states.csv", self.folder)
         shutil.rmtree(scratch)
+        self._time_decisions()
         jobs = read_workload(Path(self.result["workload"]["path"])).jobs
         columns = read_columns(self.folder / "jobs.csv")
         figures = figures_of(columns, self.result, machine=platform.machine, jobs=jobs, folder=self.folder)

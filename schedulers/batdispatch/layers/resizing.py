@@ -400,8 +400,14 @@ class Resizing(Layer):
             if stay is None or name in self._resizes:
                 continue
             flexible = self.flexible[name]
+            ledger.release(name)
             hosts = grown_to(ledger, self.choose, stay, units)
-            if hosts is not None:
+            if hosts is not None and ledger.now <= stay.start:
+                # Killed in the moment in which it starts, it would be written as if it had run for 10 microseconds, and
+                # would overlap its successor. It keeps the nodes for the moment that it runs.
+                self._hold_beside(ledger, stay.job, without(hosts, stay.allocation))
+                ledger.wake_at(ledger.now + TICK)
+            elif hosts is not None:
                 self.actions.did("expand", self._cost(flexible, stay, units) + ledger.now - stay.start)
                 self._stop(ledger, stay, _Resize(units, Place(hosts), self._cost(flexible, stay, units)))
             elif ledger.now >= until - TICK:

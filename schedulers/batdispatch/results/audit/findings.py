@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    """One thing that a rule finds wrong, before it is known which rule.
+
+    Attributes:
+        message: what was found and what was expected.
+        row: of the jobs file; -1: it is about no row.
+        host: name of the host; empty when it is about none.
+        time: seconds; None: the start of the row's job, if it ran.
+        job: name of a job that is not in the jobs file, or whose row is not known.
+    """
+
+    message: str
+    row: int = -1
+    host: str = ""
+    time: float | None = None
+    job: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,115 +6,72 @@ but an accident from outside can wake it again: then a job that the machine coul
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
-from batdispatch.core.job import Job, JobState
-from batdispatch.results.audit.findings import Findings, Violation
-from batdispatch.results.audit.jobs import Facts
-from batdispatch.results.audit.rows import Rows
-from batdispatch.results.audit.setting import Setting
-
-KIND = "idle machine"
-#: Without an exchange nobody knows of calls that a dispatcher waited for: only longer waits than this, in s, are told.
-UNRECORDED = 3600.0
+from batdispatch.results.audit.findings import Fault
+from batdispatch.results.audit.machine import Machine
+from batdispatch.results.audit.request import Demands
+from batdispatch.results.audit.words import SUCCESS, full_name
+from batdispatch.results.audit.workload import Job
 
 
 class Idling:
     """Watches, between two messages, whether a job waits while nothing runs and nothing is due."""
 
-    def __init__(self, setting: Setting, findings: Findings) -> None:
-        self._setting = setting
-        self._findings = findings
+    def __init__(self, machine: Machine, demands: Demands, *, reserved: bool) -> None:
+        """Take the machine; if it has reservations, jobs may wait for what nothing but the time brings."""
+        self._size = machine.size
+        self._demands = demands
+        self._reserved = reserved
         self._since = 0.0
-        self._job: Job | None = None
+        self._job = ""
 
-    def begin(self, now: float, waiting: Iterable[Job], over: Mapping[str, JobState], away: int) -> None:
+    def begin(self, now: float, waiting: Mapping[str, Job], over: Mapping[str, str], away: int) -> None:
         """Note that nothing runs, and that no call is due.
 
         Args:
             now: seconds.
-            waiting: the jobs that wait, in order of arrival.
+            waiting: the jobs that wait by name, in order of arrival.
             over: how the jobs that have ended did so; a logical job that succeeded in the end has succeeded.
-            away: mask of the hosts that are away.
+            away: the hosts that are away, as the bits of a number.
         """
-        self._since, self._job = now, None
-        if self._setting.reserved:
+        self._since, self._job = now, ""
+        if self._reserved or not waiting:
             return
-        for job in waiting:
-            if _waits_for(job, over):
-                continue
+        there = np.array([not away >> host & 1 for host in range(self._size)]) if away else np.ones(self._size, bool)
+        for name, job in waiting.items():
             # Where a job may go that is pinned to I/O nodes is for its dispatcher to say.
-            if self._setting.fits(job, away) and not (away and job.request.io_nodes):
-                self._job = self._job or job
+            fits = self._demands.fits(job, there) and not (away and job.io_node)
+            if away and not fits:
+                # It may hold back all others until the hosts are there again.
+                self._job = ""
+                return
+            if fits and not waits_for_others(name, job, over) and not self._demands.why_never(job):
+                self._job = self._job or name
                 if not away:
                     return
-            elif away:
-                # It may hold back all others until the hosts are there again.
-                self._job = None
-                return
 
-    def until(self, now: float, slack: float, line: int) -> None:
-        """Note that a message came."""
-        job, self._job = self._job, None
-        if job is not None and now - self._since > slack:
-            self._findings.add(
-                Violation(
-                    KIND,
-                    f"waits from {self._since:.6f} to {now:.6f} s (line {line} of the exchange) while nothing runs, "
-                    "although the machine has room for it and the dispatcher asked for no call",
-                    job=job.id.partition("!")[2],
-                    time=now,
-                )
-            )
+    def until(self, now: float, slack: float, line: int) -> Fault | None:
+        """Note that a message came; return what is wrong with that."""
+        name, self._job = self._job, ""
+        if not name or now - self._since <= slack:
+            return None
+        message = (
+            f"waits from {self._since:.6f} to {now:.6f} s (line {line} of the exchange) while nothing runs, although "
+            "the machine has room for it and the dispatcher asked for no call"
+        )
+        return Fault(message, job=name.partition("!")[2], time=now)
 
 
-def _waits_for(job: Job, over: Mapping[str, JobState]) -> bool:
+def waits_for_others(name: str, job: Job, over: Mapping[str, str]) -> bool:
     """Return whether a job has to wait for others by what it says of itself."""
-    if not (job.request.dependencies or job.parent or "array" in job.extra):
-        return False
-    workload = job.id.partition("!")[0]
-
-    def full(name: str) -> str:
-        return name if "!" in name else f"{workload}!{name}"
-
-    if job.parent and full(job.parent) not in over:
+    workload = name.partition("!")[0]
+    if job.parent and full_name(workload, job.parent) not in over:
         return True
     # Whether other conditions are met takes the times of others: who has one is not looked at.
-    return "array" in job.extra or any(
-        one.kind != "afterok" or one.delay > 0 or over.get(full(one.job)) is not JobState.COMPLETED_SUCCESSFULLY
-        for one in job.request.dependencies
+    return job.array is not None or any(
+        one.kind != "afterok" or one.delay > 0 or over.get(full_name(workload, one.job)) != SUCCESS
+        for one in job.waits_for
     )
-
-
-def check_unrecorded(rows: Rows, facts: Facts, setting: Setting) -> None:
-    """Find the jobs that waited for more than `UNRECORDED` seconds while nothing ran, by the jobs file alone."""
-    if setting.reserved:
-        rows.findings.skipped[KIND] = "jobs may wait for the end of a reservation"
-        return
-    rows.findings.checked.append(KIND)
-    ran = np.flatnonzero(rows.ran & np.isfinite(rows.start) & np.isfinite(rows.finish))
-    if not len(ran):
-        return
-    order = ran[np.argsort(rows.start[ran], kind="stable")]
-    busy_until = np.maximum.accumulate(rows.finish[order])
-    # Before the first start nothing ran, either.
-    begin = np.concatenate(([0.0], busy_until[:-1]))
-    end = rows.start[order]
-    gaps = np.flatnonzero(end - begin > UNRECORDED)
-    begin, end = begin[gaps], end[gaps]
-    for row in order[rows.start[order] - rows.submission[order] > UNRECORDED].tolist():
-        job = facts.jobs[row]
-        if job is None or job.parent or job.request.dependencies or "array" in job.extra or not setting.fits(job, 0):
-            continue
-        # Gaps are disjoint and in order of time.
-        low = int(np.searchsorted(end, rows.submission[row], side="right"))
-        high = int(np.searchsorted(begin, rows.start[row], side="left"))
-        overlap = np.minimum(end[low:high], rows.start[row]) - np.maximum(begin[low:high], rows.submission[row])
-        if len(overlap) and float(overlap.max()) > UNRECORDED:
-            rows.add(
-                KIND,
-                f"waited {float(overlap.max()):.0f} s while nothing ran on the machine, which has room for it",
-                row,
-            )

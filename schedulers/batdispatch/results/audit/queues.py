@@ -1,133 +1,120 @@
-"""What the queues of a site allow, read from the hosts' properties and the jobs' fields alone."""
+"""What the queues of a site allow: partitions, qualities of service, and reservations, as `docs/queues.md` says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from batdispatch.core.hostnames import expand
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.results.audit.jobs import Facts
-from batdispatch.results.audit.rows import TOLERANCE, Rows
-from batdispatch.results.audit.setting import Setting
+from batdispatch.results.audit.machine import Machine, expand
+from batdispatch.results.audit.workload import Job
+
+Classes = Mapping[str, Mapping[str, Any]]
 
 
-def told_of(machine: Machine) -> dict[str, Any]:
-    """Return what the property ``queues`` says; nothing if no host states it."""
-    texts = (host.properties["queues"] for host in machine.hosts if "queues" in host.properties)
-    return msgspec.json.decode(next(texts, "{}"), type=dict[str, Any])
+class Window(NamedTuple):
+    """A reservation: what the site says of it, and its hosts, bool [compute host]."""
+
+    said: Mapping[str, Any]
+    hosts: NDArray[np.bool_]
 
 
-def check_queues(rows: Rows, intervals: Intervals, machine: Machine, facts: Facts) -> None:
-    """Each job ran on hosts of its partition, within the limits of its partition and quality of service."""
-    told = told_of(machine)
-    partitions = _partitions(machine, told)
-    if not (partitions or told):
-        return
-    rows.findings.checked += ["partition", "queue limit"]
-    limits = {"partition": _by_name(told, "partitions"), "qos": _by_name(told, "qos")}
-    names = [host.name for host in machine.hosts]
-    bounds = intervals.bounds().tolist()
-    for row in np.flatnonzero(rows.ran).tolist():
-        job = facts.asking[row]
-        if job is None:
-            continue
-        hosts = [
-            names[host]
-            for index in range(bounds[row], bounds[row + 1])
-            for host in range(int(intervals.first[index]), int(intervals.last[index]) + 1)
-            if host < len(names)
-        ]
-        name = _class(job, "partition", {**dict.fromkeys(partitions), **limits["partition"]})
-        if partitions and name not in partitions:
-            rows.add("partition", f"is in partition {name!r}, which the site does not have", row)
-        elif partitions and (outside := [host for host in hosts if host not in partitions[name]]):
-            rows.add("partition", f"is not in its partition {name}", row, host=outside[0])
-        for field, classes in limits.items():
-            one = classes.get(_class(job, field, classes)) or {}
+class Queues:
+    """The queues of a machine.
+
+    Attributes:
+        windows: the reservations by name.
+        limits: kind of class (``partition``, ``qos``) -> the classes of that kind by name.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._ids = {name: host for host, name in enumerate(machine.names)}
+        told = machine.queues
+        named = {one["name"]: one for one in told.get("partitions", [])}
+        self.limits: dict[str, Classes] = {
+            "partition": {**named, **{name: {"name": name} for name in machine.partitions if name not in named}},
+            "qos": {one["name"]: one for one in told.get("qos", [])},
+        }
+        self._hosts = {name: self._mask(one.get("hosts"), name) for name, one in self.limits["partition"].items()}
+        self.windows = {one["name"]: Window(one, self._reserved(one)) for one in told.get("reservations", [])}
+
+    def _mask(self, texts: list[str] | None, partition: str) -> NDArray[np.bool_]:
+        found = np.zeros(self._machine.size, dtype=bool)
+        if texts is None:
+            found[self._machine.partitions.get(partition, [])] = True
+        else:
+            found[[self._ids[name] for text in texts for name in expand(text)]] = True
+        return found
+
+    def _reserved(self, said: Mapping[str, Any]) -> NDArray[np.bool_]:
+        if said.get("hosts") is not None:
+            return self._mask(said["hosts"], "")
+        most = self._machine.size if said.get("nodes") is None else int(said["nodes"])
+        return np.arange(self._machine.size) < most
+
+    def class_of(self, job: Job, kind: str) -> Mapping[str, Any] | None:
+        """Return the partition or quality of service that a job is in; None: in none that there is."""
+        classes = self.limits[kind]
+        named = getattr(job, kind)
+        if named is not None:
+            return classes.get(str(named))
+        usual = [one for one in classes.values() if one.get("default") or len(classes) == 1]
+        return usual[0] if usual else None
+
+    def lists(self, window: Window, job: Job) -> bool:
+        """Return whether a reservation lets a job in."""
+        partition, said = self.class_of(job, "partition"), window.said
+        return (
+            (job.user != "" and str(job.user) in said.get("users", []))
+            or (job.account is not None and str(job.account) in said.get("accounts", []))
+            or (partition is not None and partition["name"] in said.get("partitions", []))
+        )
+
+    def own(self, job: Job) -> Window | None:
+        """Return the reservation that a job names; None: it names none that there is."""
+        return None if job.reservation is None else self.windows.get(str(job.reservation))
+
+    def partition_hosts(self, name: str) -> NDArray[np.bool_]:
+        """Return the hosts of a partition, bool [compute host]."""
+        return self._hosts[name]
+
+    def hosts_of(self, job: Job) -> NDArray[np.bool_]:
+        """Return the hosts of a job's partition and reservation, bool [compute host]."""
+        partition, window = self.class_of(job, "partition"), self.own(job)
+        found = np.ones(self._machine.size, dtype=bool) if partition is None else self._hosts[partition["name"]]
+        return found if window is None else found & window.hosts
+
+    def most_nodes(self, job: Job) -> int | None:
+        """Return how many nodes a job may have at most by its classes; None: any number."""
+        both = [self.class_of(job, kind) for kind in self.limits]
+        return min((one["max_nodes"] for one in both if one and one.get("max_nodes") is not None), default=None)
+
+    def refusal(self, job: Job, least_nodes: int) -> str:
+        """Return why no queue takes a job that needs so many nodes; empty: one does."""
+        for kind, classes in self.limits.items():
+            one, named = self.class_of(job, kind), getattr(job, kind)
+            if one is None:
+                if classes and (named is not None or kind == "partition"):
+                    return f"asks for {kind} {named}, which the site does not have"
+                continue
             longest, most = one.get("max_time"), one.get("max_nodes")
-            if longest is not None and rows.finish[row] - rows.start[row] > longest + TOLERANCE:
-                rows.add("queue limit", f"ran longer than the {longest:g} s that its {field} {one['name']} allows", row)
-            if most is not None and len(hosts) > most:
-                rows.add("queue limit", f"holds {len(hosts)} nodes, its {field} {one['name']} allows {most}", row)
+            if longest is not None and job.limit > longest:
+                return f"asks for {job.limit:g} s, {kind} {one['name']} allows {longest:g} s"
+            if most is not None and least_nodes > most:
+                return f"asks for {least_nodes} nodes, {kind} {one['name']} allows {most}"
+        return self._refused_by_reservation(job) if self.windows and job.reservation is not None else ""
 
-
-def check_reservations(rows: Rows, intervals: Intervals, setting: Setting, facts: Facts) -> None:
-    """No job could run into a reservation that does not let it in, by its walltime, nor beyond its own one."""
-    machine = setting.machine
-    windows = told_of(machine).get("reservations", [])
-    if not windows:
-        return
-    rows.findings.checked.append("reservation")
-    # A real Batsim starts jobs a little later than is decided.
-    slack = TOLERANCE if setting.exact else 1e-3
-    bounds = intervals.bounds().tolist()
-    names = {host.name: host.id for host in machine.hosts}
-    kept = [_hosts_of(window, names, machine) for window in windows]
-    for row in np.flatnonzero(rows.ran).tolist():
-        job = facts.asking[row]
-        if job is None:
-            continue
-        begin = rows.start[row]
-        end = max(begin + rows.walltime[row], rows.finish[row]) - slack
-        parts = [
-            (int(intervals.first[index]), int(intervals.last[index])) for index in range(bounds[row], bounds[row + 1])
-        ]
-        for window, hosts in zip(windows, kept, strict=True):
-            inside = [host for first, last in parts for host in range(first, last + 1) if host in hosts]
-            name = window["name"]
-            if job.extra.get("reservation") == name:
-                outside = sum(last - first + 1 for first, last in parts) - len(inside)
-                if outside or begin < window["start"] - slack or end > window["end"]:
-                    rows.add("reservation", f"is to run within its reservation {name}, and does not", row)
-            elif inside and begin < window["end"] - slack and end > window["start"] and not _is_let_in(job, window):
-                said = (
-                    f"may run until {end + slack:.6f}, and reservation {name} keeps this host from {window['start']:g}"
-                )
-                rows.add("reservation", said, row, host=machine.hosts[inside[0]].name)
-
-
-def _hosts_of(window: Mapping[str, Any], names: Mapping[str, int], machine: Machine) -> set[int]:
-    """Return the ids of the hosts of a reservation."""
-    if window.get("hosts") is not None:
-        return {names[name] for text in window["hosts"] for name in expand(text)}
-    compute = [host.id for host in machine.hosts if not host.storage]
-    return set(compute if window.get("nodes") is None else compute[: window["nodes"]])
-
-
-def _is_let_in(job: Job, window: Mapping[str, Any]) -> bool:
-    return (
-        (job.user != "" and job.user in window.get("users", []))
-        or ("account" in job.extra and str(job.extra["account"]) in window.get("accounts", []))
-        or str(job.extra.get("partition", "")) in window.get("partitions", [])
-    )
-
-
-def _partitions(machine: Machine, told: Mapping[str, Any]) -> dict[str, set[str]]:
-    """Return the names of the hosts of each partition."""
-    found: dict[str, set[str]] = {}
-    for host in machine.hosts:
-        if not host.storage:
-            for name in host.properties.get("partition", "").replace(",", " ").split():
-                found.setdefault(name, set()).add(host.name)
-    for one in told.get("partitions", []):
-        if one.get("hosts") is not None:
-            found[one["name"]] = {name for text in one["hosts"] for name in expand(text)}
-    return found
-
-
-def _by_name(told: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
-    return {one["name"]: one for one in told.get(kind, [])}
-
-
-def _class(job: Job, field: str, classes: Mapping[str, Any]) -> str:
-    """Return the name of the partition or quality of service that a job is in."""
-    if field in job.extra:
-        return str(job.extra[field])
-    default = [name for name, one in classes.items() if (one or {}).get("default") or len(classes) == 1]
-    return default[0] if default else ""
+    def _refused_by_reservation(self, job: Job) -> str:
+        window = self.own(job)
+        if window is None:
+            return f"asks for reservation {job.reservation}, which the site does not have"
+        said = window.said
+        if any(said.get(kind) for kind in ("users", "accounts", "partitions")) and not self.lists(window, job):
+            return f"asks for reservation {job.reservation}, which lets in others"
+        length = said["end"] - said["start"]
+        if job.limit > length:
+            return f"asks for {job.limit:g} s, reservation {job.reservation} lasts {length:g} s"
+        return ""

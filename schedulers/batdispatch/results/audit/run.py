@@ -1,51 +1,81 @@
-"""The audit of a run folder: finds the inputs of the run, makes sure they are the ones, and audits every file in it."""
+"""The door of the audit: finds the inputs of a run, reads its files, and asks every rule.
+
+Only this file of the audit may import others of the package: what hands a run on to those who simulate it again, and
+what measures the network once more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
-from batdispatch.engines.external import read_external_events
-from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads.reader import read_workload_into
-from batdispatch.results.audit.beginning import hear_beginning
-from batdispatch.results.audit.exchange import Clock, Outage
+from batdispatch.inputs.files import read_all
+from batdispatch.results.audit import rules
+from batdispatch.results.audit.case import Case, ask_all
+from batdispatch.results.audit.course import Clock, Course, Given, Outage
 from batdispatch.results.audit.findings import Findings, Violation
-from batdispatch.results.audit.jobs import JobTable
-from batdispatch.results.audit.outages import check_outages, outages_of
-from batdispatch.results.audit.rules import audit
-from batdispatch.results.audit.stated import Command, check_recorded, check_stated
-from batdispatch.results.audit.sums import check_sums
-from batdispatch.results.audit.tables import check_states, check_units_file
-from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.lineage import FILE as LINEAGE
-from batdispatch.results.lineage import read_lineage
-from batdispatch.results.run_files import RECORDING
+from batdispatch.results.audit.hosts import mask_of
+from batdispatch.results.audit.machine import Machine, read_machine
+from batdispatch.results.audit.metrics import NETWORK as NETWORK_METRICS
+from batdispatch.results.audit.queues import Queues
+from batdispatch.results.audit.request import Demands
+from batdispatch.results.audit.rows import Lineage, Rows, read_lineage, read_units
+from batdispatch.results.audit.words import NETWORK, RECORDING
+from batdispatch.results.audit.workload import Endings, Job, Workload, job_of, read_workload
+from batdispatch.results.remeasure import network_differences
 from batdispatch.results.runs import Result, jobs_file, read_result
-from batdispatch.results.usage import read_units
+
+if TYPE_CHECKING:
+    from batdispatch.core.machine import Machine as CoreMachine
+
+__all__ = ["Auditor", "Inputs", "Load", "Site", "rules"]
 
 
-class Site(NamedTuple):
-    """What an audit needs of a platform file."""
+class Site:
+    """A platform file.
 
-    path: Path
-    digest: str
-    machine: Machine
+    Attributes:
+        path: of it.
+        digest: its SHA-256.
+        reading: what the audit reads in it.
+    """
+
+    def __init__(self, path: Path, master: str | None, roles: Mapping[str, str] | None, batsim: Literal[4, 5]) -> None:
+        """Read it.
+
+        Raises:
+            InputError: it is missing or malformed.
+        """
+        data, self.digest = read_all(path)
+        self.path = path
+        self.reading: Machine = read_machine(data, master, roles or {}, batsim, str(path))
+        self._as_simulated = (master, roles, batsim)
+
+    @cached_property
+    def machine(self) -> CoreMachine:
+        """The machine as a simulation reads it, for who simulates or decides again; no rule asks for it."""
+        from batdispatch.inputs.platforms import read_platform
+
+        master, roles, batsim = self._as_simulated
+        return read_platform(self.path, master=master, roles=roles, batsim=batsim).machine
 
 
 class Load(NamedTuple):
-    """What an audit needs of a workload file."""
+    """A workload file: where it is, its SHA-256, and what the audit reads in it."""
 
     path: Path
     digest: str
-    jobs: JobTable
-    profiles: dict[str, dict[str, Any]]
+    reading: Workload
+
+    @property
+    def profiles(self) -> dict[str, dict[str, Any]]:
+        """The profiles by name, as the file has them."""
+        return self.reading.profiles
 
 
 class Inputs(NamedTuple):
@@ -94,18 +124,15 @@ class Auditor:
         workload_path = self._workload or _locate(folder, result.workload.path, "workload")
         master = self._master if self._master is not None else result.platform.master
         batsim: Literal[4, 5] = 5 if result.engine.get("name") == "batsim5" else 4
-        key = (platform_path, master, batsim)
-        # The workload first: reading it takes the most memory, and what follows fits into what it leaves free.
         if workload_path not in self._workloads:
-            workload, jobs = read_workload_into(JobTable, workload_path)
-            self._workloads[workload_path] = Load(workload.path, workload.digest, jobs, workload.profiles)
+            data, digest = read_all(workload_path)
+            self._workloads[workload_path] = Load(workload_path, digest, read_workload(data, str(workload_path)))
+        key = (platform_path, master, batsim)
         if key not in self._platforms:
-            platform = read_platform(platform_path, master=master, roles=self._roles, batsim=batsim)
-            self._platforms[key] = Site(platform.path, platform.digest, platform.machine)
+            self._platforms[key] = Site(platform_path, master, self._roles, batsim)
         # What stands in the file, whatever this version knows of it.
-        said: dict[str, Any] = {}
-        if (folder / "result.json").exists():
-            said = msgspec.json.decode((folder / "result.json").read_bytes(), type=dict[str, Any])
+        path = folder / "result.json"
+        said = msgspec.json.decode(path.read_bytes(), type=dict[str, Any]) if path.exists() else {}
         return Inputs(result, said, self._platforms[key], self._workloads[workload_path])
 
     def run(self, folder: Path) -> Findings:
@@ -114,66 +141,103 @@ class Auditor:
         Raises:
             InputError: a file is missing or malformed, or neither an argument nor result.json names an input.
         """
-        result, said, platform, workload = self.inputs(folder)
+        inputs = self.inputs(folder)
         path = jobs_file(folder)
         if path is None:
             raise InputError("holds no jobs.csv", source=str(folder))
-        exchange = folder / RECORDING
-        beginning = hear_beginning(exchange, platform.machine, workload.profiles) if exchange.is_file() else None
-        columns = read_columns(path)
-        lineage = read_lineage(folder / LINEAGE, columns)
-        audited = audit(
-            columns,
-            platform.machine,
-            workload.jobs,
-            workload.profiles,
-            partial(read_units, folder / "units.csv", columns),
-            lineage=lineage,
-            result=said,
-            exchange=exchange if exchange.is_file() else None,
-            beginning=beginning,
-            limit=self._limit,
-        )
-        rows, course, setting = audited.rows, audited.course, audited.setting
-        findings = rows.findings
-        if course is None:
-            check_recorded(findings, said, exchange)
-        check_units_file(rows, folder)
-        outages = self._outages(folder, said, platform.machine)
-        check_outages(findings, outages, course, Clock(setting.exact))
-        away = bool(outages or (course is not None and course.outages))
-        check_sums(rows, audited.intervals, setting, folder, away=away)
-        check_states(rows, setting, folder, away=away)
-        if "metrics" in said:
-            check_stated(findings, said, columns, lineage, platform.machine, audited.facts, folder, course)
-        for kind, noted, found, name in (
-            ("platform file", result.platform.sha256, platform.digest, platform.path),
-            ("workload file", result.workload.sha256, workload.digest, workload.path),
-        ):
-            if noted:
-                findings.checked.append(kind)
-                if noted != found:
-                    findings.add(
-                        Violation(kind, f"{name} has SHA-256 {found[:16]}..., the run was made with {noted[:16]}...")
-                    )
+        findings = Findings(limit=self._limit)
+        ask_all(self._case(folder, Rows(path), inputs), findings)
+        metrics = inputs.said.get("metrics") or {}
+        measured = any(metrics.get(name) is not None for name in NETWORK_METRICS)
+        if (folder / NETWORK).is_file() or measured or (metrics and inputs.platform.reading.networked):
+            findings.checked.append("network")
+            machine, workload = inputs.platform.machine, inputs.workload.path
+            for kind, message, job in network_differences(folder, inputs.said, machine, workload, NETWORK_METRICS):
+                findings.add(Violation(kind, message, job=job))
         return findings
 
-    def _outages(self, folder: Path, said: Mapping[str, Any], machine: Machine) -> list[Outage] | None:
-        """Return what the events file says of hosts; None where that is not at hand, or not known."""
-        path = self._events
-        if path is None:
-            if "command" not in said:
-                return None
-            try:
-                noted = Command(said["command"]).one("--events")
-            except InputError:
-                return None
-            if noted is None:
-                return []
-            path = next((each for each in (Path(noted), folder / noted) if each.is_file()), None)
-            if path is None:
-                return None
-        return outages_of(read_external_events(path, len(machine.hosts)))
+    def _case(self, folder: Path, rows: Rows, inputs: Inputs) -> Case:
+        said, machine, workload = inputs.said, inputs.platform.reading, inputs.workload.reading
+        queues = Queues(machine)
+        demands = Demands(machine, queues)
+        units, lineage = read_units(folder, rows), read_lineage(folder, rows)
+        jobs, at = _jobs_of(rows, workload)
+        embedded = isinstance(said.get("engine"), dict) and said["engine"].get("name") == "embedded"
+        clock = Clock(embedded and said.get("clock") != "batsim")
+        course = None
+        if (folder / RECORDING).is_file():
+            given = Given(rows, units, at, workload, machine, demands, said, clock, reserved=bool(queues.windows))
+            course = Course(given)
+            course.follow(folder / RECORDING)
+            for row, fields in course.jobs.items():
+                jobs[row] = job_of(fields)
+        digests, outages = {"platform": inputs.platform.digest, "workload": inputs.workload.digest}, None
+        path = self._events_file(folder, said)
+        if path is not None and path.is_file():
+            outages = _read_outages(path)
+            digests["events"] = read_all(path)[1]
+        elif path is None and said:
+            outages = []
+        return Case(
+            folder=folder,
+            rows=rows,
+            units=units,
+            lineage=lineage,
+            machine=machine,
+            queues=queues,
+            demands=demands,
+            workload=workload,
+            said=said,
+            digests=digests,
+            jobs=jobs,
+            asking=_asking(jobs, at, lineage),
+            course=course,
+            clock=clock,
+            outages=outages,
+            endings=Endings(workload.profiles, {}) if course is None else course.endings,
+        )
+
+    def _events_file(self, folder: Path, said: Mapping[str, Any]) -> Path | None:
+        """Return the file of external events; None: the run has none."""
+        noted = rules.result.Command(said.get("command")).one("--events")
+        if self._events is not None or noted is None:
+            return self._events
+        return next((path for path in (Path(noted), folder / noted) if path.is_file()), Path(noted))
+
+
+def _jobs_of(rows: Rows, workload: Workload) -> tuple[list[Job | None], list[int]]:
+    """Return the workload's job of each row, and where it stands; None and -1: it is none of these.
+
+    A job is found by its name, or by ``workload!name`` where the ids of the workload have that form.
+    """
+    known = {str(job.id): index for index, job in enumerate(workload.jobs)}
+    at = [known.get(name, known.get(full, -1)) for name, full in zip(rows.ids, rows.names, strict=True)]
+    return [workload.jobs[index] if index >= 0 else None for index in at], at
+
+
+def _asking(jobs: list[Job | None], at: list[int], lineage: Lineage) -> list[Job | None]:
+    """Return the job whose request each row has: its own of the workload, or that of its first segment."""
+    root = lineage.root.tolist()
+    return [jobs[row] if at[row] >= 0 or at[root[row]] < 0 else jobs[root[row]] for row in range(len(jobs))]
+
+
+def _read_outages(path: Path) -> list[Outage]:
+    """Return what an events file says of hosts, in order of time.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    found = []
+    for number, line in enumerate(read_all(path)[0].splitlines(), start=1):
+        try:
+            event = msgspec.json.decode(line, type=dict[str, Any]) if line.strip() else {}
+            kind = str(event.get("type", "")).removeprefix("event_")
+            if kind in ("machine_available", "machine_unavailable"):
+                time = float(event["timestamp"])
+                found.append(Outage(time, time, kind == "machine_available", mask_of(event["resources"])))
+        except (msgspec.MsgspecError, KeyError, TypeError, ValueError, InputError) as problem:
+            raise InputError(f"is no event: {problem}", source=str(path), place=f"line {number}") from None
+    return sorted(found, key=lambda outage: outage.earliest)
 
 
 def _locate(folder: Path, noted: str, kind: str) -> Path:

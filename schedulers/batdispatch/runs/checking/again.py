@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.inputs.platforms import read_platform
 from batdispatch.results.audit.findings import Findings
 from batdispatch.results.audit.run import Site
 from batdispatch.results.origins import Origins
@@ -130,8 +129,7 @@ def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
 def _site(rerun: Rerun, path: Path, result: dict[str, Any]) -> Site:
     master = (result.get("platform") or {}).get("master") if rerun.master is None else rerun.master
     is_batsim5 = (result.get("engine") or {}).get("name") == "batsim5"
-    platform = read_platform(path, master=master, roles=rerun.roles, batsim=5 if is_batsim5 else 4)
-    return Site(platform.path, platform.digest, platform.machine)
+    return Site(path, master, rerun.roles, 5 if is_batsim5 else 4)
 
 
 def _read(folder: Path) -> dict[str, Any]:
