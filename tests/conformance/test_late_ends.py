@@ -13,7 +13,7 @@ import pytest
 from batdispatch.core.lateness import TOLERANCE
 from batdispatch.core.machine import Machine
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs import run
+from batdispatch.runs import embedded
 from batdispatch.runs.run import RunSpec, execute
 from batdispatch.testing import simulation
 from late import LateEngine
@@ -51,7 +51,7 @@ def simulate(out: Path, workload: str, dispatcher: str) -> tuple[pd.DataFrame, d
 )
 def test_same_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workload: str, dispatcher: str) -> None:
     prompt, before = simulate(tmp_path / "prompt", workload, dispatcher)
-    monkeypatch.setattr(run, "EmbeddedEngine", LateEngine)
+    monkeypatch.setattr(embedded, "EmbeddedEngine", LateEngine)
     late, after = simulate(tmp_path / "late", workload, dispatcher)
     late = late.reindex(prompt.index)
     assert (late["finish_time"] != prompt["finish_time"]).any()

@@ -136,14 +136,14 @@ def command(
     drawn = None if sample is None else Sample(sample, secrets.randbelow(2**32) if seed is None else seed)
     given = Given(platform, workload, events, master_host, parse_roles(roles), limit)
     seconds = BUDGET if budget is None and replay == "auto" else budget
-    with Following() as following:
+    with Following() as progress:
         report = check(
             folders,
             given=given,
             when=replay,
             budget=Budget(seconds),
             sample=drawn,
-            progress=following.tell,
+            progress=progress.tell,
         )
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(_answer(report, drawn)), indent=2).decode())

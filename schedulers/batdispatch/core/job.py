@@ -88,3 +88,8 @@ class Stay(msgspec.Struct, eq=False, kw_only=True, gc=False):
 
     def __repr__(self) -> str:
         return f"Stay({self.job.id!r}, start={self.start:g}, allocation={str(self.allocation)!r}, {self.state})"
+
+
+def full_id(job: Job, name: str) -> str:
+    """Return the id of the job that another one names; a name without a workload is of a job of the same workload."""
+    return name if "!" in name else f"{job.id.partition('!')[0]}!{name}"

@@ -18,7 +18,7 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import takewhile
 
 from batdispatch.core.circles import in_circles
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.job import Job, JobState, full_id
 from batdispatch.core.jobfields import Array, array_of
 from batdispatch.core.request import Dependency
 
@@ -86,7 +86,7 @@ class Roll:
         """Note a job that the dispatcher registers and the simulator has yet to acknowledge."""
         self.registered[job.id] = job
         if job.parent:
-            parent = _full(job, job.parent)
+            parent = full_id(job, job.parent)
             self._continued.add(parent)
             self._segments[self.root(parent)] += 1
 
@@ -97,7 +97,7 @@ class Roll:
         """
         self.ranks[job.id] = self._arrived
         self._arrived += 1
-        parent = _full(job, job.parent) if job.parent else ""
+        parent = full_id(job, job.parent) if job.parent else ""
         if parent and self.knows(parent):
             # What is continued came before.
             self.parents[job.id] = parent
@@ -260,7 +260,7 @@ class Roll:
 
     def continues_nobody(self, job: Job) -> bool:
         """Return whether a job names a parent that nobody knows."""
-        return bool(job.parent) and not self.knows(_full(job, job.parent))
+        return bool(job.parent) and not self.knows(full_id(job, job.parent))
 
     def root(self, job_id: str) -> str:
         """Return the id of the logical job that a job belongs to: the first one of the chain of parents."""
@@ -289,7 +289,7 @@ class Roll:
             if one.kind == "singleton":
                 unmet += self._ahead(job)
                 continue
-            name = _full(job, one.job)
+            name = full_id(job, one.job)
             since = self._met_since(one, name)
             if since is None:
                 unmet.append(name)
@@ -388,7 +388,7 @@ class Roll:
         going_on.update(self._unsettled)
         for name, job in self.registered.items():
             # What is yet to be acknowledged may continue a job that was killed.
-            going_on.add(self.root(_full(job, job.parent)) if job.parent else name)
+            going_on.add(self.root(full_id(job, job.parent)) if job.parent else name)
         waits_for = {name: self.waits_for(job) for name, job in self.blocked.items()}
         hopeful: set[str] = set()
         found = True
@@ -407,7 +407,7 @@ class Roll:
     def _cause(self, job: Job) -> str:
         """Return what ended, or never came, so that a job without hope cannot start; empty: nothing did."""
         for one in job.request.dependencies:
-            name = _full(job, one.job)
+            name = full_id(job, one.job)
             if one.kind == "singleton" or self._met_since(one, name) is not None:
                 continue
             if one.kind == "afterok" and self._is_gone(name):
@@ -469,8 +469,3 @@ class _Tasks:
             if job_id in blocked:
                 self.open[job_id] = None
                 yield job_id
-
-
-def _full(job: Job, name: str) -> str:
-    """Return a job's id with the workload of the job that names it, if it has none."""
-    return name if "!" in name else f"{job.id.partition('!')[0]}!{name}"

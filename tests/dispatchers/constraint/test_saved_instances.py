@@ -60,7 +60,7 @@ RUNNING = {"id": "x", "remaining": 5, "res": 1, "hosts": "0", "asks": {"demand":
         (lambda saved: saved.update(away="99"), "host 99 is away, which the machine does not have"),
         (lambda saved: saved.update(names=["a"] * sum(row["count"] for row in saved["hosts"])), "names 'a' twice"),
         (lambda saved: saved.update(extra=1), "unknown field"),
-        (lambda saved: saved["hosts"][0].update(capacity="core"), "is not name=amount"),
+        (lambda saved: saved["hosts"][0].update(capacity="core="), "is not name=amount"),
         (lambda saved: saved["running"].append({**RUNNING, "hosts": "99"}), "host 99 is outside the platform"),
         (
             lambda saved: saved["running"].append({**RUNNING, "asks": {"demand": {"core": 99}}}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, ClassVar
 
+from batdispatch.core.job import full_id
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.topology.task_dispatcher import Run, TaskDispatcher, TaskOptions
@@ -57,12 +58,12 @@ class WorkStealing(TaskDispatcher):
         super().begin(ledger)
         #: Tasks of each host, the newest last, by host id; ties of any kind go to the lowest id.
         self._queues: dict[int, deque[Task]] = {resource.host: deque() for resource in self.node.resources}
-        #: The host that ended the task whose successors become ready.
-        self._released_by: Resource | None = None
+        #: Id of the job of each task that has ended -> how many had ended before, and on which host it ended.
+        self._ended: dict[str, tuple[int, Resource]] = {}
         self._steals = 0
 
     def on_task_end(self, run: Run, *, succeeded: bool) -> None:
-        self._released_by = run.resource
+        self._ended[run.task.job.id] = len(self._ended), run.resource
 
     def on_ready(self, ledger: Ledger, task: Task) -> None:
         able = [one for one in self.node.resources if one.kind in task.runtimes]
@@ -70,16 +71,17 @@ class WorkStealing(TaskDispatcher):
             near = {one.memory: self.copies.valid_bytes(task.data.items(), one.memory) for one in able}
             most = max(near.values())
             able = [one for one in able if near[one.memory] == most]
-        if self._released_by is None:
+        awaited = [full_id(task.job, one.job) for one in task.job.request.dependencies]
+        released_by = max((self._ended[name] for name in awaited if name in self._ended), default=None)
+        if released_by is None:
             chosen = able[0]
-        elif self._released_by in able:
-            chosen = self._released_by
+        elif released_by[1] in able:
+            chosen = released_by[1]
         else:
             chosen = min(able, key=lambda one: len(self._queues[one.host]))
         self._queues[chosen.host].append(task)
 
     def assign(self, ledger: Ledger) -> None:
-        self._released_by = None
         for resource in self.idle(ledger):
             task = self._newest(resource) or self._stolen(resource)
             if task is not None:
