@@ -73,6 +73,10 @@ def test_every_registered_ordering_has_its_key_checked_here() -> None:
     assert checked == set(NAMES)
 
 
+def test_pcp20_priority_can_break_ties_by_size_alone() -> None:
+    assert key("pcp20-priority[ties=smaller]") == pytest.approx((-7, 0, 200))
+
+
 def test_unicef_treats_one_unit_as_two() -> None:
     assert key("unicef", units=1) == key("unicef", units=2) == -6
 

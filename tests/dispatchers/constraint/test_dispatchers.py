@@ -182,6 +182,20 @@ def test_pcp19_halves_the_window_when_a_model_is_too_large() -> None:
     assert report["statuses"]["UNKNOWN"] == report["fallbacks"] == report["window_halved"] > 0
 
 
+def test_hcp19_plans_anew_when_a_job_comes_that_does_not_fit() -> None:
+    """L fits beside S, but waits for T, which needs all hosts. While S runs, T does not fit, and no new plan has it."""
+    tasks = [
+        Task("S", 0.0, 2, 1.0, 1.0),
+        Task("T", 0.0, 3, 2.0, 2.0),
+        Task("L", 0.0, 1, 1000.0, 1000.0),
+        Task("late", 0.5, 3, 2.0, 2.0),
+        # That no more jobs come is news of its own.
+        Task("last", 5000.0, 1, 1.0, 1.0),
+    ]
+    starts = {name: simulate(Machine.flat(3), tasks, name).starts()["L"] for name in ("hcp19", "best-list")}
+    assert starts == {"hcp19": 0.5, "best-list": 5.0}
+
+
 def test_hcp19_puts_back_what_finds_no_nodes_and_repairs() -> None:
     """Nodes of 4 cores: pooled, 3 + 3 + 2 cores fit into 8; on the nodes they do not."""
     machine = Machine.flat(2, "core=4")
@@ -328,11 +342,13 @@ def test_requests_of_all_kinds_are_served_as_asked(name: str, data: st.DataObjec
 def test_defaults_are_the_published_methods() -> None:
     """A name is a promise."""
     shown = {name: create(name).options for name in SOLVERS}
-    for options in shown.values():
-        assert (options.ordering, options.window, options.ahead, options.reserve) == ("pcp20-priority", 100, 0, 0.0)
+    for name, options in shown.items():
+        ties = "[ties=smaller]" if name == "hcp19" else ""
+        assert options.ordering == f"pcp20-priority{ties}"
+        assert (options.window, options.ahead, options.reserve) == (100, 0, 0.0)
         assert options.work == 1.0, "the authors' limit of 1 s"
     assert (shown["pcp20"].backtracking, shown["pcp20"].placement) == ("all", "last-fit")
-    assert (shown["hcp19"].placement, shown["hcp19"].repair) == ("best-fit", 0)
+    assert (shown["hcp19"].placement, shown["hcp19"].repair) == ("best-fit[sums=amounts]", 0)
     assert create("best-list").options.placement == "scarce"
     assert create("best-list", {"capacity": "pooled"}).options.placement == "first-fit"
 

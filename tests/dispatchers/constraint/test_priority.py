@@ -1,4 +1,4 @@
-"""The family's priority against a naive twin written from the paper: the slowdown of a job if it started now."""
+"""The family's priority against a naive twin written from the publications: the slowdown of a job if it started now."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def order(name: str, now: float, rows: list[Row], window: int = 100) -> list[str
     return [job.id for job in dispatcher.candidates(ledger)]
 
 
-def paper(now: float, rows: list[Row]) -> list[str]:
-    """(t - q + d) / d, largest first; ties: smaller d, then smaller d x total demand."""
+def published(name: str, now: float, rows: list[Row]) -> list[str]:
+    """(t - q + d) / d, largest first; ties: smaller d, but in HCP'19's code, then smaller d x total demand."""
     keyed = []
     for number, (q, d, units, cores) in enumerate(rows):
-        keyed.append((-(now - q + d) / d, d, d * units * (cores or 1), number))
+        keyed.append((-(now - q + d) / d, 0 if name == "hcp19" else d, d * units * (cores or 1), number))
     return [f"w!{number}" for *_, number in sorted(keyed)]
 
 
@@ -59,9 +59,9 @@ def paper(now: float, rows: list[Row]) -> list[str]:
     ),
     window=st.integers(1, 8),
 )
-def test_the_window_holds_the_jobs_that_the_paper_puts_first(name: str, rows: list[Row], window: int) -> None:
+def test_the_window_holds_the_jobs_that_the_authors_put_first(name: str, rows: list[Row], window: int) -> None:
     rows = sorted(rows)
-    assert order(name, 100.0, rows, window) == paper(100.0, rows)[:window]
+    assert order(name, 100.0, rows, window) == published(name, 100.0, rows)[:window]
 
 
 @pytest.mark.parametrize("name", NAMES)

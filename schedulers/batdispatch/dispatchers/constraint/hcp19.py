@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from batdispatch.core.job import Job
 from batdispatch.core.ledger import Ledger
 from batdispatch.core.options import Options
 from batdispatch.dispatchers.constraint.base import NotNegative
@@ -16,11 +17,18 @@ from batdispatch.parts.solving import Found
 class Hcp19Options(SearchOptions, frozen=True, kw_only=True):
     """Options of HCP'19.
 
-    placement: Place the jobs of the second stage by this rule. The default is best fit, as published.
+    ordering: Take the jobs that would fit now in this order (`batdispatch list orderings`). The first `window` of them
+        are planned, and of those that could start together the first one is preferred. The default breaks ties as the
+        authors' code of HCP'19 does.
+    placement: Place the jobs of the second stage by this rule. The default is best fit by plain sums of what is free,
+        as in the authors' simulator. With several resources it depends on their units: of cores and MiB, almost only
+        the MiB count. `best-fit` takes shares of the largest capacity instead.
     repair: When jobs find no place, make the schedule again at once from a list, up to this many times. 0, as
         published: these jobs wait for the next decision.
     """
 
+    ordering: str = "pcp20-priority[ties=smaller]"
+    placement: str = "best-fit[sums=amounts]"
     repair: NotNegative = 0
 
 
@@ -34,7 +42,8 @@ class Hcp19(SearchDispatcher):
     no place waits for the next decision [1].
 
     Typical use: to compare with the papers, on machines of any size. For everyday use take `best-list`.
-    Limits: a planned start may find no nodes. Wide jobs may starve. Durations are rounded up to whole seconds.
+    Limits: a planned start may find no nodes. Wide jobs may starve. Durations are rounded up to whole seconds. The
+        plain sums of the default placement suit resources with amounts of like size, such as cores and GB.
     Guarantee: what is started never exceeds a capacity. There is no guarantee on waiting times: of the jobs that do not
         fit now only `ahead` are planned for.
     Time: bounded by `16 work` deterministic seconds at each decision. The model has `|Q|` variables and `|R|`
@@ -43,10 +52,6 @@ class Hcp19(SearchDispatcher):
     Deviations:
         - The limits are deterministic in place of the authors' wall clock. A doubled limit goes on where the authors
           begin anew.
-        - Best fit takes the nodes by the sum of what is free as shares of the largest capacity. The authors' simulator
-          adds up plain amounts, so that the order depends on their units: of cores and MiB, only the MiB would count.
-          `placement=best-fit[sums=amounts]` does as it does. On the first 400 jobs of a workload like Eurora's the two
-          differ little: mean slowdowns of 2.30 and 2.33, mean waits of 301 and 303 s.
         - A schedule that still improves at the last limit is taken. The authors' code counts it as a failure.
         - Any request takes part in the first stage, with the least that it can take of the machine. The placement takes
           care of what the first stage does not know.
@@ -57,6 +62,12 @@ class Hcp19(SearchDispatcher):
     """
 
     options_type: ClassVar[type[Options]] = Hcp19Options
+
+    def on_submit(self, ledger: Ledger, job: Job) -> None:
+        super().on_submit(ledger, job)
+        # As published, a job that comes makes a new plan due, even if it does not fit itself: jobs that fit may have
+        # waited for others that do not fit any more, and that a new plan leaves out.
+        self._left = set()
 
     def takes_nodes_for_one(self, ledger: Ledger) -> bool:
         return True

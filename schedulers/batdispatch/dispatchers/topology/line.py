@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,8 @@ from batdispatch.core.space import REMEMBERED, Space, present
 from batdispatch.core.topology import Grid
 from batdispatch.core.topology.curves import line
 from batdispatch.dispatchers.topology.ranges import Ints, Ranges
+from batdispatch.parts.placement.geometry.moment import Wanted
+from batdispatch.parts.placement.geometry.ranges import ranges
 
 #: `auto`: `snake` on a torus or mesh, else `names`. `names`: the order of the hosts' names, n2 before n10. `ids`: the
 #: order of Batsim's numbers, by which I/O nodes come after all others. The rest are curves through a torus or mesh.
@@ -109,7 +111,8 @@ class Asking:
         and no range within it does; the job has the nodes of its range for itself.
 
         A job that is pinned to I/O nodes may go to the ranges that hold a neighbour of each of them, and uses every
-        node of its range. A job that is pinned to none may go anywhere; where it cannot have nodes beside each other,
+        node of its range. On shared nodes, such a range may have room for more units than the job has: each node then
+        takes at least one. A job that is pinned to none may go anywhere; where it cannot have nodes beside each other,
         since it names others or hosts are away, its ranges lead from the first to the last of them.
         """
         request = job.request
@@ -131,39 +134,36 @@ class Asking:
 
     def _find(self, job: Job) -> Ranges | None:
         request = job.request
-        exclusive = self._space.machine.exclusive
-        whole = self._space.whole()
-        ranges = self._ranges(job) if exclusive else self._shortest(job, whole)
-        if ranges is None and exclusive and not request.io_nodes:
-            ranges = self._shortest(job, whole)
-        if ranges is None or not request.io_nodes:
-            return ranges
-        keep = np.ones(len(ranges.starts), dtype=np.bool_)
+        if not self._space.machine.exclusive:
+            return self._beside(job) if request.io_nodes else self._shortest(job, self._space.whole())
+        found = self._ranges(job)
+        if not request.io_nodes:
+            return self._shortest(job, self._space.whole()) if found is None else found
+        if found is None:
+            return None
+        keep = np.ones(len(found.starts), dtype=np.bool_)
         for name in request.io_nodes:
-            beside = [(ranges.starts <= node) & (node < ranges.stops) for node in self._line.beside[name]]
+            beside = [(found.starts <= node) & (node < found.stops) for node in self._line.beside[name]]
             keep &= np.logical_or.reduce(beside) if beside else np.zeros_like(keep)
-        if not exclusive:
-            places = zip(ranges.starts.tolist(), ranges.stops.tolist(), strict=True)
-            keep &= [self._fills(job, start, stop) for start, stop in places]
-        return _kept(ranges, keep)
+        return _kept(found, keep)
 
     def _ranges(self, job: Job) -> Ranges | None:
         """Return the ranges of exactly as many whole hosts as a job asks for, all of which it may use."""
         line, request = self._line, job.request
-        ranges = self._plain.get(request.units)
-        if ranges is None:
+        found = self._plain.get(request.units)
+        if found is None:
             starts = np.arange(len(line) - request.units + 1, dtype=np.int64)
-            ranges = self._plain[request.units] = Ranges(starts, starts + request.units)
-        if not len(ranges.starts):
+            found = self._plain[request.units] = Ranges(starts, starts + request.units)
+        if not len(found.starts):
             return None
         if request.plain:
-            return ranges
-        keep = ranges.all_of(line.chosen(self._space.need(job).hosts))
+            return found
+        keep = found.all_of(line.chosen(self._space.need(job).hosts))
         keep[keep] = [
             not self._space.mismatch(job, Allocation(line.mask(start, stop)))
-            for start, stop in zip(ranges.starts[keep].tolist(), ranges.stops[keep].tolist(), strict=True)
+            for start, stop in zip(found.starts[keep].tolist(), found.stops[keep].tolist(), strict=True)
         ]
-        return _kept(ranges, keep)
+        return _kept(found, keep)
 
     def _shortest(self, job: Job, free: Any) -> Ranges | None:
         """Return the ranges that hold a job while none within them does, whether or not it uses all of their nodes."""
@@ -183,13 +183,55 @@ class Asking:
                 stops.append(stop)
         return _listed(starts, stops)
 
+    def _beside(self, job: Job) -> Ranges | None:
+        """Return the ranges of shared nodes beside all I/O nodes of a job that it can fill, while none within them is.
+
+        Exact: if there is none, no range of nodes will do. Time: as `_touching`, and an allocation for each range.
+        """
+        starts: list[int] = []
+        stops: list[int] = []
+        bound = len(self._line) + 1
+        for start, stop in sorted(self._touching(job), key=lambda place: (-place[0], place[1])):
+            # From `bound` on, it would hold a range that begins later.
+            if stop < bound and self._fills(job, start, stop):
+                starts.append(start)
+                stops.append(stop)
+                bound = stop
+        return _listed(starts[::-1], stops[::-1])
+
+    def _touching(self, job: Job) -> Iterator[tuple[int, int]]:
+        """Yield (start, stop) of all ranges with room for a job that hold a neighbour of each of its I/O nodes.
+
+        Time: `O(l^2 log l)` for jobs on up to l nodes.
+        """
+        space, hosts = self._space, self._line.hosts
+        beside = [self._line.beside[name] for name in job.request.io_nodes]
+        if not all(beside):
+            return
+        wanted = Wanted(space.need(job), space.room(space.whole(), job))
+        low = max(0, *(min(nodes) - wanted.most + 1 for nodes in beside))
+        high = min(max(nodes) + wanted.most for nodes in beside)
+        room = wanted.room[hosts[low:high]]
+        for first, length in ranges(room, wanted.units, wanted.least, wanted.most, wrap=False, longer=True):
+            start, stop = low + first, low + first + length
+            if all(any(start <= node < stop for node in nodes) for nodes in beside):
+                yield start, stop
+
     def _fills(self, job: Job, start: int, stop: int) -> bool:
         allocation = self.allocation(job, self._space.whole(), start, stop)
-        return allocation is not None and allocation.size == stop - start
+        return allocation is not None and not self._space.mismatch(job, allocation)
 
     def allocation(self, job: Job, free: Any, start: int, stop: int) -> Allocation | None:
         """Return where in a range a job's units go, within some free capacity, or None if it does not hold them."""
-        return first_fit(self._space, self._space.only(free, self._line.mask(start, stop)), job)
+        space = self._space
+        there = space.only(free, self._line.mask(start, stop))
+        if space.machine.exclusive or not job.request.io_nodes:
+            return first_fit(space, there, job)
+        wanted = Wanted(space.need(job), space.room(there, job))
+        hosts = np.sort(self._line.hosts[start:stop])
+        if not space.fits(there, job) or not wanted.room[hosts].all():
+            return None
+        return wanted.settle(hosts, len(hosts))
 
 
 def _kept(ranges: Ranges, keep: NDArray[np.bool_]) -> Ranges | None:

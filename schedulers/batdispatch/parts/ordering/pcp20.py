@@ -1,9 +1,21 @@
 """The priority of the constraint-programming dispatchers."""
 
 import math
+from typing import ClassVar, Literal
 
 from batdispatch.core.job import Job
+from batdispatch.core.options import Options
 from batdispatch.parts.ordering.base import Ordering
+
+
+class Pcp20PriorityOptions(Options, frozen=True, kw_only=True):
+    """Options of pcp20-priority.
+
+    ties: Of jobs with equal slowdowns, put this one first. `shorter`: the shorter one, and of equally long ones the
+        smaller one, as in the code of PCP'20. `smaller`: the smaller one at once, as in that of HCP'19.
+    """
+
+    ties: Literal["shorter", "smaller"] = "shorter"
 
 
 class Pcp20Priority(Ordering):
@@ -15,9 +27,10 @@ class Pcp20Priority(Ordering):
 
     Typical use: with `pcp20`, `pcp19`, `hcp19` and `best-list`, whose default it is.
     References: Galleguillos, Kiziltan, Soto: "A constraint programming-based job dispatcher for modern HPC systems and
-    applications", 2020, section 4.
+    applications", 2020, section 2.2. It leaves ties open.
     """
 
+    options_type: ClassVar[type[Options]] = Pcp20PriorityOptions
     dynamic = True
 
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
@@ -25,4 +38,4 @@ class Pcp20Priority(Ordering):
         slowdown = (now - job.submission + expected) / expected if math.isfinite(expected) else 1.0
         amounts = self.ledger.space.need(job).amounts
         demand = job.units * (sum(amounts) if amounts and job.request.per_unit is not None else 1)
-        return -slowdown, expected, expected * demand
+        return -slowdown, expected if self.options.ties == "shorter" else 0.0, expected * demand
