@@ -7,13 +7,17 @@ import lzma
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from batdispatch.batsim import protocol
 from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
+from batdispatch.core.machine import Host, Machine
+from batdispatch.core.messages import Message
 from batdispatch.core.session import Session
 from batdispatch.links.replay import check_wire, replay
 from batdispatch.runs.run import RunSpec, execute
+from simulating import Task, simulate
 
 RECORDINGS = Path(__file__).parent / "recordings" / "behind_batsim5"
 
@@ -54,6 +58,26 @@ def test_a_call_some_nanoseconds_early_is_the_moment_asked_for() -> None:
     replayed = replay(path, Session(create("stochastic-batch")), protocol("5"), times=True)
     assert replayed.difference is None
     assert replayed.messages == 109
+
+
+@pytest.mark.parametrize("noise", [1e-9, -1e-9])
+def test_pinned_io_decides_some_nanoseconds_beside_a_moment_as_at_that_moment(noise: float) -> None:
+    """At 111.849999999 s it would start another job than at 111.85 s."""
+    tasks = [
+        Task("5", 40.05, 2, 25.4, 25.4),
+        Task("7", 45.75, 2, 37.2, 55.8, extra={"io_node": "n5"}),
+        Task("10", 62.85, 3, 59.85, 89.775, extra={"io_node": "n2"}),
+        Task("17", 48.6, 3, 48.45, 48.45, extra={"io_node": "n2"}),
+        Task("25", 42.9, 2, 31.75, 31.75, extra={"io_node": "n5"}),
+    ]
+    machine = Machine([Host(id=i, name=f"n{i}", storage=i in (2, 5)) for i in range(10)])
+    exchanges = simulate(machine, tasks, "pinned-io").exchanges
+    assert 111.85 in [message.now for message, _ in exchanges]
+    session, wire = Session(create("pinned-io")), protocol("5")
+    for message, reply in exchanges:
+        events = [structs.replace(event, time=max(event.time + noise, 0.0)) for event in message.events]
+        frame = wire.encode_message(Message(max(message.now + noise, 0.0), events))
+        assert session.handle(wire.decode_message(frame)).decisions == reply.decisions
 
 
 def test_a_job_with_a_profile_of_no_workload_is_refused_as_batsim_5_refuses_it() -> None:

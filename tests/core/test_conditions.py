@@ -146,6 +146,20 @@ def test_no_more_tasks_of_an_array_run_than_its_limit() -> None:
     assert starts == {"t0": 0.0, "t1": 0.0, "u": 0.0, "v": 0.0, "t2": 3.5, "t3": 4.0, "t4": 6.5}
 
 
+@pytest.mark.parametrize("first", [1.0, 0.0])
+def test_who_follows_a_task_that_is_rejected_asks_its_own_limit(first: float) -> None:
+    """Task 1 has another limit than the others of its array, and is rejected while they wait, or when they come."""
+    limit = {"id": "A", "index": 0, "limit": 1}
+    result = run(
+        Task("0", 0.0, 1, 4.0, extra={"array": limit}),
+        Task("1", first, 99, 1.0, extra={"array": limit | {"index": 1, "limit": 2}}),
+        Task("2", 1.0, 1, 3.0, extra={"array": limit | {"index": 2}}),
+        Task("3", 1.0, 1, 2.0, extra={"array": limit | {"index": 3}}),
+    )
+    assert set(reasons(result)) == {"1"}
+    assert result.starts() == {"0": 0.0, "2": 4.0, "3": 7.0}
+
+
 def test_a_task_of_an_array_waits_for_its_dependencies_without_taking_another_ones_turn() -> None:
     limit = {"id": "A", "index": 0, "limit": 1}
     result = run(

@@ -121,3 +121,34 @@ def test_a_later_namesake_that_goes_on_does_not_hold_up_who_came_before_it() -> 
     roll.end("w0!a", JobState.COMPLETED_SUCCESSFULLY)
     roll.settle()
     assert [job.id for job in roll.take_ready()] == ["w0!b"]
+
+
+def roll_with_a_killed_job() -> Roll:
+    """Return a roll in which w0!b depends on w0!a, which was killed and may be continued."""
+    roll = Roll()
+    roll.may_grow = True
+    for job in (make_job("w0!a"), make_job("w0!b", dependencies=["a"])):
+        roll.enter(job)
+    roll.end("w0!a", JobState.COMPLETED_KILLED)
+    return roll
+
+
+def test_a_killed_job_may_be_continued_until_the_dispatcher_has_decided_with_the_answer_to_the_kill() -> None:
+    roll = roll_with_a_killed_job()
+    for decided in (False, True, False, True):
+        roll.settle(decided=decided)
+        assert list(roll.take_hopeless()) == [], "the answer has not come"
+    roll.answer_kill(["w0!a"])
+    roll.settle(decided=False)
+    assert list(roll.take_hopeless()) == []
+    roll.settle(decided=True)
+    assert [job.id for job, _ in roll.take_hopeless()] == ["w0!b"]
+
+
+def test_a_killed_job_is_over_without_an_answer_when_nothing_more_can_be_registered() -> None:
+    roll = roll_with_a_killed_job()
+    roll.settle()
+    assert list(roll.take_hopeless()) == []
+    roll.may_grow = False
+    roll.settle()
+    assert [job.id for job, _ in roll.take_hopeless()] == ["w0!b"]

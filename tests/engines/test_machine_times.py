@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.hostruns import bounds_of
 from batdispatch.engines.machine_times import MachineTimes
+from batdispatch.engines.records import Clock
+from batdispatch.results.audit.run import Auditor
+from batdispatch.runs.run import RunSpec, execute
+from forged_runs import WHOLE
 
 #: What may happen: seconds until then, a mask, and what happens to its hosts.
 CHANGES = st.lists(
@@ -41,3 +49,34 @@ def test_each_host_counts_until_its_last_change(changes: list[tuple[int, int, st
         told = () if what == "run" and wait else bounds_of(mask)
         times.change(now, told, computing=(busy & ~away).bit_count(), away=away.bit_count())
     assert times.totals(away) == (spent["idle"], spent["computing"], spent["away"])
+
+
+@pytest.mark.parametrize("decision_time", [0.0, 5.0])
+@pytest.mark.parametrize("clock", ["together", "apart"])
+def test_hosts_are_away_for_as_long_as_the_events_say_while_somebody_decides(
+    clock: Clock, decision_time: float, tmp_path: Path
+) -> None:
+    (tmp_path / "p.xml").write_text(WHOLE)
+    (tmp_path / "w.json").write_text(
+        '{"nb_res": 8, "profiles": {"d": {"type": "delay", "delay": 20}}, "jobs": ['
+        + ", ".join(f'{{"id": "{job}", "subtime": {10 * job}, "res": 1, "profile": "d"}}' for job in range(3))
+        + "]}"
+    )
+    (tmp_path / "events.txt").write_text(
+        '{"timestamp": 11, "type": "machine_unavailable", "resources": "6-7"}\n'
+        '{"timestamp": 16, "type": "machine_unavailable", "resources": "5"}\n'
+        '{"timestamp": 32, "type": "machine_available", "resources": "5-7"}\n'
+    )
+    spec = RunSpec(
+        platform=str(tmp_path / "p.xml"),
+        workload=str(tmp_path / "w.json"),
+        dispatcher="fcfs",
+        external_events=str(tmp_path / "events.txt"),
+        clock=clock,
+        decision_time=decision_time,
+    )
+    execute(spec, tmp_path / "run")
+    with (tmp_path / "run" / "schedule.csv").open(newline="") as file:
+        [sums] = csv.DictReader(file)
+    assert float(sums["time_unavailable"]) == 2 * (32 - 11) + (32 - 16)
+    assert Auditor().run(tmp_path / "run").total == 0

@@ -288,8 +288,8 @@ class Ledger:
                 event.time, f"job {job.id} was reported complete as {state.value}, expected the end of a job that ran"
             )
 
-    def check_killed(self, event: e.JobsKilled) -> None:
-        """Check the answer to a decision to kill.
+    def apply_killed(self, event: e.JobsKilled) -> None:
+        """Check and note the answer to a decision to kill.
 
         Raises:
             InputError: it names a job that was not to be killed, or that is running still.
@@ -305,6 +305,7 @@ class Ledger:
                     event.time,
                     f"job {job_id} was reported killed but is {self._state_of(job_id)}, expected its completion before",
                 )
+        self.roll.answer_kill(event.job_ids)
 
     def check_ran(self, event: e.JobMessage) -> None:
         """Check that a job which says something has begun to run.
@@ -397,10 +398,11 @@ class Ledger:
         """Note that what ended and was not continued by now is over.
 
         Args:
-            decided: also what a decision has killed. The decision after the kill may still continue it.
+            decided: whether the dispatcher has decided about what it heard of. The decision after the answer to a kill
+                may still continue what was killed.
         """
         if self.roll.unsettled:
-            self.roll.settle(killed=decided)
+            self.roll.settle(decided=decided)
 
     def reject_hopeless(self) -> list[Job]:
         """Reject the blocked jobs that can never start, since what they wait for cannot succeed, and return them."""

@@ -68,6 +68,8 @@ class Roll:
         self._segments: Counter[str] = Counter()
         #: First segment of a logical job that may be over or go on, as is yet to be decided -> what ended of it.
         self._unsettled: dict[str, list[str]] = {}
+        #: Jobs that ended by a decision to kill them, while the dispatcher has not heard the answer to it.
+        self._unanswered: set[str] = set()
         #: (moment in s, rank, id) of the blocked jobs that only wait for a moment.
         self._due: list[tuple[float, int, str]] = []
         self._arrays: dict[tuple[str, str], _Tasks] = {}
@@ -181,18 +183,25 @@ class Roll:
             self.ended[root] = state
         if self.may_grow:
             self._unsettled.setdefault(root, [root]).append(job_id)
+            if state is _KILLED:
+                self._unanswered.add(job_id)
         elif self._tasks or self._names:
             self._gone(root)
         if self.blocked:
             self._recheck(over)
 
-    def settle(self, *, killed: bool = True) -> None:
+    def answer_kill(self, job_ids: Iterable[str]) -> None:
+        """Note that the dispatcher hears the answer to its decision to kill some jobs."""
+        self._unanswered.difference_update(job_ids)
+
+    def settle(self, *, decided: bool = True) -> None:
         """Note that nobody goes on with the jobs that ended before now, but by what was registered by now.
 
         Args:
-            killed: also with those that were killed by a decision; else it is left open how these go on.
+            decided: whether the dispatcher has decided about what it heard of. How killed jobs go on is left open until
+                it has decided after the answer to the kill, unless nothing more can be registered.
         """
-        ended = {root: names for root, names in self._unsettled.items() if killed or not self._was_killed(names)}
+        ended = {root: names for root, names in self._unsettled.items() if not self._is_open(names, decided)}
         for root in ended:
             del self._unsettled[root]
             self._gone(root)
@@ -200,6 +209,12 @@ class Roll:
         self._doubt |= any(self.ended.get(name) is not _SUCCESS and name not in self._continued for name in names)
         if self.blocked:
             self._recheck(names)
+
+    def _is_open(self, names: list[str], decided: bool) -> bool:
+        """Return whether the dispatcher may still continue one of some jobs of a logical job that ended."""
+        if not decided:
+            return self._was_killed(names)
+        return self.may_grow and any(name in self._unanswered and name not in self._continued for name in names)
 
     def _was_killed(self, names: list[str]) -> bool:
         return any(self.ended.get(name) is _KILLED for name in names)

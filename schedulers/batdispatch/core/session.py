@@ -19,12 +19,14 @@ this order:
    continues it by now. Blocked jobs that can never start are rejected. Blocked jobs that have nothing to wait for any
    more enter the queue in order of arrival, and the dispatcher hears of them. So before it decides, it knows of every
    job that may start at this moment, whatever the order of the events was. One end is left open here: that of a job
-   which a decision has killed, since the dispatcher may still continue it when it decides.
+   which a decision has killed. The dispatcher may continue it until it has decided with the answer to the kill
+   (`on_killed`), which may come in a later message than the job's end.
 4. *Decide.* `Dispatcher.decide` is called once for all events of a message, whatever their number. It acts through the
    ledger's methods, which check each decision at the line that makes it: what is impossible raises
    `ImpossibleDecision` there, and no decision of the message is sent. A dispatcher may also act while it hears of
    events. What the decisions start or reject may free others or leave them without hope: step 3 is done again, now for
-   killed jobs as well. If it frees jobs, the dispatcher decides once more, until no job is freed.
+   killed jobs as well if the answer to the kill has come. If it frees jobs, the dispatcher decides once more, until no
+   job is freed.
 5. *Reply.* The decisions leave in the order in which they were taken. If deciding takes simulated time, they take
    effect when it has passed, and so do the starts in the ledger.
 6. *End.* SIMULATION_ENDS is the last event, and comes when no job runs or waits. The dispatcher reports, and no message
@@ -269,7 +271,7 @@ class Session:
         return freed
 
     def _killed(self, ledger: Ledger, event: e.JobsKilled) -> None:
-        ledger.check_killed(event)
+        ledger.apply_killed(event)
         self.dispatcher.on_killed(ledger, event)
 
     def _said(self, ledger: Ledger, event: e.JobMessage) -> None:

@@ -126,7 +126,7 @@ class EmbeddedEngine:
                 version=f"batdispatch {__version__} embedded" + (f", SimGrid {timer.version}" if timer else ""),
                 scheduling_seconds=self.scheduling_seconds,
                 simulation_seconds=time.perf_counter() - began,
-                times=world.times.totals(world.hosts.away),
+                times=world.times.totals(world.absent),
             )
         except BaseException:
             world.outputs.discard()
@@ -222,11 +222,11 @@ class EmbeddedEngine:
         else:
             told, world.told = world.told, []
         for event in told if self._hosts_come_and_go else ():
-            # Hosts go and come when the peer learns of it: what it decides before, it cannot know better.
+            # Starts are refused on hosts that went away when the peer has learnt of it: before, it cannot know better.
             if isinstance(event, e.MachinesUnavailable):
-                world.go_away(event.hosts.mask)
+                world.hosts.away |= event.hosts.mask & world.machine.compute
             elif isinstance(event, e.MachinesAvailable):
-                world.come_back(event.hosts.mask)
+                world.hosts.away &= ~event.hosts.mask
         now = world.now
         if world.mail is not None:
             # As Batsim prints it.
@@ -340,5 +340,9 @@ class EmbeddedEngine:
 
     def _happen(self, event: e.Event) -> None:
         world = self._world
+        if isinstance(event, e.MachinesUnavailable):
+            world.go_away(event.hosts.mask)
+        elif isinstance(event, e.MachinesAvailable):
+            world.come_back(event.hosts.mask)
         if not isinstance(event, e.Notified) or world.options.forward_unknown_events:
             world.told.append(event if world.mail is None else msgspec.structs.replace(event, time=world.now))

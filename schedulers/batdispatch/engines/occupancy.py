@@ -12,7 +12,7 @@ class Occupancy:
     """Counts jobs on hosts. Without sharing, a host carries one job at most, and the runs of idle hosts say it all.
 
     Attributes:
-        away: mask of the unavailable hosts.
+        away: mask of the hosts that nothing may start on, since the peer knows that they are unavailable.
         computing: number of hosts that compute.
     """
 

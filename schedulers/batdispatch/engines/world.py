@@ -39,8 +39,9 @@ class World:
     Attributes:
         now: simulated time in seconds.
         profiles: workload -> profile name -> profile, those that were registered included.
-        hosts: which hosts compute, are idle, or are away.
-        times: for how long.
+        hosts: which hosts compute, are idle, or are away as far as the peer knows.
+        absent: mask of the hosts that are away. The peer hears of it only when it has decided.
+        times: how long hosts computed, were idle and were away.
         mail: brings news to where the peer is told of them; None: they are there at once.
         told: events that the next message to the peer will hold.
         records: jobs that wait or run, by id.
@@ -69,6 +70,7 @@ class World:
         self.profiles: dict[str, dict[str, dict[str, Any]]] = {"w0": workload.profiles}
         sharing = options.compute_sharing
         self.hosts = Occupancy(machine, sharing=not machine.exclusive if sharing is None else sharing)
+        self.absent = 0
         self.times = MachineTimes(machine.compute)
         self.now = 0.0
         self.mail = mail
@@ -214,19 +216,19 @@ class World:
 
     def go_away(self, mask: int) -> None:
         """Let hosts be unavailable."""
-        changed = mask & self.machine.compute & ~self.hosts.away
-        self.hosts.away |= changed
+        changed = mask & self.machine.compute & ~self.absent
+        self.absent |= changed
         self._changed(hostruns.bounds_of(changed))
 
     def come_back(self, mask: int) -> None:
         """Let hosts be available again."""
-        changed = mask & self.hosts.away
-        self.hosts.away &= ~changed
+        changed = mask & self.absent
+        self.absent &= ~changed
         self._changed(hostruns.bounds_of(changed))
 
     def _changed(self, changed: Bounds) -> None:
         hosts = self.hosts
         away, computing = 0, hosts.computing
-        if hosts.away:
-            away, computing = hosts.away.bit_count(), (hosts.busy & ~hosts.away).bit_count()
+        if self.absent:
+            away, computing = self.absent.bit_count(), (hosts.busy & ~self.absent).bit_count()
         self.times.change(self.now, changed, computing, away)

@@ -339,6 +339,16 @@ def test_requests_of_all_kinds_are_served_as_asked(name: str, data: st.DataObjec
         assert sum(by_id[row.id].extra.get("licences", {}).get("solver", 0) for row in there) <= 3
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_whole_hosts_that_are_all_alike_may_have_licences_beside_them(name: str) -> None:
+    """They are taken for one node as long as no job asks for a licence."""
+    machine = Machine([Host(id=i, name=f"h{i}", properties={"licences": "solver=1"}) for i in range(4)])
+    tasks = [Task("1", 0.0, 3, 10.0, 10.0), Task("2", 1.0, 2, 10.0, 10.0), Task("3", 2.0, 2, 20.0, 20.0)]
+    assert simulate(machine, tasks, name).starts() == {"1": 0.0, "2": 10.0, "3": 10.0}
+    tasks = [task._replace(extra={"licences": {"solver": 1}}) if task.id != "1" else task for task in tasks]
+    assert simulate(machine, tasks, name).starts() == {"1": 0.0, "2": 10.0, "3": 20.0}
+
+
 def test_defaults_are_the_published_methods() -> None:
     """A name is a promise."""
     shown = {name: create(name).options for name in SOLVERS}

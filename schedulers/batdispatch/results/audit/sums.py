@@ -64,8 +64,7 @@ def expected_sums(case: Case, found: Mapping[str, Any], *, is_json: bool) -> Ite
         yield "time_computing", (busy,), slack
         # A host is idle up to the last time that it is used.
         yield "time_idle", (float(case.occupation.until.sum()) - busy,), slack
-    elif case.course is not None and case.course.complete and case.said.get("decision_time") == "none":
-        # While somebody decides, the engine lets hosts come and go a little late.
+    elif case.course is not None and case.course.complete:
         # A host that is away does not compute. Whatever it does, it does something up to its last change.
         others = [found.get(name) for name in ("time_computing", "time_unavailable")]
         rest = sum(value for value in others if is_number(value))

@@ -106,7 +106,8 @@ class Problem:
     def amounts(self, job: int) -> tuple[int, ...]:
         """Return what a unit takes of each resource; empty: a whole node."""
         if self._exclusive:
-            return (1,)
+            # Where all nodes are one, licences are further resources, and no job asks for any.
+            return (1, *(0 for _ in range(1, self.capacity.shape[1])))
         need = self.instance.space.need(self.instance.jobs[job])
         return () if need.whole else need.amounts
 
