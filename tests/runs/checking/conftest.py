@@ -119,7 +119,8 @@ def change_version(folder: Path) -> None:
     result = json.loads(path.read_bytes())
     sums.write_text(sums.read_text().replace(f"batdispatch {result['batdispatch']}", "batdispatch 0.0.9"))
     result["files"][sums.name] = hashlib.sha256(sums.read_bytes()).hexdigest()
-    path.write_text(json.dumps(result | {"batdispatch": "0.0.9"}))
+    made_from = result["made_from"] | {"batdispatch": "0.0.9"}
+    path.write_text(json.dumps(result | {"batdispatch": "0.0.9", "made_from": made_from}))
 
 
 @pytest.fixture
