@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -132,9 +133,20 @@ def test_every_registered_baseline_is_tested_here() -> None:
     assert own == set(BASELINES)
 
 
-@pytest.mark.parametrize("ordered", ORDERINGS)
+@pytest.mark.parametrize(("name", "ordered"), list(zip(cycle(BASELINES), ORDERINGS, strict=False)))
+def test_every_ordering_with_every_placement_under_one_dispatcher_in_turn(name: str, ordered: str) -> None:
+    check_placements(name, ordered)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BASELINES)
-def test_every_ordering_with_every_placement(name: str, ordered: str) -> None:
+def test_every_ordering_with_every_placement_under_every_dispatcher(name: str) -> None:
+    for ordered in ORDERINGS:
+        check_placements(name, ordered)
+
+
+def check_placements(name: str, ordered: str) -> None:
+    """Run 25 jobs with an ordering and each placement, and audit the runs."""
     machine = Machine(Machine.flat(5, "core=4 gpu=1 mem=8").hosts, Grid(range(5), [5]))
     tasks = [
         Task(str(n), submission=n % 4 * 1.5, units=1 + n % 3, runtime=1.0 + n % 5, walltime=2.0 + n % 7, demand=demand)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -192,9 +192,20 @@ def mixture(rng: np.random.Generator, count: int) -> list[Task]:
     return tasks
 
 
-@pytest.mark.parametrize("requests", registry.names(SEQUENCES))
+@pytest.mark.parametrize(("name", "requests"), list(zip(cycle(NAMES), registry.names(SEQUENCES), strict=False)))
+def test_any_sequence_with_any_ordering_under_one_dispatcher_in_turn(name: str, requests: str) -> None:
+    check_sequence(name, requests)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_any_sequence_with_any_dispatcher_and_ordering(name: str, requests: str) -> None:
+def test_any_sequence_with_any_ordering_under_every_dispatcher(name: str) -> None:
+    for requests in registry.names(SEQUENCES):
+        check_sequence(name, requests)
+
+
+def check_sequence(name: str, requests: str) -> None:
+    """Run a mixture of jobs with a sequence and each ordering, and check the runs."""
     machine = Machine.flat(4)
     tasks = mixture(np.random.default_rng(1), 24)
     seen = set()

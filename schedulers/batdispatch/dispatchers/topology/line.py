@@ -19,7 +19,6 @@ from batdispatch.core.space import REMEMBERED, Space, present
 from batdispatch.core.topology import Grid
 from batdispatch.core.topology.curves import line
 from batdispatch.dispatchers.topology.ranges import Ints, Ranges
-from batdispatch.parts.placement.geometry.moment import Wanted
 from batdispatch.parts.placement.geometry.ranges import ranges
 
 #: `auto`: `snake` on a torus or mesh, else `names`. `names`: the order of the hosts' names, n2 before n10. `ids`: the
@@ -208,6 +207,8 @@ class Asking:
         beside = [self._line.beside[name] for name in job.request.io_nodes]
         if not all(beside):
             return
+        from batdispatch.parts.placement.geometry.moment import Wanted
+
         wanted = Wanted(space.need(job), space.room(space.whole(), job))
         low = max(0, *(min(nodes) - wanted.most + 1 for nodes in beside))
         high = min(max(nodes) + wanted.most for nodes in beside)
@@ -227,6 +228,8 @@ class Asking:
         there = space.only(free, self._line.mask(start, stop))
         if space.machine.exclusive or not job.request.io_nodes:
             return first_fit(space, there, job)
+        from batdispatch.parts.placement.geometry.moment import Wanted
+
         wanted = Wanted(space.need(job), space.room(there, job))
         hosts = np.sort(self._line.hosts[start:stop])
         if not space.fits(there, job) or not wanted.room[hosts].all():

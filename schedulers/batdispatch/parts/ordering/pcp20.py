@@ -11,8 +11,8 @@ from batdispatch.parts.ordering.base import Ordering
 class Pcp20PriorityOptions(Options, frozen=True, kw_only=True):
     """Options of pcp20-priority.
 
-    ties: Of jobs with equal slowdowns, put this one first. `shorter`: the shorter one, and of equally long ones the
-        smaller one, as in the code of PCP'20. `smaller`: the smaller one at once, as in that of HCP'19.
+    ties: Choose which of the jobs with equal slowdowns comes first. `shorter`: the shorter one, and of equally long
+        ones the smaller one, as in the code of PCP'20. `smaller`: the smaller one at once, as in that of HCP'19.
     """
 
     ties: Literal["shorter", "smaller"] = "shorter"
