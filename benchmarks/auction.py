@@ -30,11 +30,11 @@ from ortools.linear_solver import pywraplp
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from batdispatch.core.events import JobSubmitted, SimulationBegins
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.events import JobSubmitted, SimulationBegins
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.auction.groups import classes
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
 from batdispatch.dispatchers.auction.problem import Choice, Problem

@@ -32,11 +32,11 @@ import numpy as np
 from easy import rigid
 from yardstick import easy as least_easy
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled import columns, engine
 from batdispatch.engines.compiled.simulate import Schedule, schedule_of
 from batdispatch.engines.embedded import EmbeddedEngine

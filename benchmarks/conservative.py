@@ -34,10 +34,10 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     """Return CPU seconds and the digest of jobs.csv of one case, with whatever package is imported."""
     from engine import HOSTS, random_workload
 
-    from batdispatch.core.dispatcher import create
-    from batdispatch.core.machine import Machine
-    from batdispatch.core.request import Request, amounts
-    from batdispatch.core.session import Session
+    from batdispatch.core.jobs.request import Request, amounts
+    from batdispatch.core.line.dispatcher import create
+    from batdispatch.core.line.session import Session
+    from batdispatch.core.machine.machine import Machine
     from batdispatch.engines.embedded import EmbeddedEngine
     from batdispatch.engines.outputs import Outputs
     from batdispatch.inputs.workloads.importing import LogOptions, import_log

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.request import Request, amounts
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions

@@ -14,18 +14,18 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.machine import Machine
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.importing import import_log
 from batdispatch.inputs.workloads.logs import Selection
+from batdispatch.report.pages import publish
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.metrics.sample import sample_of
-from batdispatch.results.pages import publish
 
 DAY = 86_400.0
 DAYS = [(0, 90), (90, 180), (180, 270), (270, 335)]

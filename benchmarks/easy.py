@@ -25,10 +25,10 @@ import numpy as np
 from engine import HOSTS, random_workload
 from yardstick import Rigid, easy
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import split_list
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.options import split_list
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload

@@ -21,12 +21,12 @@ from pathlib import Path
 import numpy as np
 
 from batdispatch.batsim import protocol
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Peer
-from batdispatch.core.request import Request
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Peer
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload

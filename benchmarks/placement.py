@@ -27,16 +27,16 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.core import events as e
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.options import split_list
-from batdispatch.core.request import Request
-from batdispatch.core.scene import Scene
-from batdispatch.core.session import Session
-from batdispatch.core.topology import Grid
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import split_list
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs

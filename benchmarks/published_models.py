@@ -40,7 +40,7 @@ from batdispatch.inputs.workloads.sessions import sessions
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.solving import Found, Limits, run
-from batdispatch.results.pages import fill
+from batdispatch.report.pages import fill
 from batdispatch.runs.instances import save_instances
 from batdispatch.runs.run import RunSpec, execute, is_made
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.request import Request, amounts
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.workloads import Workload
 
 #: Walltimes that users choose from, s.

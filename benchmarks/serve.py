@@ -30,9 +30,9 @@ import numpy as np
 import zmq
 
 from batdispatch.batsim import v4
-from batdispatch.core.dispatcher import create
-from batdispatch.core.machine import Machine
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import read_workload

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.machine import Machine
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions

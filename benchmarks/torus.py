@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.request import Request
-from batdispatch.core.session import Session
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.session import Session
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs

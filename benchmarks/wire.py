@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from batdispatch.batsim import v4
-from batdispatch.core.messages import Message, Reply
+from batdispatch.core.line.messages import Message, Reply
 
 
 def allocation(index: int) -> str:

@@ -48,7 +48,7 @@ python.buildPythonApplication {
     ++ [ evalys jinja2 matplotlib numba ortools pandas scipy ];
 
   # The tests need the whole checkout: `make test`.
-  pythonImportsCheck = [ "batdispatch.cli.main" "batdispatch.links.serve" "batdispatch.results.report.page" ];
+  pythonImportsCheck = [ "batdispatch.cli.main" "batdispatch.links.serve" "batdispatch.report.page" ];
 
   meta = {
     inherit (project) description;

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from batdispatch.cli.demo import DISPATCHERS
 from batdispatch.cli.main import cli
-from batdispatch.results.notebook import load
-from batdispatch.results.report import style
-from batdispatch.results.report.gantt import gantt
-from batdispatch.results.report.pictures import curve_figures
+from batdispatch.report import style
+from batdispatch.report.gantt import gantt
+from batdispatch.report.notebook import load
+from batdispatch.report.pictures import curve_figures
 from batdispatch.results.runs import read_runs
 
 ROOT = Path(__file__).parents[2]

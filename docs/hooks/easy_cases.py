@@ -8,8 +8,8 @@ from typing import NamedTuple
 import easy_models
 from easy_models import Asked
 
-from batdispatch.core.machine import Machine
-from batdispatch.results.differ import textbook
+from batdispatch.core.machine.machine import Machine
+from batdispatch.differ import textbook
 from batdispatch.testing import Task
 from batdispatch.testing import simulate as run_ours
 

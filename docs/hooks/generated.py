@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
+from batdispatch.audit import rules as audit_rules
+from batdispatch.audit.case import RULES
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.kinds import find
 from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
-from batdispatch.core import dispatcher
-from batdispatch.results.audit import rules as audit_rules
-from batdispatch.results.audit.case import RULES
-from batdispatch.results.differ.cases import CASES as SMALL_CASES
+from batdispatch.core.line import dispatcher
+from batdispatch.differ.cases import CASES as SMALL_CASES
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.testing import CASES
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from batdispatch.results.comparison.aims import AIMS, Aim
-from batdispatch.results.comparison.answers import Answer, answer
-from batdispatch.results.comparison.pairs import Pair, pair
-from batdispatch.results.comparison.table import measured
+from batdispatch.report.replicates.aims import AIMS, Aim
+from batdispatch.report.replicates.answers import Answer, answer
+from batdispatch.report.replicates.pairs import Pair, pair
+from batdispatch.report.replicates.table import measured
 from expe.common.tables import table
 
 #: A metric -> what one wants who looks at it.

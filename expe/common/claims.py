@@ -14,7 +14,7 @@ import pandas as pd
 import yaml
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
+from batdispatch.core.line.options import did_you_mean
 from batdispatch.results.statistics.geometric import geometric_mean
 from batdispatch.results.statistics.student import half_width
 from expe.common.tables import interval, table

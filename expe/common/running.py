@@ -26,7 +26,7 @@ from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.inputs.files import write_whole
-from batdispatch.results.pages import fill
+from batdispatch.report.pages import fill
 from batdispatch.runs.campaign.file import read_campaign
 from batdispatch.runs.campaign.inputs import MissingLog
 from batdispatch.runs.campaign.table import TIMINGS, read_rows

@@ -10,7 +10,7 @@ import pandas as pd
 
 from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
-from batdispatch.results.report import style
+from batdispatch.report import style
 from batdispatch.results.runs import read_result
 from expe.common.tables import table
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from batdispatch.inputs.files import write_whole
-from batdispatch.results.report import style
+from batdispatch.report import style
 from batdispatch.results.statistics.student import half_width
 from expe.dmr.paper import FIXED_UTILISATION, GAINS, HOSTS, PAPER
 from expe.dmr.tables import History, Measured, Pairs, column, falls

@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.events import SimulationBegins
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.events import SimulationBegins
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
+from batdispatch.report.ratios import ratio_picture
+from batdispatch.report.spreads import spread_picture
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.sample import sample_of
-from batdispatch.results.report.ratios import ratio_picture
-from batdispatch.results.report.spreads import spread_picture
 from batdispatch.runs.campaign.table import read_rows
 from batdispatch.runs.instances import compare_models, save_instances
 from expe.common.tables import table

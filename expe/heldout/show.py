@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.inputs.files import write_whole
-from batdispatch.results.report import style
+from batdispatch.report import style
 from expe.common.tables import table
 from expe.heldout.tables import METRICS, Runs, columns, log_ratios, logs_table, mean_of, milliseconds, shown
 

@@ -12,12 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import SimulationError
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.communicating import COMPUTING, Traffic
+from batdispatch.report import style
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.report import style
 from batdispatch.results.runs import read_result
 from batdispatch.results.statistics.student import half_width
 from batdispatch.runs.alone import runtimes_alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from expe.eurora.tables import (
     INSTANCES,
     Published,

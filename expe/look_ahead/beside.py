@@ -13,11 +13,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
-from batdispatch.core.pooled import PooledSpace
-from batdispatch.core.space import Space
+from batdispatch.core.capacity.pooled import PooledSpace
+from batdispatch.core.capacity.space import Space
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering import Ordering, make_ordering
 
 Ints = NDArray[np.int64]

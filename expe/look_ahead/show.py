@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import SimulationError
-from batdispatch.results.audit.run import Auditor
 from batdispatch.results.runs import read_result
 from batdispatch.runs.campaign.table import read_rows
 from batdispatch.runs.run import RunSpec, execute, is_made

@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options, split_list
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options, split_list
 from batdispatch.dispatchers.backfilling.look_ahead import LookAhead, LookAheadOptions
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.rollouts.rollouts import Policy, enough, places_in_order

@@ -12,11 +12,11 @@ import pandas as pd
 from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.results.comparison.table import Floats
+from batdispatch.report import style
+from batdispatch.report.replicates.table import Floats
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import logical, read_lineage
-from batdispatch.results.report import style
 from batdispatch.results.runs import read_result
 from batdispatch.results.statistics.bootstrap import Draws, change_of_mean_by_bootstrap, mean_by_bootstrap
 from batdispatch.results.statistics.estimate import Estimate

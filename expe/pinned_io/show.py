@@ -17,7 +17,7 @@ from batdispatch.core.errors import SimulationError
 from batdispatch.dispatchers.topology.planning import plan
 from batdispatch.inputs.files import write_whole
 from batdispatch.parts.solving import Limits
-from batdispatch.results.report import style
+from batdispatch.report import style
 from batdispatch.results.statistics.student import half_width
 from expe.common.tables import interval, table
 from expe.pinned_io.draw import draw

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.lateness import TOLERANCE
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
 from batdispatch.parts.prediction import Predictions
 

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.parts.prediction.base import Prediction, name_of
 
 

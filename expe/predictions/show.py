@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from batdispatch.results.comparison.table import Floats
+from batdispatch.report.replicates.table import Floats
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.statistics.bootstrap import Draws, geometric_mean_by_bootstrap
 from batdispatch.results.statistics.geometric import geometric_mean

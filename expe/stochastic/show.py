@@ -12,11 +12,11 @@ import pandas as pd
 
 from batdispatch.core.errors import SimulationError
 from batdispatch.inputs.files import write_whole
+from batdispatch.report import style
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
 from batdispatch.results.metrics.attempts import attempt_metrics
-from batdispatch.results.report import style
 from batdispatch.results.statistics.student import half_width
 from expe.common.tables import interval, table
 

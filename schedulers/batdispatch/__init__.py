@@ -9,20 +9,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from batdispatch.core import events, hostset
-    from batdispatch.core.allocation import Allocation, Place
-    from batdispatch.core.dispatcher import Dispatcher
+    from batdispatch.core.capacity.filling import fill
+    from batdispatch.core.capacity.space import Space
     from batdispatch.core.errors import InputError
-    from batdispatch.core.filling import fill
-    from batdispatch.core.job import Job, JobState, Stay
-    from batdispatch.core.ledger import Ledger
-    from batdispatch.core.machine import Host, Machine
-    from batdispatch.core.options import Options
-    from batdispatch.core.request import Request
-    from batdispatch.core.reservations import Reservation, Reservations
-    from batdispatch.core.scene import Scene
-    from batdispatch.core.space import Space
-    from batdispatch.core.timeline import Timeline
+    from batdispatch.core.hosts import hostset
+    from batdispatch.core.hosts.allocation import Allocation, Place
+    from batdispatch.core.jobs.job import Job, JobState, Stay
+    from batdispatch.core.jobs.request import Request
+    from batdispatch.core.line import events
+    from batdispatch.core.line.dispatcher import Dispatcher
+    from batdispatch.core.line.ledger import Ledger
+    from batdispatch.core.line.options import Options
+    from batdispatch.core.line.scene import Scene
+    from batdispatch.core.machine.machine import Host, Machine
+    from batdispatch.core.plans.reservations import Reservation, Reservations
+    from batdispatch.core.plans.timeline import Timeline
     from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
     from batdispatch.parts.ordering import Ordering
     from batdispatch.parts.placement import HostPlacement, Placement
@@ -30,45 +31,45 @@ if TYPE_CHECKING:
     from batdispatch.parts.prediction import Prediction
     from batdispatch.parts.requests import RequestSequence, SequenceOptions
     from batdispatch.parts.requests.laws import Law
-    from batdispatch.results.notebook import load
+    from batdispatch.report.notebook import load
 
 __version__ = "0.1.0"
 
 #: Name -> the module that holds it; a module stands for itself.
 _HOMES = {
     "Action": "parts.policy",
-    "Allocation": "core.allocation",
-    "Dispatcher": "core.dispatcher",
-    "Host": "core.machine",
+    "Allocation": "core.hosts.allocation",
+    "Dispatcher": "core.line.dispatcher",
+    "Host": "core.machine.machine",
     "HostPlacement": "parts.placement",
     "InputError": "core.errors",
-    "Job": "core.job",
-    "JobState": "core.job",
+    "Job": "core.jobs.job",
+    "JobState": "core.jobs.job",
     "Law": "parts.requests.laws",
-    "Ledger": "core.ledger",
-    "Machine": "core.machine",
-    "Options": "core.options",
+    "Ledger": "core.line.ledger",
+    "Machine": "core.machine.machine",
+    "Options": "core.line.options",
     "Ordering": "parts.ordering",
-    "Place": "core.allocation",
+    "Place": "core.hosts.allocation",
     "Placement": "parts.placement",
     "Policy": "parts.policy",
     "Prediction": "parts.prediction",
     "QueueDispatcher": "dispatchers.backfilling.queue",
     "QueueOptions": "dispatchers.backfilling.queue",
-    "Request": "core.request",
+    "Request": "core.jobs.request",
     "RequestSequence": "parts.requests",
-    "Reservation": "core.reservations",
-    "Reservations": "core.reservations",
-    "Scene": "core.scene",
+    "Reservation": "core.plans.reservations",
+    "Reservations": "core.plans.reservations",
+    "Scene": "core.line.scene",
     "SequenceOptions": "parts.requests",
     "Situation": "parts.policy",
-    "Space": "core.space",
-    "Stay": "core.job",
-    "Timeline": "core.timeline",
-    "events": "core",
-    "fill": "core.filling",
-    "hostset": "core",
-    "load": "results.notebook",
+    "Space": "core.capacity.space",
+    "Stay": "core.jobs.job",
+    "Timeline": "core.plans.timeline",
+    "events": "core.line",
+    "fill": "core.capacity.filling",
+    "hostset": "core.hosts",
+    "load": "report.notebook",
 }
 
 __all__ = [

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.batsim import v4
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation, IoJob
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message, Reply
+from batdispatch.core.hosts.allocation import Allocation, IoJob
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.machine.machine import Host, Machine
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 ids = st.builds(lambda workload, job: f"{workload}!{job}", names.filter(lambda n: "!" not in n), names)

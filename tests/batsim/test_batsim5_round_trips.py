@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from batdispatch.batsim import Features
 from batdispatch.batsim.v5.exchange import Batsim5
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation, IoJob
 from batdispatch.core.errors import ImpossibleDecision, SimulationError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.request import Request
+from batdispatch.core.hosts.allocation import Allocation, IoJob
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.machine.machine import Host, Machine
 
 TIMES = st.integers(0, 10**12).map(lambda micro: micro / 1e6)
 NAMES = st.text("abcxyz019_-é ", min_size=1, max_size=8)

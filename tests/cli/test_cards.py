@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.kinds import KINDS, find, names
 from batdispatch.cli.main import cli
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
 
 EVERYTHING = [(kind, name) for kind in KINDS for name in names(kind)]
 DISPATCHERS = names("dispatchers")

@@ -29,8 +29,8 @@ def test_it_runs_from_the_wheel_alone_in_an_empty_folder(tmp_path: Path) -> None
         [bin_ / "batdispatch", "demo"], capture_output=True, text=True, check=False, cwd=empty, env=environment
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "demo-results/report/index.html"
-    assert (empty / "demo-results/report/index.html").stat().st_size > 100_000
+    assert done.stdout.splitlines()[-1] == "demo-report/index.html"
+    assert (empty / "demo-report/index.html").stat().st_size > 100_000
     for name in DISPATCHERS.split(","):
         assert (empty / "demo-results" / name / "jobs.csv").is_file()
 

@@ -45,7 +45,7 @@ def test_a_run_imports_nothing_of_frames_reports_solvers_and_sockets(tmp_path: P
     words = ["--platform", f"{RECORDINGS}/platforms/four.xml", "--workload", f"{RECORDINGS}/workloads/delay.json"]
     found = imported("run", *words, "--dispatcher", "easy", "--out", str(tmp_path / "out"))
     unused = {"pandas", "scipy", "matplotlib", "evalys", "ortools", "jinja2", "zmq", "rich", "numpy.random"}
-    assert found & (unused | {"batdispatch.results.frame", "batdispatch.results.report"}) == set()
+    assert found & (unused | {"batdispatch.results.frame", "batdispatch.report"}) == set()
     assert {"numpy", "batdispatch.engines.embedded"} <= found
 
 
@@ -65,6 +65,6 @@ def test_a_class_of_another_package_is_imported_and_checked(monkeypatch: pytest.
             EntryPoint("ours", "batdispatch.parts.ordering.arrival:Fcfs", "batdispatch.orderings"),
         ]
     )
-    monkeypatch.setattr("batdispatch.core.registry.announced", lambda: points)
+    monkeypatch.setattr("batdispatch.core.line.registry.announced", lambda: points)
     failed = CliRunner().invoke(cli, ["list", "orderings"], standalone_mode=False)
     assert "'theirs' is not a Ordering class" in str(failed.exception)

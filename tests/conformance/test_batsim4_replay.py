@@ -8,7 +8,7 @@ import pytest
 
 from batdispatch.batsim import v4
 from batdispatch.core.errors import ImpossibleDecision
-from batdispatch.core.session import Session
+from batdispatch.core.line.session import Session
 from batdispatch.links.replay import read_recording, replay
 from scripted import Scripted
 

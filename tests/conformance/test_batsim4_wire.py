@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from batdispatch.batsim import v4
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
 from batdispatch.core.errors import ImpossibleDecision, InputError
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
 
 RECORDINGS = Path(__file__).parent / "recordings" / "batsim4"
 NAMES = sorted(folder.name for folder in RECORDINGS.iterdir())

@@ -11,12 +11,12 @@ import pytest
 
 from batdispatch.batsim import Features, features_for, protocol
 from batdispatch.batsim.v5.exchange import Batsim5
-from batdispatch.core import events as e
-from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.job import JobState
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.session import Session
 from batdispatch.links.replay import check_wire, read_recording, replay, told_by
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs.run import RunSpec, execute

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from batdispatch.batsim import v4
-from batdispatch.core.dispatcher import create, find
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create, find
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.mail import Delay, Delays
 from batdispatch.engines.outputs import Outputs

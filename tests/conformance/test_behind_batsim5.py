@@ -10,11 +10,11 @@ import pytest
 from msgspec import structs
 
 from batdispatch.batsim import protocol
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.links.replay import check_wire, replay
 from batdispatch.runs.run import RunSpec, execute
 from simulating import Task, simulate

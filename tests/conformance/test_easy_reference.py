@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
 from batdispatch.testing import Task, simulate
 

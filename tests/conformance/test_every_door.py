@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP, find
+from batdispatch.audit.run import Auditor
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import GROUP, find
 from batdispatch.dispatchers.auction.base import AuctionDispatcher
 from batdispatch.dispatchers.topology.task_dispatcher import TaskDispatcher
 from batdispatch.inputs.platforms import read_platform
@@ -22,7 +23,6 @@ from batdispatch.inputs.platforms.generate import hybrid
 from batdispatch.inputs.workloads.esp import esp
 from batdispatch.inputs.workloads.tiles import tiles
 from batdispatch.inputs.workloads.writer import write_workload
-from batdispatch.results.audit.run import Auditor
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, make_sites, replayed
 from with_simgrid import needs_simgrid
 

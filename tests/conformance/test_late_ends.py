@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from batdispatch.core.lateness import TOLERANCE
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import embedded
 from batdispatch.runs.run import RunSpec, execute

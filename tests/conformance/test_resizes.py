@@ -10,14 +10,14 @@ import msgspec
 import pytest
 
 from batdispatch.batsim import v4
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import ImpossibleDecision, SimulationError
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.links.retrace import Retraced, retrace
 
 RECORDINGS = Path(__file__).parent / "recordings"

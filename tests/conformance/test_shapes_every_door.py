@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.audit.run import Auditor
+from batdispatch.explain.placing import machine_of, placement_of
+from batdispatch.explain.waiting import explain
+from batdispatch.explain.words import in_words
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate.torus import torus
-from batdispatch.results.audit.run import Auditor
-from batdispatch.results.explain.placing import machine_of, placement_of
-from batdispatch.results.explain.waiting import explain
-from batdispatch.results.explain.words import in_words
 from batdispatch.results.runs import PlatformFacts, Result, read_result
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, replayed
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from procset import ProcSet
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.decisions import Execute
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.space import HostSpace, PoolSpace
 from batdispatch.core.errors import InputError
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
-from batdispatch.core.space import HostSpace, PoolSpace
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.decisions import Execute
+from batdispatch.core.machine.machine import Machine
 
 HOST_UNITS = st.dictionaries(st.integers(0, 60), st.integers(1, 4), min_size=1)
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.machine import Machine
-from batdispatch.core.roll import Roll
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line.roll import Roll
+from batdispatch.core.machine.machine import Machine
 from simulating import Result, Task, micro, simulate
 from strategies import make_job
 

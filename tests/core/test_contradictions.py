@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
-from batdispatch.core.job import JobState
-from batdispatch.core.ledger import EARLY, Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import EARLY, Ledger
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Host, Machine
 from strategies import make_job
 
 A = Allocation.parse

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.correction import STEPS, Correction, corrected
-from batdispatch.core.lateness import TOLERANCE, overdue
+from batdispatch.core.plans.correction import STEPS, Correction, corrected
+from batdispatch.core.plans.lateness import TOLERANCE, overdue
 
 RULES = get_args(Correction)
 LENGTHS = st.floats(1.0, 1e7)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.topology import Flat, Grid
-from batdispatch.core.topology.curves import Curve, line, positions
+from batdispatch.core.machine.topology import Flat, Grid
+from batdispatch.core.machine.topology.curves import Curve, line, positions
 
 CURVES: list[Curve] = ["row-major", "snake", "hilbert"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import decimals
+from batdispatch.core.hosts import decimals
 
 #: Near a half of the last digit, where a product with a million rounds the wrong way.
 halves = st.builds(

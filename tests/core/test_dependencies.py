@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import ImpossibleDecision
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from strategies import make_job
 
 A = Allocation.parse

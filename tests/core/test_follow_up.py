@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from batdispatch.core.circles import in_circles
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line.circles import in_circles
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from simulating import Result, Task, simulate
 

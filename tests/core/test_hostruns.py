@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import hostruns, hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.hostruns import HostRuns
+from batdispatch.core.hosts import hostruns, hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.hosts.hostruns import HostRuns
 
 HOSTS = st.sets(st.integers(0, 40))
 

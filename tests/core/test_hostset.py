@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
+from batdispatch.core.hosts import hostset
 
 SETS = st.one_of(st.sets(st.integers(0, 70)), st.sets(st.integers(0, 300_000), max_size=20))
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import hostset, hostsets
 from batdispatch.core.errors import InputError
-from batdispatch.core.hostsets import joined, parse_many
+from batdispatch.core.hosts import hostset, hostsets
+from batdispatch.core.hosts.hostsets import joined, parse_many
 
 masks = st.lists(st.sets(st.integers(0, 300), max_size=40), max_size=20)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from batdispatch.core import idle_calls
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import SimulationError
-from batdispatch.core.idle_calls import MOST, WITHIN
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.line import idle_calls
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.idle_calls import MOST, WITHIN
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from simulating import Task, simulate
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from batdispatch import Dispatcher, Ledger
 from batdispatch.batsim import v4
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.events import SimulationBegins
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.events import SimulationBegins
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Host, Machine
 
 ALL = {
     "allow_compute_sharing": True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from batdispatch.core.lateness import TOLERANCE, Lateness, overdue
+from batdispatch.core.plans.lateness import TOLERANCE, Lateness, overdue
 
 
 @pytest.mark.parametrize(("now", "late"), [(99.0, False), (100.0, False), (100.00025, False), (100.02, True)])

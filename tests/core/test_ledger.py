@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation, Place
+from batdispatch.core.capacity.filling import first_fit
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.profiles import spreads_freely
-from batdispatch.core.request import Request, amounts
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.jobs.profiles import spreads_freely
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
 from strategies import jobs, machines
 
 

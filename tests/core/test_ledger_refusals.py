@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation, IoJob, Place
 from batdispatch.core.errors import ImpossibleDecision
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.request import Request, amounts
+from batdispatch.core.hosts.allocation import Allocation, IoJob, Place
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
 from strategies import make_job
 
 A = Allocation.parse

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.licences import LicensedSpace
+from batdispatch.core.capacity.space import Space
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.licences import LicensedSpace
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.space import Space
-from batdispatch.core.timeline import Timeline
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.plans.timeline import Timeline
 from strategies import make_job
 
 A = Allocation.parse

@@ -10,17 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import naive
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.capacity import space_of
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.list_schedule import End, Listed, forward, serial
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.pooled import SOMEWHERE, PooledSpace
-from batdispatch.core.reservations import Reservation
-from batdispatch.core.space import Space
-from batdispatch.core.steps import Values
-from batdispatch.core.timeline import Timeline
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.pooled import SOMEWHERE, PooledSpace
+from batdispatch.core.capacity.space import Space
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.plans.list_schedule import End, Listed, forward, serial
+from batdispatch.core.plans.reservations import Reservation
+from batdispatch.core.plans.steps import Values
+from batdispatch.core.plans.timeline import Timeline
 from strategies import make_job
 
 quick = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.need import resolve
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Host, Machine, parse_capacity
-from batdispatch.core.need import resolve
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Host, Machine, parse_capacity
 from strategies import jobs, make_job, shared_machines
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.topology import Dragonfly, FatTree, Flat, Grid, Topology
-from batdispatch.core.topology.measures import compactness, fewest_routers, links_shared, locality, proximity
-from batdispatch.core.topology.pieces import Pieces
+from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid, Topology
+from batdispatch.core.machine.topology.measures import compactness, fewest_routers, links_shared, locality, proximity
+from batdispatch.core.machine.topology.pieces import Pieces
 
 ORACLE: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "oracles" / "topology" / "metrics.json").read_text()

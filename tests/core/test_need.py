@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.filling import fill, first_fit
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.need import resolve
+from batdispatch.core.capacity.space import Space
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.filling import fill, first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.need import resolve
-from batdispatch.core.space import Space
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
 from strategies import exclusive_machines, make_job, shared_machines
 
 UNIT = [None, {"core": 1}, {"core": 2, "mem": 3}, {"core": 1, "gpu": 1}, {"mem": 5}, {"core": 0}, {}]
@@ -74,7 +74,7 @@ def every(machine: Machine, units: int) -> Iterator[dict[int, int]]:
 
 
 def satisfies(machine: Machine, free: Any, job: Job, counts: dict[int, int]) -> bool:
-    """Whether an allocation is what a request asks for, and free: from the words of `core.request` alone."""
+    """Whether an allocation is what a request asks for, and free: from the words of `core.jobs.request` alone."""
     request = job.request
     names = {machine.hosts[host].name for host in counts}
     ids = sorted(counts)

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import dispatcher as dispatchers
-from batdispatch.core import registry
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.openings import Openings
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import dispatcher as dispatchers
+from batdispatch.core.line import registry
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.openings import Openings
 from batdispatch.dispatchers.constraint.best_list import BestList
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Planner

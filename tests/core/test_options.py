@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import Options, describe_type, did_you_mean, parse_options
+from batdispatch.core.line.options import Options, describe_type, did_you_mean, parse_options
 
 
 class Some(Options, frozen=True, kw_only=True):

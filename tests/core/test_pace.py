@@ -6,12 +6,12 @@ import math
 
 import pytest
 
-from batdispatch.core.decisions import CallMeLater
-from batdispatch.core.events import SimulationBegins
-from batdispatch.core.lateness import overdue
-from batdispatch.core.ledger import SOONEST, Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.pace import Alarm, Pace
+from batdispatch.core.line.decisions import CallMeLater
+from batdispatch.core.line.events import SimulationBegins
+from batdispatch.core.line.ledger import SOONEST, Ledger
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.lateness import overdue
+from batdispatch.core.plans.pace import Alarm, Pace
 
 
 @pytest.fixture

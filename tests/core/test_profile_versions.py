@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from batdispatch.core.profile_versions import MESSAGES, OF_BATSIM4, OF_BATSIM5, TABLE
-from batdispatch.core.profiles import MAX_NESTING, Profile, spreads_freely
+from batdispatch.core.jobs.profile_versions import MESSAGES, OF_BATSIM4, OF_BATSIM5, TABLE
+from batdispatch.core.jobs.profiles import MAX_NESTING, Profile, spreads_freely
 
 TYPED = {kind.__struct_config__.tag: kind for kind in get_args(Profile)}
 TOTAL = {"type": "parallel_homogeneous_total", "cpu": 1, "com": 0}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP, Dispatcher, create, find
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import GROUP, Dispatcher, create, find
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.placement import make_placement
@@ -100,7 +100,7 @@ def test_two_files_of_one_name_are_two_modules(own: Path, tmp_path: Path) -> Non
         ("OWN:number", "is not a Dispatcher class"),
         ("OWN:Half", "cannot be used as a dispatcher: it does not implement decide"),
         ("OWN:", "expected module:Class or"),
-        ("batdispatch.core.dispatcher:Dispatcher", "it does not implement decide"),
+        ("batdispatch.core.line.dispatcher:Dispatcher", "it does not implement decide"),
         ("batdispatch.parts.ordering.arrival:Fcfs", "is not a Dispatcher class"),
         ("no.such.module:Mine", "cannot be loaded: ModuleNotFoundError"),
         (":Mine", "expected module:Class or"),

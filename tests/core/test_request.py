@@ -15,8 +15,7 @@ from batdispatch.batsim.v4 import jobs as v4
 from batdispatch.batsim.v5 import jobs as v5
 from batdispatch.batsim.v5.shapes import JobData
 from batdispatch.core.errors import FieldError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import (
+from batdispatch.core.jobs.fields import (
     MAX_LISTED,
     Array,
     array_of,
@@ -28,9 +27,10 @@ from batdispatch.core.jobfields import (
     read_user,
     write_fields,
 )
-from batdispatch.core.request import MAX_AMOUNT, Dependency, Request, amounts
-from batdispatch.core.scalability import Scalability
-from batdispatch.core.sizes import MAX_UNITS, Ask, Sizes
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import MAX_AMOUNT, Dependency, Request, amounts
+from batdispatch.core.jobs.scalability import Scalability
+from batdispatch.core.jobs.sizes import MAX_UNITS, Ask, Sizes
 
 READ: list[tuple[str, Any, str, Any, bool]] = [
     ("demand", {"memory": 512, "core": 1}, "per_unit", (("core", 1), ("memory", 512)), True),

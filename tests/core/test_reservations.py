@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.reservations import Reservation, Reservations
-from batdispatch.core.scene import Scene
-from batdispatch.core.space import PoolSpace
-from batdispatch.core.timeline import Timeline
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.space import PoolSpace
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.reservations import Reservation, Reservations
+from batdispatch.core.plans.timeline import Timeline
 from strategies import exclusive_machines, jobs, machines, make_job
 
 A = Allocation.parse

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.returns import Returns
+from batdispatch.core.plans.returns import Returns
 
 
 @given(st.lists(st.one_of(st.tuples(st.integers(0, 9), st.integers(0, 9)), st.sampled_from("abc")), max_size=30))

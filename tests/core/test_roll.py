@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.roll import Roll
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line.roll import Roll
 from strategies import make_job
 
 

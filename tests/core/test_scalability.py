@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from batdispatch.core.scalability import parse_scalability
-from batdispatch.core.sizes import Ask, Sizes
+from batdispatch.core.jobs.scalability import parse_scalability
+from batdispatch.core.jobs.sizes import Ask, Sizes
 
 
 @pytest.mark.parametrize(

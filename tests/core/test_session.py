@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message
-from batdispatch.core.request import Request, amounts
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 
 
 class Scripted(Dispatcher):

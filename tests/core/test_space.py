@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.capacity import space_of
-from batdispatch.core.filling import fill, first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.need import resolve
-from batdispatch.core.request import Request, amounts
-from batdispatch.core.space import HostSpace, NodeSpace, PoolSpace, Space
+from batdispatch.core.capacity.filling import fill, first_fit
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.need import resolve
+from batdispatch.core.capacity.space import HostSpace, NodeSpace, PoolSpace, Space
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.machine.machine import Host, Machine
 from strategies import jobs, machines, shared_machines
 
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.space import HostSpace, PoolSpace, Space
 from batdispatch.core.errors import ImpossibleDecision
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.moments import end_of
-from batdispatch.core.request import Request, amounts
-from batdispatch.core.space import HostSpace, PoolSpace, Space
-from batdispatch.core.timeline import Timeline
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.moments import end_of
+from batdispatch.core.plans.timeline import Timeline
 from strategies import exclusive_machines, jobs, machines, make_job
 
 #: The last second the list knows; all that happens ends before, or lasts for ever.

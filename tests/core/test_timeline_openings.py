@@ -9,11 +9,11 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.capacity import space_of
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.timeline import Timeline
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.timeline import Timeline
 from strategies import make_job
 
 HOSTS, LAST = 4, 40

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.topology import Dragonfly, FatTree, Flat, Grid, Topology
-from batdispatch.core.topology.grid import MOST_AT_ONCE
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid, Topology
+from batdispatch.core.machine.topology.grid import MOST_AT_ONCE
 from batdispatch.inputs.platforms import generate, read_platform
 from simgrid_routes import simgrid_routes
 from torus_routes import TORI as SEVEN_TORI

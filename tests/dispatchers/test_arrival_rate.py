@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from batdispatch.core.capacity import space_of
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.workloads.stochastic import scenario
 from batdispatch.layers.rate import ArrivalRate, share_of
 from simulating import Task, simulate

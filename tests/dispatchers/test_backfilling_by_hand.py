@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
-from batdispatch.core.topology import Grid
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.engines.records import EngineOptions
 from simulating import Task, audit, simulate
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import doors
-from batdispatch.core import events as e
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.layers.attempts import MARGIN
 from batdispatch.parts.requests import make_sequence
 from batdispatch.parts.requests.vocabulary import parse_law

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.job import Stay
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.engines.compiled import applies
 from batdispatch.examples import fair_share

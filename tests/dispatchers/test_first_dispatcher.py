@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 import batdispatch
-from batdispatch.core.dispatcher import Dispatcher, find
-from batdispatch.core.machine import Machine
+from batdispatch.core.line.dispatcher import Dispatcher, find
+from batdispatch.core.machine.machine import Machine
 from simulating import Task, audit, simulate
 
 EXAMPLE = Path(__file__).parents[2] / "schedulers/batdispatch/examples" / "smallest_first.py"

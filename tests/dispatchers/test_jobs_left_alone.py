@@ -7,13 +7,13 @@ from typing import TypeVar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import parse_options
-from batdispatch.core.reservations import Reservation, Reservations
-from batdispatch.core.scene import Scene
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import parse_options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.reservations import Reservation, Reservations
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.parts.placement.first_fit import FirstFit
 from simulating import Task, simulate

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from simulating import Task, simulate
 
 HOSTS = 4

@@ -12,12 +12,12 @@ import pytest
 
 import doors
 from batdispatch.batsim import features_for
-from batdispatch.core import events as e
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
 from simulating import Task, simulate
 

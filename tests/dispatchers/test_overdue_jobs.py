@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.decisions import CallMeLater
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.decisions import CallMeLater
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from simulating import Task, audit, simulate
 from strategies import machines, workloads
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import doors
-from batdispatch.core import hostset
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.machine import Machine
 from simulating import Task, audit, simulate
 
 EXAMPLES = Path(__file__).parents[2] / "schedulers/batdispatch/examples"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from simulating import Task, simulate
 
 

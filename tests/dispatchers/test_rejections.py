@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import GROUP
+from batdispatch.core.machine.machine import Host, Machine
 from naive import allowed, fits, most_units, offered
 from simulating import Result, Task, audit, simulate
 

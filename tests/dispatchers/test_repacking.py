@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
-from batdispatch.core.reservations import Reservation, Reservations
-from batdispatch.core.space import PoolSpace
+from batdispatch.core.capacity.space import PoolSpace
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.reservations import Reservation, Reservations
 from batdispatch.dispatchers.stochastic.movable import Movable, Planned
 from batdispatch.dispatchers.stochastic.repacking import Repacking
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
-from batdispatch.core.ledger import TICK
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import TICK
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.mail import Delay
 from batdispatch.layers.flexible import Flexible
 from batdispatch.layers.redistribution import transfer_seconds

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import create
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.layers.redistribution import transfer_profile
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 from doors import read_schedule
 from fake_batsim import Activities

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from batdispatch.audit.run import Auditor
 from batdispatch.inputs.platforms import generate
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 from sealing import seal
 

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from batdispatch.core import dispatcher as dispatchers
-from batdispatch.core import events as e
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message
-from batdispatch.core.session import Session
+from batdispatch.core.line import dispatcher as dispatchers
+from batdispatch.core.line import events as e
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.constraint.base import PlanningDispatcher
 from batdispatch.dispatchers.constraint.instance import Instance

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.decisions import Execute
-from batdispatch.core.events import JobCompleted, RequestedCall
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.topology import Grid
+from batdispatch.core.line.decisions import Execute
+from batdispatch.core.line.events import JobCompleted, RequestedCall
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
 from batdispatch.engines.records import EngineOptions
 from simulating import Task, audit, simulate

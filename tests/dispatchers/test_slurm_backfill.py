@@ -10,9 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.dispatcher import create
-from batdispatch.core.events import (
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.events import (
     Event,
     JobSubmitted,
     MachinesAvailable,
@@ -20,11 +22,9 @@ from batdispatch.core.events import (
     Notified,
     SimulationBegins,
 )
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import parse_options
-from batdispatch.core.request import Request
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import parse_options
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.dispatchers.backfilling.slurm import SlurmBackfill, SlurmOptions
 from simulating import Task, audit, check_absences, micro, simulate

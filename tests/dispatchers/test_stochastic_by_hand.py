@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.machine.machine import Machine
 from batdispatch.layers.attempts import MARGIN
 from batdispatch.layers.speculation import gain
 from batdispatch.parts.requests.atoptimal import atoptimal

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
-from batdispatch.core import dispatcher, registry
+from batdispatch.core.line import dispatcher, registry
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.tiles import tiles

@@ -169,7 +169,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("folder").mkdir()
     Path("syntax.py").write_text("def f(:\n")
     Path("exits.py").write_text("raise SystemExit(4)\n")
-    head = "from batdispatch.core.allocation import Allocation\nfrom batdispatch.core.dispatcher import Dispatcher\n"
+    head = "from batdispatch import Allocation, Dispatcher\n"
     bodies = [f"class {name}(Dispatcher):\n    {body}\n" for name, (body, _, _) in DISPATCHERS.items()]
     Path("own.py").write_text(head + "".join(bodies))
     return tmp_path
@@ -273,7 +273,7 @@ def test_bug_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_leaves_nothing(command: list[str], number: signal.Signals, place: Path) -> None:
     Path("slow.py").write_text(
-        "import pathlib, time\nfrom batdispatch.core.dispatcher import Dispatcher\n"
+        "import pathlib, time\nfrom batdispatch.core.line.dispatcher import Dispatcher\n"
         "class Slow(Dispatcher):\n    def decide(self, c):\n"
         "        pathlib.Path('began').touch()\n        time.sleep(60)\n"
     )

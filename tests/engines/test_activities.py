@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import ImpossibleDecision
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.profiles import leaves
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.profiles import leaves
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.activities import Activity, Placement, io_problem, merged
 
 DISKS = [Host(id=4, name="nfs", storage=True), Host(id=5, name="pfs", storage=True)]

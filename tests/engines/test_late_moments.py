@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.core.jobfields import MAX_MOMENT
-from batdispatch.results.audit.run import Auditor
+from batdispatch.audit.run import Auditor
+from batdispatch.core.jobs.fields import MAX_MOMENT
 from batdispatch.runs.run import RunSpec, execute
 
 FOUR = Path(__file__).parents[1] / "conformance" / "recordings" / "platforms" / "four.xml"

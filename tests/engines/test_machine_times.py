@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.hostruns import bounds_of
+from batdispatch.audit.run import Auditor
+from batdispatch.core.hosts.hostruns import bounds_of
 from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.records import Clock
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 from forged_runs import WHOLE
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.core import events as e
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.outputs import Outputs

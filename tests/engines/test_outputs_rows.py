@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import FINAL_STATES, JobState
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.engines import outputs as outputs_module
 from batdispatch.engines.ended import NO_TIME, quoted
 from batdispatch.engines.outputs import JOBS_HEADER, STATES_HEADER, Outputs

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.engines.simgrid_library import how_to_install
-from batdispatch.results.audit.run import Auditor
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import simgrid
 from batdispatch.runs.isolation import isolated

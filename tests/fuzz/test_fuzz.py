@@ -22,11 +22,11 @@ import pytest
 from lxml import etree
 
 from batdispatch.batsim import Features, Wire, protocol
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
@@ -37,8 +37,8 @@ from batdispatch.inputs.workloads.importing import read_log
 from batdispatch.inputs.workloads.logs import LogOptions
 from batdispatch.links.replay import check_wire, read_recording, replay
 from batdispatch.links.retrace import Retraced, retrace
-from batdispatch.results.workload.tables import as_dict
-from batdispatch.results.workload.traits import Traits
+from batdispatch.report.workload.tables import as_dict
+from batdispatch.report.workload.traits import Traits
 from batdispatch.runs.right_size import platform_for
 from mutating import changed_value, damaged, dumped
 

@@ -23,8 +23,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from batdispatch.cli.main import main
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import find
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import find
 from batdispatch.inputs.platforms import generate
 
 #: So many of each kind in the suite; more, when they are asked for.

@@ -92,7 +92,7 @@ def test_the_house_is_in_order(house: Path) -> None:
         (Path("core/bad.py"), "import batdispatch.parts.ordering", ONE_WAY, "core.bad -> batdispatch.parts"),
         (Path("batsim/bad.py"), "import batdispatch.parts", "Wire formats know only the core", "batsim.bad"),
         (Path("links/bad.py"), "import batdispatch.engines.embedded", ONE_WAY, "links.bad -> batdispatch.engines"),
-        (Path("results/audit/bad.py"), "import batdispatch.core.ledger", "The audit shares no code", "audit.bad"),
+        (Path("audit/bad.py"), "import batdispatch.core.line.ledger", "The audit shares no code", "audit.bad"),
         (
             Path("results/statistics/bad.py"),
             "import pandas",
@@ -100,8 +100,8 @@ def test_the_house_is_in_order(house: Path) -> None:
             "statistics.bad -> pandas",
         ),
         (
-            Path("results/differ/textbook/bad.py"),
-            "import batdispatch.core.timeline",
+            Path("differ/textbook/bad.py"),
+            "import batdispatch.core.plans.timeline",
             "The textbook's policies share no code",
             "textbook.bad",
         ),
@@ -126,10 +126,10 @@ def test_a_circle_of_files_is_found(house: Path) -> None:
 
 
 def test_a_circle_of_folders_is_found(house: Path) -> None:
-    plant(house, Path("results/explain/bad.py"), "import batdispatch.results.report.page")
+    plant(house, Path("report/explore/bad.py"), "import batdispatch.report.page")
     report = broken_contracts(house)
     assert NO_CIRCLE in report
-    assert "batdispatch.results" in report
+    assert "batdispatch.report" in report
 
 
 def test_no_file_imports_itself_by_way_of_others() -> None:

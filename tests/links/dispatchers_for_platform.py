@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
 
 
 class Telling(Dispatcher):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
 
 
 class Overlapping(Dispatcher):

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from batdispatch.audit.run import Auditor
 from batdispatch.batsim import protocol
-from batdispatch.core import hostset
+from batdispatch.core.hosts import hostset
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.links.remote_peer import RemotePeer
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 from doors import Schedule, Site, in_pybatsim, read_schedule, simulate
 

@@ -99,10 +99,10 @@ def test_every_decision_reaches_batsim_through_pybatsim(connect: Connect, said: 
 
 
 BUSY = """
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 
 
 class Busy(Dispatcher):

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import pytest
 
 from batdispatch.batsim import protocol
-from batdispatch.core.dispatcher import create
-from batdispatch.core.messages import Peer
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Peer
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.batsim import v4
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import BatdispatchError, InputError
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.session import Session
 from batdispatch.links.recorder import RecordedPeer, Recorder
 from batdispatch.links.replay import check_wire, read_recording, replay
 

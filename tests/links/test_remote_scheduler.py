@@ -16,7 +16,7 @@ import zmq
 
 from batdispatch.batsim import v4
 from batdispatch.core.errors import SimulationError
-from batdispatch.core.messages import Message
+from batdispatch.core.line.messages import Message
 from batdispatch.links.connections import GLANCE, GRACE
 from batdispatch.links.remote_peer import RemotePeer
 

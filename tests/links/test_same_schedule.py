@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from batdispatch.batsim import v4
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.messages import Message, Peer
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message, Peer
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform

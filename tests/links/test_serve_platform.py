@@ -14,10 +14,10 @@ from click.testing import CliRunner
 from batdispatch.batsim import protocol
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.core.events import SimulationBegins
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.topology import Grid
+from batdispatch.core.line.events import SimulationBegins
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.links.informed import Informed
 from batdispatch.links.remote_peer import RemotePeer

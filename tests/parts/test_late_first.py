@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.late_first import REMEMBERED, LateFirst
 from simulating import Task, simulate

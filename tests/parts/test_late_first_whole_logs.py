@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads.importing import import_log
 from simulating import Task, simulate
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import doors
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.requests import make_sequence
 from simulating import Result, Task, micro, simulate
 from stochastic import KILLED, attempts_of, quick, reserved

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.parts.ordering.multifactor import Multifactor
 from batdispatch.parts.ordering.priority import TOP, make_priority

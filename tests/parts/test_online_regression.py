@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.prediction import Predictions, make_prediction
 from batdispatch.parts.prediction.features import FEATURES, History, expanded, features
 from batdispatch.parts.prediction.normalized import NormalizedGradient

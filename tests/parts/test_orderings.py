@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import events as e
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.parts.ordering import GROUP, make_ordering
 

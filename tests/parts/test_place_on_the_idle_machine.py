@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core import registry
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.scene import Scene
-from batdispatch.core.topology import Dragonfly, FatTree, Flat, Grid
-from batdispatch.core.topology.base import Topology
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line import events as e
+from batdispatch.core.line import registry
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid
+from batdispatch.core.machine.topology.base import Topology
 from batdispatch.parts.placement import GROUP, HostPlacement, Placement, make_placement
 from batdispatch.parts.placement.geometry import cliques, closed, hits, network, search
 from batdispatch.parts.placement.prospects import Prospects

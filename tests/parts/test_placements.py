@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core import hostset, registry
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.capacity import space_of
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.scene import Scene
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line import events as e
+from batdispatch.core.line import registry
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.placement import GROUP, make_placement
 from strategies import exclusive_machines, jobs, machines, make_job, networked, shared_machines
 

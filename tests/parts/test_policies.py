@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import registry
-from batdispatch.core.scalability import parse_scalability
-from batdispatch.core.sizes import Ask, Sizes
+from batdispatch.core.jobs.scalability import parse_scalability
+from batdispatch.core.jobs.sizes import Ask, Sizes
+from batdispatch.core.line import registry
 from batdispatch.parts.policy import GROUP, Action, Situation, make_policy
 
 SITUATIONS = json.loads((Path(__file__).parents[1] / "oracles/malleable/policy.json").read_text())

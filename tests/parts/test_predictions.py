@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core import registry
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request, amounts
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.line import events as e
+from batdispatch.core.line import registry
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.prediction import GROUP, Predictions, make_prediction
 from batdispatch.parts.prediction.data_driven import Names, common
 from simulating import Task, audit, simulate

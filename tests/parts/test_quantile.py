@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request, amounts
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.parts.prediction import Prediction, make_prediction
 
 #: It stands beside the experiment that found it no better, and is named by its file.

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import registry
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
 from batdispatch.parts.requests import GROUP, make_sequence
 from batdispatch.parts.requests.atoptimal import atoptimal, atoptimal_on_grid
 from batdispatch.parts.requests.cost import (

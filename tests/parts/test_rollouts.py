@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.rollouts.kernel import delay_cost
 from batdispatch.parts.rollouts.past import FADING, STRANGER, UNKNOWN, Past, Seen
 from batdispatch.parts.rollouts.rollouts import (

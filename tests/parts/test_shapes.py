@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation, Place
 from batdispatch.core.errors import InputError
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.scene import Scene
-from batdispatch.core.topology import FatTree, Flat, Grid
-from batdispatch.core.topology.base import Topology
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import FatTree, Flat, Grid
+from batdispatch.core.machine.topology.base import Topology
 from batdispatch.parts.placement import Placement, make_placement
 from batdispatch.parts.placement.geometry import network, search
 from batdispatch.parts.placement.geometry.boxes import Boxes, Sizes

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.scene import Scene
-from batdispatch.core.topology import Grid
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.parts.placement import make_placement
 from spec_shapes import case_net, keeps
 from strategies import make_job

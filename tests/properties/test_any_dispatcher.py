@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import dispatcher as dispatchers
-from batdispatch.core import registry
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
-from batdispatch.core.need import resolve
-from batdispatch.core.topology import Grid
+from batdispatch.core.capacity.need import resolve
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import dispatcher as dispatchers
+from batdispatch.core.line import registry
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.engines.mail import Delay, Delays
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts import ordering, placement

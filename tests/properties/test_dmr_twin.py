@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.dmr import REAL, Times, dmr
 from malleable import units_of

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.capacity import space_of
-from batdispatch.core.hostset import mask_of
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
-from batdispatch.results.explain.records import Explanation, Phase
-from batdispatch.results.explain.waiting import explain
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.hosts.hostset import mask_of
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.machine.machine import Machine
+from batdispatch.explain.records import Explanation, Phase
+from batdispatch.explain.waiting import explain
 from recording import record
 from simulating import Result, Task, micro, simulate
 from strategies import exclusive_machines, machines, make_job, workloads

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import parse_options
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import parse_options
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs

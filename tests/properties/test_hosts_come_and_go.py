@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import dispatcher as dispatchers
-from batdispatch.core import registry
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.events import MachinesAvailable, MachinesUnavailable
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line import dispatcher as dispatchers
+from batdispatch.core.line import registry
+from batdispatch.core.line.events import MachinesAvailable, MachinesUnavailable
+from batdispatch.core.machine.machine import Machine
 from simulating import Task, audit, check_absences, simulate
 from stochastic import check, stochastic_workloads
 from strategies import absences, exclusive_machines, shared_machines, workloads

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
-from batdispatch.core.session import DecisionTime
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line.session import DecisionTime
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.records import Clock, EngineOptions
 from simulating import Result, Row, Task, simulate

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 import naive
 from batdispatch.batsim import protocol
 from batdispatch.batsim.v4 import jobs as jobs4
-from batdispatch.core import decisions as d
-from batdispatch.core import dispatcher as dispatchers
-from batdispatch.core import registry
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import BatdispatchError, FieldError, InputError
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Reply
-from batdispatch.core.request import MAX_AMOUNT
-from batdispatch.core.topology import Grid
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.request import MAX_AMOUNT
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import dispatcher as dispatchers
+from batdispatch.core.line import registry
+from batdispatch.core.line.messages import Reply
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.parts import ordering, placement, prediction, requests
 from simulating import Task, audit, simulate

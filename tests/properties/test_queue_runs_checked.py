@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import queue_cases
-from batdispatch.results.audit.run import Auditor
+from batdispatch.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 
 POLICIES = ["fcfs", "filler", "easy"]

@@ -14,8 +14,8 @@ import pytest
 import queue_cases
 import queue_runs
 import queue_twin
-from batdispatch.core import dispatcher as dispatchers
-from batdispatch.core import registry
+from batdispatch.core.line import dispatcher as dispatchers
+from batdispatch.core.line import registry
 
 SUPPORT = Path(__file__).parents[1] / "support"
 TWIN = ["queue_cases", "queue_policies", "queue_rules", "queue_twin"]

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.job import Job
-from batdispatch.core.lateness import TOLERANCE
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
-from batdispatch.core.reservations import Reservation
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.lateness import TOLERANCE
+from batdispatch.core.plans.reservations import Reservation
 from batdispatch.dispatchers.stochastic.batch import BatchOptions, BatchPlanner, StochasticBatch
 from batdispatch.dispatchers.stochastic.movable import Movable, Planned
 from batdispatch.engines.embedded import EmbeddedEngine

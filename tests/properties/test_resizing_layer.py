@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP, create
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import GROUP, create
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.mail import Delay
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts.policy import GROUP as POLICIES

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import JobState
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import events as e
 from batdispatch.engines.records import EngineOptions
 from batdispatch.layers.attempts import MARGIN
 from batdispatch.parts.requests.vocabulary import parse_law

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP, Dispatcher, create
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import parse_options
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import GROUP, Dispatcher, create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import parse_options
+from batdispatch.core.machine.machine import Machine
 from batdispatch.layers.attempts import Attempts
 from batdispatch.layers.speculation import until_first
 from batdispatch.parts.requests import GROUP as SEQUENCES

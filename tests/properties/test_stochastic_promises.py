@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import find
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import parse_options
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import find
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import parse_options
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.stochastic.batch import BatchPlanner, StochasticBatch
 from batdispatch.layers.attempts import MARGIN
 from batdispatch.parts.ordering import GROUP as ORDERINGS

@@ -8,9 +8,9 @@ import shutil
 
 import pytest
 
+from batdispatch.audit.findings import Findings, Violation
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
-from batdispatch.results.audit.findings import Findings, Violation
-from batdispatch.results.audit.run import Auditor
 
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

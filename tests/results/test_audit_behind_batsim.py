@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import fake_batsim
-from batdispatch.results.audit.run import Auditor
+from batdispatch.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"

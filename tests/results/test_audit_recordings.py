@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.machine import Host, Machine
-from batdispatch.results.audit.run import Auditor
-from batdispatch.results.rerun import audit_all
+from batdispatch.audit.run import Auditor
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.results.usage import slots_in_blocks, slots_of
+from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.run import RunSpec, execute
 
 NAMES = [

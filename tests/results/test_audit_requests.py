@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from batdispatch.results.audit.findings import Findings
-from batdispatch.results.audit.run import Auditor
+from batdispatch.audit.findings import Findings
+from batdispatch.audit.run import Auditor
 
 Audit = Callable[..., Findings]
 Fields = Mapping[str, Any]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.results.audit.case import RULES
-from batdispatch.results.audit.findings import Findings
-from batdispatch.results.audit.run import Auditor
+from batdispatch.audit.case import RULES
+from batdispatch.audit.findings import Findings
+from batdispatch.audit.run import Auditor
 
 ROOT = Path(__file__).parents[2]
 

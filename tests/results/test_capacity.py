@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.audit.hosts import Occupation, Slots, mask_of, overloads, read_host_sets
 from batdispatch.core.errors import InputError
-from batdispatch.results.audit.hosts import Occupation, Slots, mask_of, overloads, read_host_sets
 
 HOSTS = 6
 spans = st.tuples(st.integers(0, 20), st.integers(0, 8))

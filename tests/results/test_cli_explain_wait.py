@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.runs.run import RunSpec, execute
 
 ROOT = Path(__file__).parents[2]

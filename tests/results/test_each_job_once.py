@@ -16,11 +16,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import read_workload
+from batdispatch.report import pictures
+from batdispatch.report.comparison import metric_rows
 from batdispatch.results.metrics.compute import compute
-from batdispatch.results.report import pictures
-from batdispatch.results.report.comparison import metric_rows
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.runs.run import RunSpec, execute
 from expe.heldout.tables import served

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.layers.leaving import FIELD, read_leaving, told_of
 from batdispatch.runs.run import RunSpec, execute

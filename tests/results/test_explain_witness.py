@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.results.explain.witness import witness_of
+from batdispatch.explain.witness import witness_of
 from batdispatch.results.runs import read_result
 from batdispatch.runs.run import RunSpec, execute
 

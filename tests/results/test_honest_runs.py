@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
+from batdispatch.audit.run import Auditor
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.inputs.platforms import generate
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 from honest_runs import honest_run
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import FINAL_STATES, JobState
+from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.results import jobs_file
 from batdispatch.results.cells import cells_of
 from batdispatch.results.columns import COLUMNS, RunColumns

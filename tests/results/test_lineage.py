@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import FINAL_STATES
-from batdispatch.results.audit.run import Auditor
+from batdispatch.core.jobs.job import FINAL_STATES
+from batdispatch.explain.waiting import explain
+from batdispatch.report.comparison import warnings
+from batdispatch.report.losses import losers
+from batdispatch.report.page import render
 from batdispatch.results.columns import RunColumns
-from batdispatch.results.explain.waiting import explain
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE, Lineage, logical, read_lineage, unjoined, waits, write_lineage
 from batdispatch.results.lineage import lineage_of as lineage_of_parents
 from batdispatch.results.metrics.compute import compute
-from batdispatch.results.report.comparison import warnings
-from batdispatch.results.report.losses import losers
-from batdispatch.results.report.page import render
 from batdispatch.results.runs import Run, read_run, read_runs
 from batdispatch.runs.run import RunSpec, execute
 from columns import columns_of

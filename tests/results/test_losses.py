@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from batdispatch.results.report.losses import losers
-from batdispatch.results.report.page import render
+from batdispatch.report.losses import losers
+from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import RunSpec, execute
 from batdispatch.runs.workers import workers_beside

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree, html
 
-from batdispatch.core.topology import Dragonfly, FatTree, Grid, Topology
+from batdispatch.core.machine.topology import Dragonfly, FatTree, Grid, Topology
 from batdispatch.inputs.platforms import generate, read_platform
+from batdispatch.report import maps
+from batdispatch.report.map_picture import COLOURS, TALL, WIDTH, colours_of, draw, sheet_of
+from batdispatch.report.page import render
 from batdispatch.results.network.free import FreeNodes
 from batdispatch.results.network.map_layout import Layout, layout_of
-from batdispatch.results.report import maps
-from batdispatch.results.report.map_picture import COLOURS, TALL, WIDTH, colours_of, draw, sheet_of
-from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs
 
 NETWORKS: dict[str, Topology] = {

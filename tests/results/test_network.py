@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core import hostsets
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.topology import Dragonfly, FatTree, Flat, Grid, Topology
-from batdispatch.core.topology.measures import compactness, fewest_routers, locality, proximity
+from batdispatch.core.hosts import hostsets
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid, Topology
+from batdispatch.core.machine.topology.measures import compactness, fewest_routers, locality, proximity
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.network import allocations, free

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.topology import Grid
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.network.table import FIELDS, FILE, HEADER, read_table, write_table

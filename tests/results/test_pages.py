@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.pages import fill, publish
+from batdispatch.report.pages import fill, publish
 
 
 def test_a_page_without_the_section_is_left_alone(tmp_path: Path) -> None:

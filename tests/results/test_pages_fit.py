@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.results.report.page import render
+from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from browsing import needs_browser, opened, ready, sheets, wider
 from report_pages import MANY, TORUS, demonstration, of_runs, replicates

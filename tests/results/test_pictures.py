@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from lxml import etree
 from matplotlib.collections import LineCollection
 
-from batdispatch.core.hostsets import parse_many
+from batdispatch.core.hosts.hostsets import parse_many
+from batdispatch.report import evalys_bridge, style
+from batdispatch.report.curves import POINTS, STEPS, distribution_figure, load_figure, step_curve, stretch
+from batdispatch.report.evalys_bridge import load_curve
+from batdispatch.report.gantt import VECTOR_RECTANGLES, WAITS, _paint, gantt
+from batdispatch.report.occupancy import COLUMNS, busy_share, occupancy
+from batdispatch.report.pictures import charts, compared_curves
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
-from batdispatch.results.report import evalys_bridge, style
-from batdispatch.results.report.curves import POINTS, STEPS, distribution_figure, load_figure, step_curve, stretch
-from batdispatch.results.report.evalys_bridge import load_curve
-from batdispatch.results.report.gantt import VECTOR_RECTANGLES, WAITS, _paint, gantt
-from batdispatch.results.report.occupancy import COLUMNS, busy_share, occupancy
-from batdispatch.results.report.pictures import charts, compared_curves
 from batdispatch.results.runs import read_runs
 from batdispatch.results.usage import Slots
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.results.audit.run import Auditor
+from batdispatch.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 from batdispatch.testing.cases import Case
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from lxml import html
 
 from batdispatch.core.errors import InputError
+from batdispatch.report.comparison import inputs, warnings
+from batdispatch.report.page import _listed, formula, render, write_report
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.results.metrics.rows import metric_row
 from batdispatch.results.numbers import duration_unit, durations, number
-from batdispatch.results.report.comparison import inputs, warnings
-from batdispatch.results.report.page import _listed, formula, render, write_report
 from batdispatch.results.runs import find_runs, read_run, read_runs
 from sealing import seal
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from batdispatch.results.audit.run import Auditor
-from batdispatch.results.report.page import render
+from batdispatch.audit.run import Auditor
+from batdispatch.report.page import render
 from batdispatch.results.runs import read_run, read_runs
 from batdispatch.runs.run import RunSpec, execute
 from sealing import seal

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from batdispatch.results.report.page import render
+from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import RunSpec, execute
 from browsing import needs_browser, opened

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
-from batdispatch.results.audit.run import Auditor
-from batdispatch.results.rerun import audit_all
+from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.run import RunSpec, execute
 from forged_runs import EVENTS, IN_ATTEMPTS, ON_HOSTS, ON_NODES, PROFILES, SHARED, WHOLE
 from forging import Forged

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
-from batdispatch.results.audit.run import Auditor
-from batdispatch.results.rerun import audit_all
+from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.run import RunSpec, execute
 from forged_runs import EVENTS, IN_ATTEMPTS, ON_HOSTS, ON_NODES, PROFILES, SHARED, WHOLE, Jobs
 from sealing import seal

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request, amounts
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.core.machine.machine import Machine
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import figures_of
 from batdispatch.results.usage import held_by_row, job_facts, read_units, slots_of

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
-from batdispatch.results.explain.placing import predictions_of
-from batdispatch.results.explain.records import Explanation, Line
-from batdispatch.results.explain.waiting import explain
-from batdispatch.results.explain.words import in_words, sentence
+from batdispatch.explain.placing import predictions_of
+from batdispatch.explain.records import Explanation, Line
+from batdispatch.explain.waiting import explain
+from batdispatch.explain.words import in_words, sentence
 from batdispatch.results.runs import Result
 from recording import record
 from simulating import Task, simulate

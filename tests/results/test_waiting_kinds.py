@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.machine import Host, Machine
-from batdispatch.results.explain.placing import placement_of
-from batdispatch.results.explain.records import Explanation
-from batdispatch.results.explain.waiting import explain
-from batdispatch.results.explain.words import in_words, sentence
-from batdispatch.results.report.losses import losers
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.explain.placing import placement_of
+from batdispatch.explain.records import Explanation
+from batdispatch.explain.waiting import explain
+from batdispatch.explain.words import in_words, sentence
+from batdispatch.report.losses import losers
 from batdispatch.results.runs import Result, read_runs
 from batdispatch.runs.run import RunSpec, execute
 from recording import record

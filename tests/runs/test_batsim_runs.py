@@ -24,9 +24,9 @@ import pytest
 from click.testing import CliRunner
 
 import fake_batsim
+from batdispatch.audit.run import Auditor
 from batdispatch.cli.main import cli, main
 from batdispatch.links.watched_process import telling
-from batdispatch.results.audit.run import Auditor
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
@@ -177,8 +177,8 @@ def test_traces_and_spread_amounts(engine: str, name: str, batsim: Path, tmp_pat
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_was_recorded_can_be_replayed(engine: str, batsim: Path, tmp_path: Path) -> None:
     from batdispatch.batsim import protocol
-    from batdispatch.core.dispatcher import create
-    from batdispatch.core.session import Session
+    from batdispatch.core.line.dispatcher import create
+    from batdispatch.core.line.session import Session
     from batdispatch.links.replay import replay, told_by
 
     assert run(*inputs(), "--engine", engine, "--out", tmp_path / "run").status == 0

@@ -15,11 +15,11 @@ pytest.importorskip("numba")
 
 from click.testing import CliRunner
 
+from batdispatch.audit.run import Auditor
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.queues import with_queues
 from batdispatch.inputs.workloads import workload_file
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs import engines
 from batdispatch.runs.run import InputFiles, RunSpec, execute
 

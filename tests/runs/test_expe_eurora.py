@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from batdispatch.cli.campaign_inputs import CommandMakers
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.runs.campaign.file import read_campaign
 from batdispatch.runs.campaign.plan import Plan
 from campaigns import make

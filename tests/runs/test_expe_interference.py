@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from batdispatch.core.errors import SimulationError
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads.communicating import Traffic
 from expe.interference import show
 from experiments import small

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import SimulationError
-from batdispatch.results.audit.run import Auditor
 from batdispatch.results.runs import read_result
 from expe.common.running import sections_of
 from expe.look_ahead import show

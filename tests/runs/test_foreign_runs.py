@@ -14,14 +14,14 @@ import pytest
 from click.testing import CliRunner
 
 import stand_in_batsched
+from batdispatch.audit.run import Auditor
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links import foreign
-from batdispatch.results.audit.run import Auditor
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.rerun import audit_all
 from batdispatch.runs.campaign.authors import code_of_others
+from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.run import RunSpec, execute, is_made
 
 ROOT = Path(__file__).parents[2]

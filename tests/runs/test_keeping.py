@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from batdispatch.core import registry
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
 from batdispatch.inputs.folders import MARK, Claim
 from batdispatch.results.runs import find_runs
 from batdispatch.runs import keeping
@@ -99,7 +99,7 @@ def test_the_code_is_that_of_the_package_but_its_commands(tmp_path: Path, monkey
     monkeypatch.setattr(keeping.batdispatch, "__file__", str(package / "__init__.py"))
     keeping._code.cache_clear()
     assert keeping._code() == before
-    for file, same in (("cli/run.py", True), ("core/session.py", False)):
+    for file, same in (("cli/run.py", True), ("core/line/session.py", False)):
         with (package / file).open("a") as text:
             text.write("\n")
         keeping._code.cache_clear()
@@ -205,7 +205,7 @@ def test_a_folder_into_which_another_runs_is_left_alone(spec: RunSpec, tmp_path:
 WAITING = """
 import os, time
 from pathlib import Path
-from batdispatch.core.dispatcher import Dispatcher
+from batdispatch.core.line.dispatcher import Dispatcher
 class Waiting(Dispatcher):
     def decide(self, ledger):
         Path(__file__).with_name(f"worker-{os.getpid()}").touch()

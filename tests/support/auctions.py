@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 import naive
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.topology import Topology
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line import events as e
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Topology
 from batdispatch.dispatchers.auction.bids import SCALE, Bid, Bids
 from batdispatch.dispatchers.auction.problem import Problem
 from strategies import make_job

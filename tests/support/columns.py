@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from batdispatch.core.job import FINAL_STATES
+from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.results.columns import COLUMNS, RunColumns
 
 _TEXTS = ("job_id", "workload_name", "profile", "allocated_resources", "metadata")

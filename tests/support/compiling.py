@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled import applies, engine
 from batdispatch.engines.embedded import EmbeddedEngine

@@ -76,7 +76,7 @@ def crash_runs(platform: str, workload: str, dispatcher: str, before: str, root:
 
 
 def crash_compare(platform: str, workload: str, dispatchers: str, out: str, who: str, *what: str) -> None:
-    from batdispatch.results.report.page import write_report
+    from batdispatch.report.page import write_report
     from batdispatch.runs.compare import compare
     from batdispatch.runs.run import RunSpec
 

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from batdispatch.batsim import features_for, protocol
-from batdispatch.core.dispatcher import create, find
 from batdispatch.core.errors import InputError
-from batdispatch.core.messages import Peer
-from batdispatch.core.options import parse_named
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create, find
+from batdispatch.core.line.messages import Peer
+from batdispatch.core.line.options import parse_named
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from batdispatch import Dispatcher, Ledger
-from batdispatch.core.allocation import Allocation, IoJob, Place
+from batdispatch.core.hosts.allocation import Allocation, IoJob, Place
 
 
 class Writer(Dispatcher):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.core import events as e
-from batdispatch.core.messages import Peer
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Peer
 from batdispatch.engines.embedded import EmbeddedEngine
 
 

@@ -6,7 +6,7 @@ import math
 import random
 from typing import Any
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled import conservative, queueing
 from batdispatch.engines.compiled.machine_times import left_last
 from compiling import compiled, in_python, workload_of

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.core.job import JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import parse_options
-from batdispatch.core.sizes import Sizes, read_sizes
+from batdispatch.core.jobs.job import JobState, Stay
+from batdispatch.core.jobs.sizes import Sizes, read_sizes
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import parse_options
+from batdispatch.core.machine.machine import Machine
 from batdispatch.layers.resizing import Resizing
 from batdispatch.parts.policy import Action, Policy, Situation
 from simulating import Result, Row, Task, audit, micro

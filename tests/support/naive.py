@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 
 #: Host -> resource -> amount.
 Amounts = list[dict[str, int]]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import queue_cases
 import queue_rules
-from batdispatch.core import hostset
-from batdispatch.core.dispatcher import create
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.session import Session
+from batdispatch.core.hosts import hostset
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from batdispatch.batsim import v4
-from batdispatch.core.decisions import Decision
-from batdispatch.core.messages import Message, Reply
+from batdispatch.core.line.decisions import Decision
+from batdispatch.core.line.messages import Message, Reply
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.mail import Delay, Delays

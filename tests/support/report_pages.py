@@ -10,7 +10,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
-from batdispatch.results.report.page import write_report
+from batdispatch.report.page import write_report
 from batdispatch.runs.run import RunSpec, execute
 
 EXAMPLES = Path(__file__).parents[2] / "schedulers" / "batdispatch" / "examples"

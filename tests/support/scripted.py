@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from batdispatch.core import decisions as d
-from batdispatch.core.allocation import Place
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.request import Request
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
 
 
 class Scripted(Dispatcher):

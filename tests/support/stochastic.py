@@ -10,8 +10,8 @@ import msgspec
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.requests import make_sequence
 from simulating import Result, Row, Task, audit, micro
 from strategies import workloads

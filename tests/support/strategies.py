@@ -7,13 +7,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.capacity import space_of
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.topology import FatTree, Flat, Grid
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line import events as e
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import FatTree, Flat, Grid
 from simulating import Task
 
 NODE_CLASSES = ["core=4 mem=8", "core=4 gpu=2 mem=8", "core=2 mic=1 mem=16", "core=8 gpu=1 mem=4"]
@@ -94,7 +94,7 @@ def make_job(
     walltime: float = math.inf,
     **fields: Any,
 ) -> Job:
-    """A job as it would be read from a workload; `fields` are those of `core.request`."""
+    """A job as it would be read from a workload; `fields` are those of `core.jobs.request`."""
     extra = fields if demand is None else {"demand": demand, **fields}
     return Job(id=name, request=read_request(units, extra), walltime=walltime, extra=extra)
 

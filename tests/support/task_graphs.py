@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.machine.machine import Host, Machine
 from simulating import Result, Task
 
 #: The dispatchers of tasks with the options that change what they do.

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from batdispatch import Dispatcher, Ledger, Machine
-from batdispatch.core import dispatcher, registry
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import dispatcher, registry
 from batdispatch.testing import CASES, Case, Task, check_dispatcher, check_hash_seeds, check_part, simulate
 
 HEAD = "import time\nfrom batdispatch import Allocation, Dispatcher, Ordering\n\n\n"

@@ -12,7 +12,7 @@ from batdispatch.batsim.features import Features, features_for
 from batdispatch.core.errors import InputError
 
 if TYPE_CHECKING:
-    from batdispatch.core.messages import Message, Reply
+    from batdispatch.core.line.messages import Message, Reply
 
 #: Protocol version -> module whose `wire()` returns a `Wire`.
 PROTOCOLS = {"4": "batdispatch.batsim.v4", "5": "batdispatch.batsim.v5.exchange"}

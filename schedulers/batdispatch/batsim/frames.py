@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from batdispatch.batsim.problems import field_error
 from batdispatch.core.errors import FieldError, InputError
-from batdispatch.core.jobfields import MAX_MOMENT
+from batdispatch.core.jobs.fields import MAX_MOMENT
 
 Read = TypeVar("Read")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import FieldError, InputError
+from batdispatch.core.hosts.allocation import Allocation
 
 #: A set of hosts up to this id is kept for the next time that its text is seen (16 kB each at most).
 SMALL = 1 << 17

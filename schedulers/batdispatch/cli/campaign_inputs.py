@@ -9,7 +9,7 @@ import click
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
+from batdispatch.core.line.options import did_you_mean
 
 #: Options that say where to write and what to print.
 _OUTPUT = ("output", "json")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from batdispatch.cli.kinds import KINDS, find, singular
-from batdispatch.core.options import Options, describe_type, written
+from batdispatch.core.line.options import Options, describe_type, written
 
 #: The sections of a card behind its overview, in their order, and what pages call them.
 SECTIONS = {

@@ -15,9 +15,9 @@ from batdispatch.cli.inputs import Seconds
 from batdispatch.core.errors import InputError
 
 if TYPE_CHECKING:
-    from batdispatch.results.audit.findings import Findings
-    from batdispatch.results.rerun import When
+    from batdispatch.audit.findings import Findings
     from batdispatch.runs.checking.check import Checked, Report
+    from batdispatch.runs.checking.rerun import When
 
 #: Seconds of wall-clock time for all reruns, unless --replay always asks for them in any case.
 BUDGET = 600.0

@@ -171,7 +171,7 @@ def command(
 
     def conclude(folders: list[Path], failures: dict[str, str]) -> None:
         if folders and report:
-            from batdispatch.results.report.page import write_report
+            from batdispatch.report.page import write_report
 
             # This process draws, so that one worker fewer goes through what was recorded.
             with workers_beside(processes - 1) as workers:

@@ -12,7 +12,7 @@ import msgspec
 
 from batdispatch.cli.kinds import KINDS, find, names, singular
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import parse_named, split_list
+from batdispatch.core.line.options import parse_named, split_list
 
 #: Most jobs that are offered.
 _MOST = 100

@@ -13,9 +13,9 @@ from batdispatch.cli.groups import Choice, Group, option
 from batdispatch.cli.inputs import Seconds
 
 if TYPE_CHECKING:
-    from batdispatch.results.differ.hold import Explanation
+    from batdispatch.differ.hold import Explanation
 
-#: The keys of `results.differ.variants.DEFINED`, said here so that help needs no import.
+#: The keys of `differ.variants.DEFINED`, said here so that help needs no import.
 _POLICIES = ("fcfs", "easy", "easy-sjbf", "conservative", "conservative-uncompressed", "filling", "sjf-filling")
 
 _policy = option(
@@ -108,10 +108,10 @@ def file(
 
     Exit status: 0 when the schedule is what the policy's name says, 1 when it is not, 2 when a file cannot be read.
     """
+    from batdispatch.differ.hold import hold
+    from batdispatch.differ.reading import read_schedule
+    from batdispatch.differ.words import differences, verdict
     from batdispatch.inputs.workloads.logs import LogOptions
-    from batdispatch.results.differ.hold import hold
-    from batdispatch.results.differ.reading import read_schedule
-    from batdispatch.results.differ.words import differences, verdict
 
     schedule = read_schedule(path, kind=kind, options=LogOptions(columns=columns, size=size), log=log)  # type: ignore[arg-type]
     true, why = (hosts, "as given") if hosts is not None else next(iter(schedule.sizes.items()))
@@ -158,8 +158,8 @@ def cases(folder: Path, write: bool, as_json: bool) -> None:
     Exit status: 0 when every schedule is right, 1 when one is not, 2 when a file cannot be read or there is none.
     """
     from batdispatch.core.errors import InputError
-    from batdispatch.results.differ.files import check_cases, write_cases
-    from batdispatch.results.differ.words import verdict
+    from batdispatch.differ.files import check_cases, write_cases
+    from batdispatch.differ.words import verdict
 
     if write:
         made = write_cases(folder)
@@ -247,9 +247,9 @@ def figures(
 
     For each variant and number of processors: the quantile of the bounded slowdown of the jobs, and the mean wait.
     """
+    from batdispatch.differ.figures import figures_of
+    from batdispatch.differ.reading import read_schedule
     from batdispatch.inputs.workloads.logs import LogOptions
-    from batdispatch.results.differ.figures import figures_of
-    from batdispatch.results.differ.reading import read_schedule
 
     schedule = read_schedule(log, kind=kind, options=LogOptions(columns=columns, size=size))  # type: ignore[arg-type]
     stated = next(iter(schedule.sizes))

@@ -12,10 +12,10 @@ import click
 from batdispatch.cli.completing import complete_dispatcher, complete_setting
 from batdispatch.cli.groups import DISPATCHER, SIMULATION, Choice, option
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import parse_named
+from batdispatch.core.line.options import parse_named
 
 if TYPE_CHECKING:
-    from batdispatch.core.session import DecisionTime, Session
+    from batdispatch.core.line.session import DecisionTime, Session
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -151,8 +151,8 @@ def build_session(dispatcher: str, settings: Mapping[str, str], seed: int, decis
     Raises:
         InputError: an option is wrong.
     """
-    from batdispatch.core.dispatcher import create
-    from batdispatch.core.session import Session
+    from batdispatch.core.line.dispatcher import create
+    from batdispatch.core.line.session import Session
 
     made = create(dispatcher, settings, seed)
     return Session(made, decision_time=parse_decision_time(decision_time), clock=time.perf_counter)

@@ -11,9 +11,9 @@ from batdispatch.cli.cards import SECTIONS, options_of, read_card
 from batdispatch.cli.completing import complete_part
 from batdispatch.cli.groups import Command
 from batdispatch.cli.kinds import KINDS, find, names, singular
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import Part, did_you_mean
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.options import Part, did_you_mean
 from batdispatch.parts.requests import RequestSequence
 
 #: Columns of the text where the terminal is wider.

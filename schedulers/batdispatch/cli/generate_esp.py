@@ -89,7 +89,7 @@ def command(
     """
     import numpy as np
 
-    from batdispatch.core.machine import Machine
+    from batdispatch.core.machine.machine import Machine
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads.esp import esp, machine_seconds
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import click
 
-from batdispatch.core.options import did_you_mean
+from batdispatch.core.line.options import did_you_mean
 
 #: Headings that several commands share.
 INPUTS = "What is simulated"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from batdispatch.cli.groups import option
-from batdispatch.core.messages import Peer
+from batdispatch.core.line.messages import Peer
 
 F = TypeVar("F", bound=Callable[..., Any])
 

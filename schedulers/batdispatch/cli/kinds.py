@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import batdispatch
-from batdispatch.core import registry
+from batdispatch.core.line import registry
 
 #: Kind -> the base class of what is announced in the entry-point group ``batdispatch.KIND``.
 KINDS = {
-    "dispatchers": "batdispatch.core.dispatcher:Dispatcher",
+    "dispatchers": "batdispatch.core.line.dispatcher:Dispatcher",
     "orderings": "batdispatch.parts.ordering:Ordering",
     "placements": "batdispatch.parts.placement:Placement",
     "requests": "batdispatch.parts.requests:RequestSequence",

@@ -13,7 +13,7 @@ from batdispatch.cli.groups import LOGS, Choice, option
 from batdispatch.cli.telling import note, show, warn
 
 if TYPE_CHECKING:
-    from batdispatch.core.machine import Machine
+    from batdispatch.core.machine.machine import Machine
     from batdispatch.inputs.workloads import Workload
     from batdispatch.inputs.workloads.importing import Imported
     from batdispatch.runs.from_log import Inputs

@@ -12,8 +12,8 @@ import click
 
 from batdispatch import __version__
 from batdispatch.cli.groups import LazyGroup
-from batdispatch.core.blame import DEBUG, blame, user_error
 from batdispatch.core.errors import InputError, readable
+from batdispatch.core.line.blame import DEBUG, blame, user_error
 
 #: Heading -> subcommand, its module, and a sentence about it.
 _HEADINGS = {

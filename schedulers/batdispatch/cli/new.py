@@ -101,8 +101,8 @@ def write_package(kind: str, name: str, output: Path | None) -> None:
     from string import Template
 
     import batdispatch
-    from batdispatch.core import registry
     from batdispatch.core.errors import InputError
+    from batdispatch.core.line import registry
 
     what = KINDS[kind]
     if len(name) > MAX_NAME:

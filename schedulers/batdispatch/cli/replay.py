@@ -12,7 +12,7 @@ from batdispatch.cli.dispatching import build_session, dispatcher_options, parse
 from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.informing import informed, platform_options
 from batdispatch.core.errors import InputError
-from batdispatch.core.messages import Peer
+from batdispatch.core.line.messages import Peer
 from batdispatch.links.pybatsim_peer import PybatsimPeer
 from batdispatch.links.replay import Replayed, check_wire, told_by
 from batdispatch.links.replay import replay as run_replay
@@ -85,7 +85,7 @@ def command(
 
 def _exchange(folder: Path) -> Path:
     """Return the recording in a run's folder, whose files were checked to be of one run."""
-    from batdispatch.results.explain.waiting import find_recording
+    from batdispatch.explain.waiting import find_recording
     from batdispatch.results.runs import read_result
 
     read_result(folder)

@@ -19,8 +19,8 @@ from batdispatch.core.errors import InputError, SimulationError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from batdispatch.results.comparison.answers import Section
-    from batdispatch.results.comparison.facts import Facts
+    from batdispatch.report.replicates.answers import Section
+    from batdispatch.report.replicates.facts import Facts
     from batdispatch.runs.families import Member
     from batdispatch.runs.from_log import Inputs
     from batdispatch.runs.replicates import By, Replicates
@@ -269,7 +269,7 @@ class Replicated:
 
     def _members(self, jobs: Any, machine: Any) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]]]:
         """Return (name, dispatcher, what it is) of who takes part, and (name, why) of who cannot."""
-        from batdispatch.core.options import split_list
+        from batdispatch.core.line.options import split_list
         from batdispatch.runs.families import FAMILIES, members
         from batdispatch.runs.run import parse_dispatchers
 
@@ -283,7 +283,7 @@ class Replicated:
             refused = []
         names = [name for name, _, _ in who]
         if self._baseline and self._baseline not in names:
-            from batdispatch.core.options import did_you_mean
+            from batdispatch.core.line.options import did_you_mean
 
             hint = did_you_mean(self._baseline, names)
             raise InputError(f"{self._baseline!r} is none of the dispatchers: {hint}", source="option --baseline")
@@ -297,7 +297,7 @@ class Replicated:
         refused: list[tuple[str, str]],
         notes: list[str],
     ) -> None:
-        from batdispatch.results.comparison.facts import Facts, write_facts
+        from batdispatch.report.replicates.facts import Facts, write_facts
 
         word = {"slices": "slices", "sessions": "resamples", "seeds": "seeds"}[self._replicates.by]
         facts = Facts(
@@ -319,7 +319,7 @@ class Replicated:
         Raises:
             SimulationError: a run failed.
         """
-        from batdispatch.results.comparison.page import text_of
+        from batdispatch.report.replicates.page import text_of
 
         for run, why in self.failures.items():
             click.echo(f"batdispatch: {run} failed: {why}", err=True)
@@ -337,8 +337,8 @@ class Replicated:
 
 def _installed(one: Member) -> Member:
     """Return a family for which nobody can stand if what its dispatcher needs is not installed."""
-    from batdispatch.core.dispatcher import create
-    from batdispatch.core.options import parse_named
+    from batdispatch.core.line.dispatcher import create
+    from batdispatch.core.line.options import parse_named
 
     try:
         if one.dispatcher:
@@ -356,11 +356,11 @@ def write_comparison(
     Raises:
         InputError: the folder holds none, or none of the dispatchers is called like the baseline.
     """
-    from batdispatch.core.options import did_you_mean
-    from batdispatch.results.comparison.answers import sections
-    from batdispatch.results.comparison.page import render
-    from batdispatch.results.comparison.table import DISPATCHER
-    from batdispatch.results.report.page import write_page
+    from batdispatch.core.line.options import did_you_mean
+    from batdispatch.report.page import write_page
+    from batdispatch.report.replicates.answers import sections
+    from batdispatch.report.replicates.page import render
+    from batdispatch.report.replicates.table import DISPATCHER
 
     runs, facts = _campaign(folder) if (folder / RESULTS).is_file() else _comparison(folder)
     if title is not None or baseline is not None:
@@ -400,7 +400,7 @@ def report_replicates(
 
 
 def _comparison(folder: Path) -> tuple[pd.DataFrame, Facts]:
-    from batdispatch.results.comparison.facts import read_facts
+    from batdispatch.report.replicates.facts import read_facts
     from batdispatch.runs.replicates import read_runs
 
     return read_runs(folder / TABLE), read_facts(folder)
@@ -410,8 +410,8 @@ def _campaign(folder: Path) -> tuple[pd.DataFrame, Facts]:
     from batdispatch.core import extras
 
     extras.check("campaign", "the page of a campaign")
-    from batdispatch.results.comparison.facts import Facts
-    from batdispatch.results.comparison.tidy import from_campaign
+    from batdispatch.report.replicates.facts import Facts
+    from batdispatch.report.replicates.tidy import from_campaign
     from batdispatch.runs.campaign.table import read_table
 
     frame, title = read_table(folder)
@@ -426,7 +426,7 @@ def _campaign(folder: Path) -> tuple[pd.DataFrame, Facts]:
 
 def as_answers(sections: list[Section], page: Path) -> str:
     """Return what a comparison says as JSON."""
-    from batdispatch.results.comparison.answers import sentence
+    from batdispatch.report.replicates.answers import sentence
 
     answer = {
         "report": str(page),

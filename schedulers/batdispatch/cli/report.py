@@ -65,8 +65,8 @@ def command(
         raise InputError(
             "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"
         )
-    from batdispatch.results.report.comparison import warnings
-    from batdispatch.results.report.page import render, write_page
+    from batdispatch.report.comparison import warnings
+    from batdispatch.report.page import render, write_page
     from batdispatch.results.runs import find_runs, read_runs
 
     if output is None:

@@ -120,7 +120,7 @@ def _answer(
         InputError: an option is wrong.
     """
     from batdispatch.core.errors import InputError
-    from batdispatch.core.options import parse_options
+    from batdispatch.core.line.options import parse_options
     from batdispatch.parts.requests.base import make_sequence
     from batdispatch.parts.requests.cost import (
         RESERVED,
@@ -172,7 +172,7 @@ def _with(sequence: str, options: dict[str, float]) -> str:
         InputError: the text has one of them already.
     """
     from batdispatch.core.errors import InputError
-    from batdispatch.core.options import parse_named
+    from batdispatch.core.line.options import parse_named
 
     name, given = parse_named(sequence)
     for key in given.keys() & options.keys():

@@ -20,7 +20,7 @@ from batdispatch.cli.workload_fidelity import fidelity
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from batdispatch.results.workload.traits import Traits
+    from batdispatch.report.workload.traits import Traits
 
 #: Characters of the longest bar.
 _BAR = 24
@@ -91,8 +91,8 @@ def show(
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads import read_workload
     from batdispatch.inputs.workloads.importing import is_workload
-    from batdispatch.results.workload.tables import as_dict
-    from batdispatch.results.workload.traits import Traits
+    from batdispatch.report.workload.tables import as_dict
+    from batdispatch.report.workload.traits import Traits
 
     if html is not None:
         extras.check("report", "the page of --html")
@@ -116,7 +116,7 @@ def show(
         capacity = totals.get("core") if shared else machine.size
     traits = Traits(workload, capacity=capacity if shared or machine is not None else None, starts=starts)
     if html is not None:
-        from batdispatch.results.workload.page import render
+        from batdispatch.report.workload.page import render
 
         write_whole(html, render(traits, title=workload.name, account=account).encode())
     if as_json:
@@ -141,8 +141,8 @@ def _print(traits: Traits, account: str) -> None:
 
 
 def _describe(console: Console, traits: Traits) -> None:
-    from batdispatch.results.workload.tables import HEADINGS, facts, quantile_rows, user_rows
-    from batdispatch.results.workload.traits import WEEKDAYS
+    from batdispatch.report.workload.tables import HEADINGS, facts, quantile_rows, user_rows
+    from batdispatch.report.workload.traits import WEEKDAYS
 
     _table(console, ["", ""], [(name, [text]) for name, text in facts(traits)], left=True)
     _table(console, ["", *HEADINGS], quantile_rows(traits))

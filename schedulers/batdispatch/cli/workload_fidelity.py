@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from batdispatch.inputs.workloads.importing import Imported
-    from batdispatch.results.fidelity.waits import Waits
+    from batdispatch.report.fidelity.waits import Waits
     from batdispatch.runs.from_log import Inputs
 
 
@@ -71,7 +71,7 @@ def fidelity(
     from batdispatch.cli.progress import Following
     from batdispatch.core.errors import SimulationError
     from batdispatch.inputs.files import write_whole
-    from batdispatch.results.fidelity.page import alone, render
+    from batdispatch.report.fidelity.page import alone, render
     from batdispatch.runs.compare import compare
     from batdispatch.runs.from_log import inputs_in
     from batdispatch.runs.run import RunSpec, parse_dispatchers
@@ -128,10 +128,10 @@ def _waits(imported: Imported, inputs: Inputs, folders: list[Path]) -> dict[str,
 
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.platforms import read_platform
-    from batdispatch.results.fidelity.waits import Waits
-    from batdispatch.results.fidelity.words import LOG
+    from batdispatch.report.fidelity.waits import Waits
+    from batdispatch.report.fidelity.words import LOG
+    from batdispatch.report.workload.traits import Traits
     from batdispatch.results.jobs_file import read_columns
-    from batdispatch.results.workload.traits import Traits
 
     machine = read_platform(inputs.platform).machine
     totals = dict(zip(machine.resources, machine.total().tolist(), strict=True))
@@ -161,7 +161,7 @@ def _print(told: Mapping[str, Waits]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from batdispatch.results.fidelity.words import APART, HEADINGS, apart_rows, sentences, wait_rows
+    from batdispatch.report.fidelity.words import APART, HEADINGS, apart_rows, sentences, wait_rows
 
     console = Console(color_system=None, highlight=False)
     for headings, rows in ((HEADINGS, wait_rows(told)), (APART, apart_rows(told))):
@@ -177,7 +177,7 @@ def _print(told: Mapping[str, Waits]) -> None:
 
 
 def _print_json(told: Mapping[str, Waits]) -> None:
-    from batdispatch.results.fidelity.waits import apart
+    from batdispatch.report.fidelity.waits import apart
 
     log = next(iter(told.values()))
     answer = {

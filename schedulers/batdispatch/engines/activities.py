@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import ImpossibleDecision
-from batdispatch.core.machine import Machine
-from batdispatch.core.storages import storage_host
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.storages import storage_host
 
 #: Profile types whose run time the platform decides.
 PLATFORM_TYPES = frozenset(

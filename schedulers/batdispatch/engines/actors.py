@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from batdispatch.core.decisions import Decision
-from batdispatch.core.messages import Reply
+from batdispatch.core.line.decisions import Decision
+from batdispatch.core.line.messages import Reply
 from batdispatch.engines.mail import Mail
 from batdispatch.engines.world import World
 

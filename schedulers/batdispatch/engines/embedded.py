@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from batdispatch import __version__
-from batdispatch.core import events as e
 from batdispatch.core.errors import DeadlockError, SimulationError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.jobfields import MAX_MOMENT
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message, Peer, Reply
+from batdispatch.core.jobs.fields import MAX_MOMENT
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Message, Peer, Reply
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.actors import Carrier, Submitter
 from batdispatch.engines.execution import check_timed
 from batdispatch.engines.mail import EARLY, Delays, Mail

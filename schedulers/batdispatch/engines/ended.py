@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import decimals, hostsets
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.job import FINAL_STATES, JobState
+from batdispatch.core.hosts import decimals, hostsets
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.jobs.job import FINAL_STATES, JobState
 
 #: Positions in `FINAL_STATES`.
 SUCCESS, REJECTED = map(FINAL_STATES.index, (JobState.COMPLETED_SUCCESSFULLY, JobState.REJECTED))

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.profile_versions import BATSIM5_TYPES
+from batdispatch.core.jobs.profile_versions import BATSIM5_TYPES
 from batdispatch.engines.activities import PLATFORM_TYPES, Placement
 from batdispatch.engines.timing import PlatformTimer
 

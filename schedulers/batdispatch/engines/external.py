@@ -9,10 +9,10 @@ import msgspec
 
 from batdispatch.batsim.bounds import MAX_VALUES, check_bounds, values_in
 from batdispatch.batsim.problems import quote
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import FieldError, InputError
-from batdispatch.core.jobfields import read_moment
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.fields import read_moment
+from batdispatch.core.line import events as e
 from batdispatch.inputs.files import Source
 
 #: Most events accepted.

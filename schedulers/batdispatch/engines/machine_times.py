@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from batdispatch.core import hostset
-from batdispatch.core.hostruns import Bounds
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.hostruns import Bounds
 
 #: Changes kept until they are entered for each host.
 _BLOCK = 512

@@ -32,7 +32,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from batdispatch.core.events import Event
+from batdispatch.core.line.events import Event
 
 #: Seconds before its time at which SimGrid lets something end when it looks: its ``precision/timing``. A little more,
 #: because a byte on the default loopback takes a tenth of it: whole nanoseconds are frequent and doubles inexact.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from batdispatch.core import hostruns
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.hostruns import Bounds, HostRuns
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts import hostruns
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.hosts.hostruns import Bounds, HostRuns
+from batdispatch.core.machine.machine import Machine
 
 
 class Occupancy:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation, IoJob
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.profiles import check_profile, spreads_freely
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation, IoJob
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.profiles import check_profile, spreads_freely
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
 from batdispatch.engines.activities import Placement, io_problem
 from batdispatch.engines.execution import Execution, Site, check_timed
 from batdispatch.engines.records import Record

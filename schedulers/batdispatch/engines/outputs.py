@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import decimals
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.job import FINAL_STATES, JobState
+from batdispatch.core.hosts import decimals
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.engines.ended import REJECTED, SUCCESS, Ended, Rows, Times, joined, quoted, times_of, write_rows
 from batdispatch.inputs.whole import Whole
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import Job, JobState
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.engines.execution import Execution
 
 #: When a peer hears of what happens. ``together``: at once, and all that happens at one moment in one message.

@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import BatdispatchError
-from batdispatch.core.events import Event
-from batdispatch.core.session import DecisionTime
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.events import Event
+from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.ended import Rows
 from batdispatch.engines.records import Clock
 from batdispatch.inputs.platforms import Platform

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from batdispatch.core import events as e
-from batdispatch.core import hostruns
-from batdispatch.core.hostruns import Bounds
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts import hostruns
+from batdispatch.core.hosts.hostruns import Bounds
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.execution import Execution
 from batdispatch.engines.machine_times import MachineTimes
 from batdispatch.engines.mail import EARLY, Mail

@@ -12,15 +12,15 @@ from typing import Annotated, Any
 
 import msgspec
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import BatdispatchError, FieldError, InputError
-from batdispatch.core.events import JobSubmitted, SimulationBegins
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request, read_units, write_fields
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY, Host, Machine, capacity_text
-from batdispatch.core.request import Request
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.fields import read_request, read_units, write_fields
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.events import JobSubmitted, SimulationBegins
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import CAPACITY_PROPERTY, LICENCES_PROPERTY, Host, Machine, capacity_text
 from batdispatch.dispatchers.constraint.instance import FOREVER, Instance
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**6)]

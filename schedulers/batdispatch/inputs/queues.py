@@ -37,8 +37,8 @@ import msgspec
 from lxml import etree
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
-from batdispatch.core.site import SITE_PROPERTY, Told
+from batdispatch.core.line.options import did_you_mean
+from batdispatch.core.machine.site import SITE_PROPERTY, Told
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.moments import read_duration

@@ -10,14 +10,14 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.dispatcher import Dispatcher, Gap, create
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState, Resumed, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.moments import milliseconds
-from batdispatch.core.options import Options
-from batdispatch.core.scene import Scene
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, JobState, Resumed, Stay
+from batdispatch.core.line.dispatcher import Dispatcher, Gap, create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.base import Layer, chain, rest_name, successor_id
 from batdispatch.layers.course import Course, Position, course_of
 from batdispatch.layers.rate import ArrivalRate, share_of

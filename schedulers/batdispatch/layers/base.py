@@ -6,13 +6,13 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.dispatcher import Dispatcher, Gap
-from batdispatch.core.events import Event, JobsKilled
-from batdispatch.core.job import Job, Resumed, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
-from batdispatch.core.scene import Scene
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, Resumed, Stay
+from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.events import Event, JobsKilled
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
 from batdispatch.parts.ordering import Ordering
 from batdispatch.parts.placement import Placement
 

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.parts.requests.base import MAX_HISTORY, Plan
 from batdispatch.parts.requests.laws import Law
 from batdispatch.parts.requests.vocabulary import MAX_TIME, parse_law

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import TICK
-from batdispatch.core.moments import milliseconds
-from batdispatch.core.profiles import outcome_of
-from batdispatch.core.sizes import Sizes
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.profiles import outcome_of
+from batdispatch.core.jobs.sizes import Sizes
+from batdispatch.core.line.ledger import TICK
+from batdispatch.core.plans.moments import milliseconds
 from batdispatch.parts.policy import Action
 
 #: Batsim tells how far a killed job was in six decimals: up to so much of the job's work is unknown.

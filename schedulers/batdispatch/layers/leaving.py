@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import InputError
+from batdispatch.core.hosts.allocation import Allocation
 
 #: Name of the field.
 FIELD = "leaving"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.core.job import Job
-from batdispatch.core.space import Space
+from batdispatch.core.capacity.space import Space
+from batdispatch.core.jobs.job import Job
 
 
 def share_of(space: Space[Any], free: Any, job: Job) -> float:

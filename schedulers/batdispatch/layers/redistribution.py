@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.hosts.allocation import Allocation
 
 
 def transfer_seconds(data: float, before: int, after: int, bandwidth: float) -> float:

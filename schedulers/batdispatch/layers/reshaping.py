@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.scene import Choose, Scene
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.scene import Choose, Scene
 
 
 def of_size(job: Job, units: int) -> Job:

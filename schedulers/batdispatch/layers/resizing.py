@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import InputError
-from batdispatch.core.events import JobsKilled
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import TICK, Ledger
-from batdispatch.core.moments import milliseconds
-from batdispatch.core.options import Options
-from batdispatch.core.scene import Scene
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.events import JobsKilled
+from batdispatch.core.line.ledger import TICK, Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.actions import Actions
 from batdispatch.layers.base import Layer, chain, rest_name, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
 
 #: When a check is answered, and when its answer is carried out.
 Mode = Literal["sync", "async"]

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.scene import Choose, Scene
-from batdispatch.core.sizes import Sizes
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.jobs.sizes import Sizes
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.scene import Choose, Scene
 from batdispatch.layers.flexible import Flexible
 from batdispatch.layers.reshaping import free_if, kept_by, scene_if, units_free
 from batdispatch.parts.policy import Situation

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from batdispatch.core.dispatcher import Gap
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.moments import end_of
+from batdispatch.core.line.dispatcher import Gap
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.plans.moments import end_of
 from batdispatch.parts.requests.laws import Law
 
 #: Shortest gap in which a job is tried, in seconds.

@@ -21,11 +21,11 @@ from batsim.batsim import BatsimScheduler, Job
 from batdispatch.batsim import v4
 from batdispatch.batsim.v4.jobs import write_job
 from batdispatch.batsim.v4.reply_encode import execute_fields
-from batdispatch.core import decisions as d
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import BatdispatchError, InputError
-from batdispatch.core.messages import Peer
-from batdispatch.core.session import Session
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Peer
+from batdispatch.core.line.session import Session
 from batdispatch.links.informed import informed_by
 
 

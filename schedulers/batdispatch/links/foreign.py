@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from batdispatch.batsim import protocol
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.options import Options
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.options import Options
 from batdispatch.inputs.files import write_json
 from batdispatch.links.pybatsim import INSTALL
 

@@ -14,9 +14,9 @@ from typing import NoReturn
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.events import SimulationBegins
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message, Peer, Reply
+from batdispatch.core.line.events import SimulationBegins
+from batdispatch.core.line.messages import Message, Peer, Reply
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.platforms import read_platform
 
 #: Host property that says what a host is for.

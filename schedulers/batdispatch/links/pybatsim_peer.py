@@ -12,7 +12,7 @@ from typing import Any
 
 from batdispatch.batsim import v4
 from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
-from batdispatch.core.messages import Message, Reply
+from batdispatch.core.line.messages import Message, Reply
 from batdispatch.links.pybatsim import find_scheduler, require_pybatsim
 
 #: pybatsim's constructor takes its network class from its module; it is replaced for that moment only.
@@ -50,7 +50,7 @@ class _Discard(io.TextIOBase):
 
 
 class PybatsimPeer:
-    """Answers messages with a pybatsim scheduler; see `batdispatch.core.messages.Peer`.
+    """Answers messages with a pybatsim scheduler; see `batdispatch.core.line.messages.Peer`.
 
     Messages are turned into the JSON values that Batsim 4 would have sent, and the answers are checked as Batsim would
     check them, so the scheduler sees no difference. What it prints is discarded unless `quiet` is False.

@@ -12,7 +12,7 @@ import msgspec
 
 from batdispatch.batsim import Wire, protocol
 from batdispatch.core.errors import BatdispatchError
-from batdispatch.core.messages import Message, Peer, Reply
+from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.inputs.whole import Whole
 
 _BUFFER = 1 << 18

@@ -10,7 +10,7 @@ import zmq
 
 from batdispatch.batsim import Features, Wire
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.messages import Message, Reply
+from batdispatch.core.line.messages import Message, Reply
 from batdispatch.links.connections import GLANCE, Connections, keep_alive
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.serve import MAX_MESSAGE

@@ -11,7 +11,7 @@ import msgspec
 from batdispatch.batsim import PROTOCOLS, Features, Wire, protocol
 from batdispatch.batsim.bounds import check_bounds
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.messages import Message, Peer, Reply
+from batdispatch.core.line.messages import Message, Peer, Reply
 
 #: Bytes of the longest line of a recording: a frame of serve's default bound, with room for what is escaped.
 MAX_LINE = 320 * 2**20

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from batdispatch.batsim import protocol
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.messages import Message
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
 from batdispatch.links.replay import read_exchanges, told_by
 
 

@@ -10,7 +10,7 @@ import zmq
 
 from batdispatch.batsim import Features, Wire, check_spoken
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.messages import Peer
+from batdispatch.core.line.messages import Peer
 from batdispatch.links.connections import GLANCE, keep_alive
 from batdispatch.links.endpoint import check_endpoint
 from batdispatch.links.recorder import Recorder

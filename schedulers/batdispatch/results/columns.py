@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hostsets import Intervals, parse_many
-from batdispatch.core.job import FINAL_STATES, JobState
+from batdispatch.core.hosts.hostsets import Intervals, parse_many
+from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.engines.ended import Rows
 
 #: Texts of a column, one a row: as objects where many rows share one, else of numpy's `StringDType`, in which a short

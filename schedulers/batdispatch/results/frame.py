@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from batdispatch.core.job import FINAL_STATES
+from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.results.columns import COLUMNS, RunColumns
 from batdispatch.results.jobs_file import read_columns
 

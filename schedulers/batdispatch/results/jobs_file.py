@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import FINAL_STATES, JobState
+from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.results.cells import Cells, cells_of, kept_once
 from batdispatch.results.columns import COLUMNS, Floats, RunColumns, Texts
 

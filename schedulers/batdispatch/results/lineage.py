@@ -1,6 +1,6 @@
 """Which rows of a jobs file are one job: read from the record of the run, never guessed from names.
 
-A job may continue another one (a further attempt, a resized rest, a restart, see `core.job.Job.parent`). The rows that
+A job may continue another one (a further attempt, a resized rest, a restart, see `Job.parent`). The rows that
 are joined in this way are the *segments* of one *logical job*. The record is ``lineage.csv`` in a run's folder, with
 one row for each job that continues another: ``job_id,workload_name,parent``. The parent is written without its workload
 if that is the job's own, as ``workload!name`` otherwise. Where jobs went on from a checkpoint there are two columns
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Resumed
+from batdispatch.core.jobs.job import Resumed
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
 

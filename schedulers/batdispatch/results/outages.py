@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import events as e
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
+from batdispatch.core.line import events as e
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.files import file_digest
 from batdispatch.results.runs import Run

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import FINAL_STATES
+from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.inputs.files import replacing
 from batdispatch.results.runs import Run
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads.reader import read_workload
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns

@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import closest
 from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.results.columns import Floats, RunColumns, Texts

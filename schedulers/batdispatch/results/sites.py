@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.columns import NotPlain

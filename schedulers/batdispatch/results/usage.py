@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Machine
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage
 

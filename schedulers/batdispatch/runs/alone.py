@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher
 from batdispatch.core.errors import InputError
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.session import Session
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.simgrid_timer import SimGridTimer

@@ -26,11 +26,11 @@ import msgspec
 
 from batdispatch.batsim import features_for, protocol
 from batdispatch.batsim.v5 import faults
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.session import Session
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.session import Session
 from batdispatch.engines.ended import quoted
 from batdispatch.engines.outputs import UNITS_HEADER
 from batdispatch.engines.simulation import Outcome, Task

@@ -6,9 +6,9 @@ import math
 import time
 from typing import Any
 
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.pooled import PooledSpace
+from batdispatch.core.capacity.pooled import PooledSpace
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.dispatchers.constraint.improving import improve
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution

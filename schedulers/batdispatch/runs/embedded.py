@@ -11,8 +11,8 @@ from typing import Any
 from batdispatch import __version__
 from batdispatch.batsim import protocol
 from batdispatch.core.errors import DeadlockError, InputError
-from batdispatch.core.messages import Peer
-from batdispatch.core.session import Session
+from batdispatch.core.line.messages import Peer
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.ended import Rows
 from batdispatch.engines.outputs import Outputs

@@ -10,12 +10,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import did_you_mean, parse_named, split_list
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import GROUP
+from batdispatch.core.line.options import did_you_mean, parse_named, split_list
+from batdispatch.core.machine.machine import Machine
 
 #: What stands for all of them on the command line.
 FAMILIES = "families"

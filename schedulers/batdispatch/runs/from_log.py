@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.granularity import space_of
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload, write_workload

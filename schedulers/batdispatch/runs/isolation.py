@@ -18,8 +18,8 @@ from typing import IO, Any
 
 import msgspec
 
-from batdispatch.core.blame import user_error
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
+from batdispatch.core.line.blame import user_error
 from batdispatch.links.watched_process import telling
 from batdispatch.links.with_parent import end_with_parent
 

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 import batdispatch
-from batdispatch.core import registry
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
 from batdispatch.engines.simgrid_library import find_simgrid
 from batdispatch.inputs.files import file_digest
 from batdispatch.links.foreign import is_foreign

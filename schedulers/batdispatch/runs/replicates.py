@@ -17,7 +17,7 @@ from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.resampling import resampled
 from batdispatch.inputs.workloads.slicing import even_gap, sliced
 from batdispatch.inputs.workloads.writer import write_workload
-from batdispatch.results.comparison.table import COLUMNS
+from batdispatch.report.replicates.table import COLUMNS
 from batdispatch.results.run_files import RESULT
 
 #: How replicates are made.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from batdispatch.core.jobfields import is_whole_hosts
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.fields import is_whole_hosts
+from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.platforms import generate
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.logs import UNITS, LogInfo

@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 
 from batdispatch import __version__
-from batdispatch.core.dispatcher import Dispatcher, find
 from batdispatch.core.errors import InputError
-from batdispatch.core.events import Event
-from batdispatch.core.options import did_you_mean, parse_named, split_list
-from batdispatch.core.session import DecisionTime
+from batdispatch.core.line.dispatcher import Dispatcher, find
+from batdispatch.core.line.events import Event
+from batdispatch.core.line.options import did_you_mean, parse_named, split_list
+from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.records import Clock
 from batdispatch.engines.simulation import DecisionClock, Outcome, Task, UseSimGrid

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.profiles import leaves
+from batdispatch.core.jobs.profiles import leaves
 from batdispatch.engines.activities import PLATFORM_TYPES
 from batdispatch.engines.records import Clock
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install

@@ -26,8 +26,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from batdispatch.core.blame import blame, user_error
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.blame import blame, user_error
 from batdispatch.links.with_parent import end_with_parent
 
 T = TypeVar("T")

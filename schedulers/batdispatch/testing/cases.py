@@ -22,7 +22,7 @@ class Case:
         events: external events, as ``--events`` reads them.
         hosts: number of compute hosts.
         licences: of the machine, such as ``matlab=2``; empty: none.
-        queues: of the machine, as the property ``queues`` says it (`batdispatch.core.site`); empty: none.
+        queues: of the machine, as the property ``queues`` says it (`batdispatch.core.machine.site`); empty: none.
         settings: further arguments of a run, such as a decision time.
     """
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from batdispatch.audit.run import Auditor
 from batdispatch.batsim import PROTOCOLS, Wire, features_for, protocol
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.options import parse_named
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.options import parse_named
+from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
@@ -23,7 +24,6 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.replay import replay
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 from batdispatch.testing.cases import Case
 

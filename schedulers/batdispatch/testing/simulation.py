@@ -10,16 +10,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from batdispatch.core import events as e
-from batdispatch.core import hostset
-from batdispatch.core.dispatcher import Dispatcher, create
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.machine import Machine
-from batdispatch.core.messages import Message, Reply
-from batdispatch.core.request import Request
-from batdispatch.core.session import DecisionTime, Session
+from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.messages import Message, Reply
+from batdispatch.core.line.session import DecisionTime, Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.mail import Delays
 from batdispatch.engines.outputs import Outputs

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from auctions import Asked, nodes_of, problem_of
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.auction import aucsched
 from batdispatch.dispatchers.auction.aucsched import Aucsched
 from batdispatch.dispatchers.auction.bids import Bids

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import naive
 from auctions import Asked, nodes_of, problem_of, start
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.topology import FatTree
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.topology import FatTree
 from batdispatch.dispatchers.auction.bids import SCALE, Bid, Most, generate
 from batdispatch.dispatchers.auction.interval_bids import LAST_RESORT, IntervalBids
 from batdispatch.dispatchers.auction.intervals import line_of

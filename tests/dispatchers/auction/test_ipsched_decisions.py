@@ -7,7 +7,7 @@ import json
 import pytest
 from windows import carry_out, machine_of, problem_of, scaled, solve
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.auction.groups import classes
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
 from batdispatch.dispatchers.auction.program import Cell, Layout, Program

@@ -13,7 +13,7 @@ from windows import carry_out, problem_of, scaled, solve
 
 import naive
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.machine.machine import Host, Machine
 
 Asked = tuple[int, int, dict[str, Any]]
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from batdispatch.core.events import JobSubmitted, SimulationBegins
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.events import JobSubmitted, SimulationBegins
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
 from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.parts.solving import Found

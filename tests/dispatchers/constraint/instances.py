@@ -10,12 +10,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 import naive
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.events import JobSubmitted, SimulationBegins
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.events import JobSubmitted, SimulationBegins
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.parts.placement import Placement, make_placement

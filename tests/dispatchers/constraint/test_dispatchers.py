@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from instances import BEYOND, beyond_machine
 
 import naive
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.constraint.hcp19 import Hcp19, Hcp19Options
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan

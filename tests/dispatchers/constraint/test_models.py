@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from instances import beyond, brute_force, check, instance, instances, made, placed_by, random_instance
 
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution, orders
 from batdispatch.dispatchers.constraint.models import positions

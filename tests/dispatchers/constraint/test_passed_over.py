@@ -13,18 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.dispatcher import Dispatcher, create
-from batdispatch.core.hindsight import Hindsight, Reason, plain
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.hindsight import Hindsight, Reason, plain
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.constraint.base import PlanningDispatcher
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.passed_over import no_new_plan
-from batdispatch.results.explain.waiting import explain
-from batdispatch.results.explain.witness import Witness
+from batdispatch.explain.waiting import explain
+from batdispatch.explain.witness import Witness
 from recording import record
 from simulating import Task, simulate
 from strategies import machines, workloads

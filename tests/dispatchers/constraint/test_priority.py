@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.events import JobSubmitted, SimulationBegins
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.events import JobSubmitted, SimulationBegins
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.constraint.base import PlanningDispatcher
 from simulating import Task, simulate
 

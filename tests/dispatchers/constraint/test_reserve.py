@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.constraint.reserve import LONGER, REMEMBERED, Reserve
 from simulating import Task, simulate
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.topology.dada import Dada, DadaOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate import hybrid

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from batdispatch.core.job import JobState
+from batdispatch.core.jobs.job import JobState
 from batdispatch.dispatchers.topology.heft import Heft
 from batdispatch.dispatchers.topology.heft_plan import Graph, Step, mean_costs, plan, upward_ranks
 from simulating import simulate

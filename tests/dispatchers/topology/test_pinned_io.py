@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
-from batdispatch.core.events import MachinesAvailable, MachinesUnavailable
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.topology import Grid
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line.events import MachinesAvailable, MachinesUnavailable
+from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.core.machine.topology import Grid
 from batdispatch.dispatchers.topology.course import Course, Turn
 from batdispatch.dispatchers.topology.dedicating import dedicate
 from batdispatch.dispatchers.topology.line import Asking, Line

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.granularity import space_of
 from batdispatch.dispatchers.topology.dedicating import dedicate, half
 from batdispatch.dispatchers.topology.line import Asking, Line
 from batdispatch.dispatchers.topology.packing import pack

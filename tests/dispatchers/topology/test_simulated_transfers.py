@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from batdispatch.core import decisions as d
-from batdispatch.core import events as e
-from batdispatch.core.dispatcher import create
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import ImpossibleDecision, InputError
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message
-from batdispatch.core.session import Session
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line import events as e
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.platforms.generate import Links, hybrid
-from batdispatch.results.audit.run import Auditor
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs.run import RunSpec, execute
 from strategies import make_job

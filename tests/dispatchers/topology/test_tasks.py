@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batdispatch.core import events as e
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import JobState
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import JobState
+from batdispatch.core.line import events as e
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.topology.tasks import Node, task_of
 from simulating import Result, Task, simulate
 from strategies import make_job

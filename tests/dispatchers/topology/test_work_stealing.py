@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batdispatch.core.dispatcher import create
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import parse_options
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import parse_options
 from batdispatch.dispatchers.topology.work_stealing import WorkStealing, WorkStealingOptions
 from simulating import simulate
 from task_graphs import node, spans, task

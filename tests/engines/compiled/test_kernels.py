@@ -12,7 +12,7 @@ pytest.importorskip("numba")
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.simulation import Refusal
 from compiling import compiled, in_python, workload_of
 from simulating import Task

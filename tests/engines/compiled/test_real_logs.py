@@ -12,7 +12,7 @@ pytest.importorskip("numba")
 
 import msgspec
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.importing import import_log
 from compiling import compiled, in_python

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.topology import Grid
+from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import Platform, generate, read_platform
 from batdispatch.inputs.platforms.generate.spread import spread_routers
 from batdispatch.inputs.platforms.generate.torus import RouterLinks

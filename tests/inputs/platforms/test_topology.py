@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.core.topology import Dragonfly, FatTree, Grid, Topology
+from batdispatch.core.machine.topology import Dragonfly, FatTree, Grid, Topology
 from batdispatch.inputs.platforms import Platform, generate, read_platform
 
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'

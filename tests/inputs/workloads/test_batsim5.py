@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from batdispatch.cli.main import main
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 from batdispatch.engines.execution import check_timed
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 

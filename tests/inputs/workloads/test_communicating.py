@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.platforms import generate as platforms
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.communicating import Traffic, communicating, nearest_cube

@@ -18,8 +18,8 @@ from scipy import stats
 
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.dmr import APPLICATIONS, Times, dmr
 from batdispatch.inputs.workloads.feitelson import (

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.esp import esp, machine_seconds
 from simulating import Task, simulate

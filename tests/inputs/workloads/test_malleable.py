@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.machine import Machine
-from batdispatch.core.scalability import parse_scalability
-from batdispatch.core.sizes import Sizes
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job, JobState
+from batdispatch.core.jobs.scalability import parse_scalability
+from batdispatch.core.jobs.sizes import Sizes
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.malleable import Made, Rule, choose, made_malleable, slowest
 from batdispatch.inputs.workloads.writer import job_fields, write_workload

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.profiles import Composed, Composition, DataStaging, Delay, check_profile, runtime_of
+from batdispatch.core.jobs.profiles import Composed, Composition, DataStaging, Delay, check_profile, runtime_of
 
 PROFILES: dict[str, dict[str, Any]] = {
     "d10": {"type": "delay", "delay": 10},

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 
 RECORDED = Path(__file__).parents[2] / "conformance" / "recordings" / "workloads"

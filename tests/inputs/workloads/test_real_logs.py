@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batdispatch.core.dispatcher import create
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.session import Session
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.request import Dependency
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.resampling import WEEK, resampled
 from batdispatch.inputs.workloads.slicing import even_gap, most_slices, sliced

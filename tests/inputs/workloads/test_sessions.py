@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine
+from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.sessions import sessions
 

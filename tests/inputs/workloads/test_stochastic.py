@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.fitting import HISTORY as LAST
 from batdispatch.inputs.workloads.fitting import MEAN_TOLERANCE, fit, histories, with_laws

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.profiles import MAX_NESTING, check_profile
+from batdispatch.core.jobs.profiles import MAX_NESTING, check_profile
 from batdispatch.inputs import files
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.workload_file import WorkloadFile

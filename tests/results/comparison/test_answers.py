@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.comparison.aims import AIMS, Aim
-from batdispatch.results.comparison.answers import Answer, Section, aims_of, answer, prices, sections, sentence
-from batdispatch.results.comparison.facts import Facts
-from batdispatch.results.comparison.page import render, text_of, warnings
-from batdispatch.results.comparison.ranks import Ranking, Refused
-from batdispatch.results.comparison.table import Block, Measured
-from batdispatch.results.comparison.tidy import from_campaign
+from batdispatch.report.replicates.aims import AIMS, Aim
+from batdispatch.report.replicates.answers import Answer, Section, aims_of, answer, prices, sections, sentence
+from batdispatch.report.replicates.facts import Facts
+from batdispatch.report.replicates.page import render, text_of, warnings
+from batdispatch.report.replicates.ranks import Ranking, Refused
+from batdispatch.report.replicates.table import Block, Measured
+from batdispatch.report.replicates.tidy import from_campaign
 from batdispatch.results.statistics.bootstrap import Draws
 
 WAIT, SLOWDOWN, LONGEST, UTILISATION = AIMS

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
-from batdispatch.results.comparison.aims import AIMS, Aim
-from batdispatch.results.comparison.pairs import against, pair
-from batdispatch.results.comparison.table import Block, Measured, measured
+from batdispatch.report.replicates.aims import AIMS, Aim
+from batdispatch.report.replicates.pairs import against, pair
+from batdispatch.report.replicates.table import Block, Measured, measured
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.statistics.holm import holm
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.results.comparison.aims import Aim
-from batdispatch.results.comparison.ranks import Ranking, Refused, by_workload, rank
-from batdispatch.results.comparison.table import Block, Measured
+from batdispatch.report.replicates.aims import Aim
+from batdispatch.report.replicates.ranks import Ranking, Refused, by_workload, rank
+from batdispatch.report.replicates.table import Block, Measured
 from demsar import NAMES, TABLE_6
 
 AUC = Aim("auc", "AUC", "difference", better="higher")

@@ -10,12 +10,12 @@ from click.testing import CliRunner, Result
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.results.differ.cases import CASES
-from batdispatch.results.differ.files import write_cases
-from batdispatch.results.differ.hold import hold
-from batdispatch.results.differ.reading import read_schedule
-from batdispatch.results.differ.textbook import simulate
-from batdispatch.results.differ.variants import DEFINED, MISTAKES, TOLD, rules_of
+from batdispatch.differ.cases import CASES
+from batdispatch.differ.files import write_cases
+from batdispatch.differ.hold import hold
+from batdispatch.differ.reading import read_schedule
+from batdispatch.differ.textbook import simulate
+from batdispatch.differ.variants import DEFINED, MISTAKES, TOLD, rules_of
 
 BY_NAME = {case.name: case for case in CASES}
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batdispatch.core.machine import Machine
-from batdispatch.results.differ.cases import CASES, Case
-from batdispatch.results.differ.textbook import ENDLESS, Asked, Parted, Rules, simulate
-from batdispatch.results.differ.variants import AMONG_EQUAL, DEFINED, MISTAKES, OVERRUN, TOLD, rules_of
+from batdispatch.core.machine.machine import Machine
+from batdispatch.differ.cases import CASES, Case
+from batdispatch.differ.textbook import ENDLESS, Asked, Parted, Rules, simulate
+from batdispatch.differ.variants import AMONG_EQUAL, DEFINED, MISTAKES, OVERRUN, TOLD, rules_of
 from batdispatch.testing import Task
 from batdispatch.testing import simulate as run
 

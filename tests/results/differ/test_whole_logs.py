@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batdispatch.results.differ.figures import figures_of
-from batdispatch.results.differ.hold import hold
-from batdispatch.results.differ.reading import read_schedule
+from batdispatch.differ.figures import figures_of
+from batdispatch.differ.hold import hold
+from batdispatch.differ.reading import read_schedule
 
 SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "shared"))
 FOLDER = SHARED / "data" / "easy-reference"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batdispatch.results.explore.bundle import bundled
+from batdispatch.report.explore.bundle import bundled
 from batdispatch.results.statistics.batch_means import mean_by_batches
 from browsing import browse, needs_browser
 
@@ -24,7 +24,7 @@ def test_the_readers_browser_finds_the_same_intervals_and_the_same_reasons_for_n
         np.sin(np.arange(400) / 60),
         rng.normal(size=399),
     ]
-    assets = resources.files("batdispatch.results.explore") / "assets"
+    assets = resources.files("batdispatch.report.explore") / "assets"
     script = bundled("changes.js", lambda path: (assets / path).read_text(encoding="utf-8"))
     ask = f"return {[values.tolist() for values in samples]}.map(modules['changes.js'].meanOfBatches);"
     methods = []

@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from batdispatch.results.explore.bundle import bundled
+from batdispatch.report.explore.bundle import bundled
 
 FILES = {
     "main.js": 'import { twice } from "./sums/twice.js";\n'
@@ -43,7 +43,7 @@ def test_what_is_written_otherwise_is_refused(changed: dict[str, str], problem: 
 
 
 def test_the_explorer_has_no_module_that_nobody_imports() -> None:
-    assets = resources.files("batdispatch.results.explore") / "assets"
+    assets = resources.files("batdispatch.report.explore") / "assets"
     read = set()
 
     def noted(path: str) -> str:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.request import Request, amounts
-from batdispatch.results.explore import data
-from batdispatch.results.explore.asking import Asking, needs
-from batdispatch.results.explore.data import _in_rows, explored
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.jobs.request import Request, amounts
+from batdispatch.report.explore import data
+from batdispatch.report.explore.asking import Asking, needs
+from batdispatch.report.explore.data import _in_rows, explored
 from batdispatch.results.runs import read_runs
 from page_streams import Read
 

@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.report.explore import decided
 from batdispatch.results.decisions import TIMES, write_decision_times
-from batdispatch.results.explore import decided
 from batdispatch.results.runs import read_runs
 
 STATUSES = {"OPTIMAL": 0, "FEASIBLE": 1, "UNKNOWN": 2}

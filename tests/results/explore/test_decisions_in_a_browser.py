@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from batdispatch.report.page import render
 from batdispatch.results.decisions import PROVEN, read_decision_times, read_plans
-from batdispatch.results.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import RunSpec, execute
 from browsing import browse, needs_browser

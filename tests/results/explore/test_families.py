@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core import events as e
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.topology import Grid
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line import events as e
+from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import generate
-from batdispatch.results.explore import data as data_module
-from batdispatch.results.explore import families as module
-from batdispatch.results.explore.data import Table, explored
-from batdispatch.results.explore.families import families
-from batdispatch.results.explore.parts import parts_of, scales
+from batdispatch.report.explore import data as data_module
+from batdispatch.report.explore import families as module
+from batdispatch.report.explore.data import Table, explored
+from batdispatch.report.explore.families import families
+from batdispatch.report.explore.parts import parts_of, scales
+from batdispatch.report.page import shared_runs
 from batdispatch.results.outages import absences
-from batdispatch.results.report.page import shared_runs
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.sites import Sites
 from batdispatch.results.usage import Slots

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from batdispatch.core.topology import Topology
+from batdispatch.core.machine.topology import Topology
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.results.report.page import render
+from batdispatch.report.page import render
 from batdispatch.results.runs import Run, read_runs
 from browsing import barriers, browse, needs_browser, opened, ready, sheets, wider
 from family_runs import EVENTS, ROOT, licensed_run, shared_run, torus_run

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batdispatch.results.report.losses import losers
-from batdispatch.results.report.moved import losing
-from batdispatch.results.report.page import render
+from batdispatch.report.losses import losers
+from batdispatch.report.moved import losing
+from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.results.statistics.batch_means import mean_by_batches
 from batdispatch.runs.run import RunSpec, execute

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.results.explore.streams import LARGEST, folded, packed, steps
+from batdispatch.report.explore.streams import LARGEST, folded, packed, steps
 
 
 def unpacked(content: bytes) -> Iterator[int]:

@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.results.fidelity.page import render
-from batdispatch.results.fidelity.waits import WEEK, Waits, apart
-from batdispatch.results.fidelity.words import LOG, sentences
+from batdispatch.report.fidelity.page import render
+from batdispatch.report.fidelity.waits import WEEK, Waits, apart
+from batdispatch.report.fidelity.words import LOG, sentences
 
 
 def waits(*rows: tuple[float, float, float, float], hosts: int = 4) -> Waits:

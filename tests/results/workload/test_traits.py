@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request, amounts
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.inputs.workloads import Workload
-from batdispatch.results.workload.traits import WEEKDAYS, Traits
+from batdispatch.report.workload.traits import WEEKDAYS, Traits
 
 HOUR, DAY = 3600.0, 86400.0
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from batdispatch.results.audit.run import Auditor
+from batdispatch.audit.run import Auditor
 
 # What the fixtures are; see conftest.py.
 Check = Disguise = Simulate = Any

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from batdispatch.audit.run import Auditor
 from batdispatch.inputs.platforms.generate import flat
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.run import RunSpec, execute
 
 # What the fixtures are; see conftest.py.

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from batdispatch.cli.kinds import names
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.options import parse_named
-from batdispatch.results.comparison.ranks import Ranking, Refused
+from batdispatch.core.line.options import parse_named
+from batdispatch.report.replicates.ranks import Ranking, Refused
 from batdispatch.runs.leaderboard.boards import BOARDS, SPECIAL, choose, dispatchers_of, document, name_of
 from batdispatch.runs.leaderboard.page import page, rows_of
 from batdispatch.runs.leaderboard.standing import stand

@@ -1,4 +1,4 @@
-"""A job's JSON object <-> `batdispatch.core.job.Job`."""
+"""A job's JSON object <-> `batdispatch.core.jobs.job.Job`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from batdispatch.core.errors import FieldError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_fields, read_moment, read_units, write_fields
+from batdispatch.core.jobs.fields import read_fields, read_moment, read_units, write_fields
+from batdispatch.core.jobs.job import Job
 
 
 def read_job(fields: dict[str, Any], job_id: str, *, short_id: bool = False) -> Job:

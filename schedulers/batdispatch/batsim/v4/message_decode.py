@@ -1,4 +1,4 @@
-"""What Batsim 4 sends -> `batdispatch.core.messages.Message`."""
+"""What Batsim 4 sends -> `batdispatch.core.line.messages.Message`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
 from batdispatch.batsim.v4 import message_schema as s
 from batdispatch.batsim.v4.jobs import read_job
-from batdispatch.core import events as e
 from batdispatch.core.errors import FieldError, InputError
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Message
+from batdispatch.core.machine.machine import Host, Machine
 
 SOURCE = "message from Batsim"
 #: How deep a killed sequence's ``current_task`` may be nested.

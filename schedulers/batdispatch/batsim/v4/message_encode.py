@@ -1,4 +1,4 @@
-"""`batdispatch.core.messages.Message` -> what Batsim 4 sends."""
+"""`batdispatch.core.line.messages.Message` -> what Batsim 4 sends."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 
 from batdispatch.batsim.numbers import printed, with_microseconds
 from batdispatch.batsim.v4.jobs import write_job
-from batdispatch.core import events as e
 from batdispatch.core.errors import SimulationError
-from batdispatch.core.machine import Host
-from batdispatch.core.messages import Message
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Message
+from batdispatch.core.machine.machine import Host
 
 _encode = msgspec.json.Encoder().encode
 _FLAGS = ("allow_compute_sharing", "allow_storage_sharing")

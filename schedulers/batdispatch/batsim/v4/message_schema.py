@@ -8,7 +8,7 @@ import msgspec
 
 from batdispatch.batsim.shapes import Count, Fields, Int32, Name, Nothing, Time
 from batdispatch.batsim.v4.shapes import Timed
-from batdispatch.core.job import JobState
+from batdispatch.core.jobs.job import JobState
 
 
 class Resource(msgspec.Struct):

@@ -9,7 +9,7 @@ import msgspec
 from batdispatch.batsim.features import Features
 from batdispatch.batsim.v4.reply_encode import encode_reply
 from batdispatch.core.errors import InputError
-from batdispatch.core.messages import Reply
+from batdispatch.core.line.messages import Reply
 
 #: How recordings name the two directions: from the simulator, to the simulator.
 DIRECTIONS = ("batsim->sched", "sched->batsim")

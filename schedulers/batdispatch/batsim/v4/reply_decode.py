@@ -1,4 +1,4 @@
-"""What a scheduler answers to Batsim 4 -> `batdispatch.core.messages.Reply`."""
+"""What a scheduler answers to Batsim 4 -> `batdispatch.core.line.messages.Reply`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
 from batdispatch.batsim.v4 import reply_schema as s
 from batdispatch.batsim.v4.jobs import read_job
-from batdispatch.core import decisions as d
-from batdispatch.core.allocation import Allocation, IoJob
 from batdispatch.core.errors import FieldError
-from batdispatch.core.messages import Reply
+from batdispatch.core.hosts.allocation import Allocation, IoJob
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line.messages import Reply
 
 SOURCE = "reply of the scheduler"
 #: Texts of numbers that are kept for comparing with.

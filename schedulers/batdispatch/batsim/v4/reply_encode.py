@@ -1,4 +1,4 @@
-"""`batdispatch.core.messages.Reply` -> what Batsim 4 reads."""
+"""`batdispatch.core.line.messages.Reply` -> what Batsim 4 reads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import msgspec
 
 from batdispatch.batsim.numbers import require_finite
 from batdispatch.batsim.v4.jobs import write_job
-from batdispatch.core import decisions as d
-from batdispatch.core.allocation import IoJob
 from batdispatch.core.errors import ImpossibleDecision
-from batdispatch.core.messages import Reply
+from batdispatch.core.hosts.allocation import IoJob
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line.messages import Reply
 
 _encode = msgspec.json.Encoder().encode
 

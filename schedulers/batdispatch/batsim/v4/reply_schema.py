@@ -12,7 +12,7 @@ import msgspec
 
 from batdispatch.batsim.shapes import Count, Fields, Name, Nothing, Time
 from batdispatch.batsim.v4.shapes import Timed
-from batdispatch.core.job import JobState
+from batdispatch.core.jobs.job import JobState
 
 
 class IoJobData(msgspec.Struct, omit_defaults=True):

@@ -13,7 +13,7 @@ from batdispatch.batsim.v5.message_decode import decode_message
 from batdispatch.batsim.v5.message_encode import encode_message
 from batdispatch.batsim.v5.reply_decode import decode_reply
 from batdispatch.batsim.v5.reply_encode import encode_reply
-from batdispatch.core.messages import Message, Reply
+from batdispatch.core.line.messages import Message, Reply
 
 
 class Batsim5:

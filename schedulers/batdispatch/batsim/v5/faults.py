@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from batdispatch.core.profiles import leaves
+from batdispatch.core.jobs.profiles import leaves
 
 #: Whose faults these are.
 VERSION = "5.0.0-rc2"

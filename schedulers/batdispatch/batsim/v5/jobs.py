@@ -1,4 +1,4 @@
-"""batprotocol's jobs <-> `batdispatch.core.job.Job`."""
+"""batprotocol's jobs <-> `batdispatch.core.jobs.job.Job`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from batdispatch.batsim.v5.extra import read_extra, write_extra
 from batdispatch.batsim.v5.profiles import full_id, short_id, split_id
 from batdispatch.batsim.v5.shapes import JobData
 from batdispatch.core.errors import FieldError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_fields, read_moment, read_units, write_fields
+from batdispatch.core.jobs.fields import read_fields, read_moment, read_units, write_fields
+from batdispatch.core.jobs.job import Job
 
 _OWN = ("id", "subtime", "res", "walltime", "profile")
 

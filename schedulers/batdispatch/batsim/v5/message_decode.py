@@ -1,4 +1,4 @@
-"""What Batsim 5 sends -> `batdispatch.core.messages.Message`."""
+"""What Batsim 5 sends -> `batdispatch.core.line.messages.Message`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from batdispatch.batsim.v5.known import Known
 from batdispatch.batsim.v5.profiles import read_profile, split_id
 from batdispatch.batsim.v5.progress import read_progress
 from batdispatch.batsim.v5.shapes import ProfileData
-from batdispatch.core import events as e
 from batdispatch.core.errors import FieldError, InputError, SimulationError
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.messages import Message
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Message
+from batdispatch.core.machine.machine import Host, Machine
 
 SOURCE = "message from Batsim"
 #: Type inside the data of a generic external event -> what it says. The convention is that of Batsim 5's manual.

@@ -1,4 +1,4 @@
-"""`batdispatch.core.messages.Message` -> what Batsim 5 sends, in its JSON form."""
+"""`batdispatch.core.line.messages.Message` -> what Batsim 5 sends, in its JSON form."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from batdispatch.batsim.v5.jobs import write_job
 from batdispatch.batsim.v5.known import Known
 from batdispatch.batsim.v5.profiles import full_id, write_profile
 from batdispatch.batsim.v5.progress import write_progress
-from batdispatch.core import events as e
 from batdispatch.core.errors import SimulationError
-from batdispatch.core.machine import Host
-from batdispatch.core.messages import Message
+from batdispatch.core.line import events as e
+from batdispatch.core.line.messages import Message
+from batdispatch.core.machine.machine import Host
 
 _encode = msgspec.json.Encoder().encode
 

@@ -6,7 +6,7 @@ import msgspec
 
 from batdispatch.batsim.shapes import Count, Fields, Name, Nothing, Time
 from batdispatch.batsim.v5.shapes import JobData, ProfileData, Timed
-from batdispatch.core.job import JobState
+from batdispatch.core.jobs.job import JobState
 
 
 class Property(msgspec.Struct):

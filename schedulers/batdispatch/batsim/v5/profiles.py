@@ -11,7 +11,7 @@ from typing import Any
 from batdispatch.batsim.v5.extra import read_extra, write_extra
 from batdispatch.batsim.v5.shapes import ProfileData
 from batdispatch.core.errors import FieldError
-from batdispatch.core.profile_versions import (
+from batdispatch.core.jobs.profile_versions import (
     BATSIM5_TYPES,
     EACH,
     MESSAGES,

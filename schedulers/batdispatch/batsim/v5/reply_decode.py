@@ -1,4 +1,4 @@
-"""What a decision component answers to Batsim 5 -> `batdispatch.core.messages.Reply`."""
+"""What a decision component answers to Batsim 5 -> `batdispatch.core.line.messages.Reply`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from batdispatch.batsim.v5 import reply_schema as s
 from batdispatch.batsim.v5.jobs import read_job
 from batdispatch.batsim.v5.known import Known
 from batdispatch.batsim.v5.profiles import read_profile, split_id
-from batdispatch.core import decisions as d
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import FieldError
-from batdispatch.core.messages import Reply
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line.messages import Reply
 
 SOURCE = "reply of the scheduler"
 

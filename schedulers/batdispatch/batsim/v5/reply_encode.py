@@ -1,4 +1,4 @@
-"""`batdispatch.core.messages.Reply` -> what Batsim 5 reads, in its JSON form."""
+"""`batdispatch.core.line.messages.Reply` -> what Batsim 5 reads, in its JSON form."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from batdispatch.batsim.v5.jobs import write_job
 from batdispatch.batsim.v5.known import Known
 from batdispatch.batsim.v5.profiles import full_id, write_profile
 from batdispatch.batsim.v5.reply_schema import CUSTOM, PREDEFINED
-from batdispatch.core import decisions as d
-from batdispatch.core.allocation import Allocation
 from batdispatch.core.errors import ImpossibleDecision
-from batdispatch.core.messages import Reply
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.line import decisions as d
+from batdispatch.core.line.messages import Reply
 
 #: Seconds by which a call may be rounded down to a millisecond, Batsim 5's unit: the noise of floating point.
 _NOISE = 1e-7

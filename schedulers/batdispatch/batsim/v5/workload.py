@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.profile_versions import (
+from batdispatch.core.jobs.profile_versions import (
     BATSIM5_TYPES,
     EACH,
     MESSAGES,

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.hindsight import Reason
-from batdispatch.core.options import Options
+from batdispatch.core.line.hindsight import Reason
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.auction import interval_bids, switch_bids
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
 from batdispatch.dispatchers.auction.bids import SCALE, Bids, Most, generate

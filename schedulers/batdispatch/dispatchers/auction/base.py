@@ -7,13 +7,13 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.events import Event
-from batdispatch.core.hindsight import Hindsight, Reason
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
-from batdispatch.core.pace import Pace
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.events import Event
+from batdispatch.core.line.hindsight import Hindsight, Reason
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.plans.pace import Pace
 from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.dispatchers.auction.regrets import why_waited
 from batdispatch.parts.ordering.priority import make_priority

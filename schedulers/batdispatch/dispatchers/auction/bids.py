@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.filling import first_fit
+from batdispatch.core.capacity.filling import first_fit
 from batdispatch.dispatchers.auction.intervals import Ints, Line
 from batdispatch.dispatchers.auction.node_sets import Windows
 from batdispatch.dispatchers.auction.problem import Asking, Problem

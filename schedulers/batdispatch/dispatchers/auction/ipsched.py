@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from batdispatch.core.hindsight import Reason
-from batdispatch.core.options import Options
+from batdispatch.core.line.hindsight import Reason
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
 from batdispatch.dispatchers.auction.problem import Asking, Choice, Problem
 from batdispatch.dispatchers.auction.worth import dense, fewest_nodes, worth

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from batdispatch.core.filling import fill
+from batdispatch.core.capacity.filling import fill
 from batdispatch.dispatchers.auction.bids import Bid, Bids, uses_all
 from batdispatch.dispatchers.auction.intervals import Ints
 from batdispatch.dispatchers.auction.problem import Asking, Choice, Problem

@@ -13,11 +13,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
 
 #: For each job of a problem, where it starts now, or None.
 Choice = Sequence[Allocation | None]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from batdispatch.core.hindsight import Hindsight, Reason, beyond_window, listed, plain, room_besides
-from batdispatch.core.job import Job
-from batdispatch.core.lateness import TOLERANCE
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.hindsight import Hindsight, Reason, beyond_window, listed, plain, room_besides
+from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.dispatchers.auction.problem import Problem
 
 

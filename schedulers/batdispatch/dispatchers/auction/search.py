@@ -18,7 +18,7 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from batdispatch.core.allocation import Allocation
+from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.dispatchers.auction.groups import Group, classes, single_nodes
 from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.dispatchers.auction.program import Layout, Meeting, Program

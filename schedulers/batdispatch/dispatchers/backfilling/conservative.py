@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.dispatcher import Gap
-from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.lateness import overdue
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.moments import end_of
-from batdispatch.core.timeline import gaps_from_now
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line.dispatcher import Gap
+from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.plans.lateness import overdue
+from batdispatch.core.plans.moments import end_of
+from batdispatch.core.plans.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue
 
 

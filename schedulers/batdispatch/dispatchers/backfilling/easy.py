@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.dispatcher import Gap
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import TICK, Ledger
-from batdispatch.core.moments import end_of
-from batdispatch.core.options import Options
-from batdispatch.core.scene import Scene
-from batdispatch.core.space import HostSpace, PoolSpace, Space
+from batdispatch.core.capacity.space import HostSpace, PoolSpace, Space
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.dispatcher import Gap
+from batdispatch.core.line.ledger import TICK, Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.backfilling.lanes import Longest
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
 from batdispatch.parts.ordering import make_ordering

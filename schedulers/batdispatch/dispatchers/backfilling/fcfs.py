@@ -1,6 +1,6 @@
 """First come, first served."""
 
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 
 

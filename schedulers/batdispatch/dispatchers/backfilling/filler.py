@@ -3,7 +3,7 @@
 import math
 from typing import ClassVar
 
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 
 

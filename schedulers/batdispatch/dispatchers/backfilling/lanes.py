@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 
 #: Says for how many seconds a job that asks like this one may run to start now: infinite, if the length does not
 #: matter; negative, if it cannot start at all.

@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.hindsight import Hindsight, Reason
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
-from batdispatch.core.pooled import PooledSpace
-from batdispatch.core.space import present
+from batdispatch.core.capacity.pooled import PooledSpace
+from batdispatch.core.capacity.space import present
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line.hindsight import Hindsight, Reason
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
 from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.rollouts import Past, Rollouts

@@ -11,18 +11,18 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.correction import DEFAULT, Growing
-from batdispatch.core.dispatcher import Dispatcher, Gap
-from batdispatch.core.events import Event
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.lateness import Lateness, overdue
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
-from batdispatch.core.pace import Alarm
-from batdispatch.core.reservations import Reservations
-from batdispatch.core.scene import Scene
-from batdispatch.core.space import Space
+from batdispatch.core.capacity.space import Space
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.events import Event
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.plans.correction import DEFAULT, Growing
+from batdispatch.core.plans.lateness import Lateness, overdue
+from batdispatch.core.plans.pace import Alarm
+from batdispatch.core.plans.reservations import Reservations
 from batdispatch.dispatchers.backfilling.lanes import Lanes, Longest
 from batdispatch.parts.ordering import Ordering, make_ordering
 from batdispatch.parts.placement import make_placement

@@ -9,16 +9,16 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.moments import end_of
-from batdispatch.core.options import Options
-from batdispatch.core.pace import Pace
-from batdispatch.core.request import Request
-from batdispatch.core.scene import Scene
-from batdispatch.core.timeline import Timeline
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.plans.moments import end_of
+from batdispatch.core.plans.pace import Pace
+from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
 
 

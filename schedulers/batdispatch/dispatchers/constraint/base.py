@@ -10,19 +10,19 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 import numpy as np
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.correction import DEFAULT, Correction
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.events import Event, RequestedCall
-from batdispatch.core.hindsight import Hindsight, Reason, beyond_window
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.lateness import Lateness, overdue
-from batdispatch.core.ledger import SOONEST, Ledger
-from batdispatch.core.options import Options
-from batdispatch.core.pace import Alarm
-from batdispatch.core.pooled import SOMEWHERE, PooledSpace
-from batdispatch.core.scene import Scene
-from batdispatch.core.space import present
+from batdispatch.core.capacity.pooled import SOMEWHERE, PooledSpace
+from batdispatch.core.capacity.space import present
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.events import Event, RequestedCall
+from batdispatch.core.line.hindsight import Hindsight, Reason, beyond_window
+from batdispatch.core.line.ledger import SOONEST, Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.plans.correction import DEFAULT, Correction
+from batdispatch.core.plans.lateness import Lateness, overdue
+from batdispatch.core.plans.pace import Alarm
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.passed_over import as_found, as_planned, no_new_plan

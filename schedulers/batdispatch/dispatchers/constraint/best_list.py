@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.constraint.base import NotNegative, PlanningDispatcher, PlanningOptions
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.lateness import TOLERANCE, Lateness
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.list_schedule import End
-from batdispatch.core.pooled import PooledSpace
-from batdispatch.core.request import Request
-from batdispatch.core.space import Space
-from batdispatch.core.timeline import Opened
+from batdispatch.core.capacity.pooled import PooledSpace
+from batdispatch.core.capacity.space import Space
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.plans.lateness import TOLERANCE, Lateness
+from batdispatch.core.plans.list_schedule import End
+from batdispatch.core.plans.timeline import Opened
 
 #: Longest duration that models know, in seconds; stands for "for ever".
 FOREVER = 10**8

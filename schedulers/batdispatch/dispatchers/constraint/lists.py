@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.job import Job
-from batdispatch.core.list_schedule import Listed, forward, serial
-from batdispatch.core.pooled import SOMEWHERE
-from batdispatch.core.reservations import Reservation
-from batdispatch.core.scene import Scene
-from batdispatch.core.timeline import Timeline
+from batdispatch.core.capacity.pooled import SOMEWHERE
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.plans.list_schedule import Listed, forward, serial
+from batdispatch.core.plans.reservations import Reservation
+from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.parts.placement import Placement
 
@@ -135,7 +135,7 @@ def best_of_lists(planner: Planner, tries: int) -> tuple[Plan, Plan]:
     first job that waits in the best plan and was not tried yet goes to the front of the best plan's list.
 
     Guarantee: the best plan costs no more than the first solution. The same instance gives the same plans.
-    Time: `tries` + 5 list schedules, see `batdispatch.core.list_schedule`.
+    Time: `tries` + 5 list schedules, see `batdispatch.core.plans.list_schedule`.
     """
     instance = planner.instance
     bound = instance.bound

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from batdispatch.core.hindsight import Hindsight, Reason, listed, plain, room_besides
-from batdispatch.core.job import Job
-from batdispatch.core.timeline import Timeline
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.hindsight import Hindsight, Reason, listed, plain, room_besides
+from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.constraint.base import Positive
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.constraint.base import Positive
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan

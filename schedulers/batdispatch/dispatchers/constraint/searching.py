@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from batdispatch.core.correction import Correction
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.plans.correction import Correction
 from batdispatch.dispatchers.constraint.base import PlanningDispatcher, PlanningOptions
 from batdispatch.dispatchers.constraint.improving import LARGEST
 from batdispatch.dispatchers.constraint.instance import Instance

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.options import Options
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.backfilling.slurm import SlurmBackfill, SlurmOptions
 from batdispatch.layers.resizing import Resizing
 from batdispatch.layers.resizing_options import Bandwidth, Mode, Moldable, Redistribution, Seconds, Walltime

@@ -9,18 +9,18 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.dispatcher import Dispatcher, Gap
-from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.lateness import overdue
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.moments import end_of
-from batdispatch.core.options import Options
-from batdispatch.core.request import Request
-from batdispatch.core.reservations import Reservation
-from batdispatch.core.space import HostSpace, PoolSpace
-from batdispatch.core.timeline import gaps_from_now
+from batdispatch.core.capacity.space import HostSpace, PoolSpace
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.plans.lateness import overdue
+from batdispatch.core.plans.moments import end_of
+from batdispatch.core.plans.reservations import Reservation
+from batdispatch.core.plans.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, PlanOptions
 from batdispatch.dispatchers.stochastic.movable import Movable, Planned
 from batdispatch.dispatchers.stochastic.repacking import Hole, Repacking, gains

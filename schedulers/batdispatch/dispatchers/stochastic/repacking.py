@@ -5,8 +5,8 @@ let some capacity become free. Then a job gains only by a window that overlaps t
 to start after the hole begins: what keeps it from starting earlier lies before its own start. A job that moves leaves a
 hole that begins no earlier than the job's former start, so it lets only jobs move that come later in the order. One
 pass over the jobs in the order of their starts, with each hole looked at as it arises, therefore ends where a pass over
-all of them would, but for gains below `core.lateness.TOLERANCE`: a place may be too short by that, and where it is, a
-job may find one that overlaps no hole.
+all of them would, but for gains below `core.plans.lateness.TOLERANCE`: a place may be too short by that, and where it
+is, a job may find one that overlaps no hole.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from typing import Any
 
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
-from batdispatch.core.reservations import Reservation, Reservations
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.plans.reservations import Reservation, Reservations
 from batdispatch.dispatchers.stochastic.movable import Movable, Planned, Row
 
 #: Seconds by which sums of times may be off.

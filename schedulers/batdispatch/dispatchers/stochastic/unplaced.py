@@ -6,8 +6,8 @@ import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
 
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 
 
 class Unplaced:

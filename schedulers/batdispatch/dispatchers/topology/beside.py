@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.dispatchers.backfilling.filler import Filler
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.dispatchers.topology.ranges import Floats
 
 

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.topology.copies import Copies
 from batdispatch.dispatchers.topology.dual import Batch, Pair, search
 from batdispatch.dispatchers.topology.task_dispatcher import TaskDispatcher, TaskOptions

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.topology.heft_plan import Graph, Step, mean_costs, plan, upward_ranks
 from batdispatch.dispatchers.topology.task_dispatcher import Run, TaskDispatcher, TaskOptions
 from batdispatch.dispatchers.topology.tasks import Resource, Task, task_of

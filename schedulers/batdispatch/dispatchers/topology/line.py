@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
-from batdispatch.core.space import REMEMBERED, Space, present
-from batdispatch.core.topology import Grid
-from batdispatch.core.topology.curves import line
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.space import REMEMBERED, Space, present
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology import Grid
+from batdispatch.core.machine.topology.curves import line
 from batdispatch.dispatchers.topology.ranges import Ints, Ranges
 from batdispatch.parts.placement.geometry.ranges import ranges
 

@@ -10,16 +10,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.correction import LEAST
-from batdispatch.core.dispatcher import Dispatcher, Gap
 from batdispatch.core.errors import InputError
-from batdispatch.core.events import Event, MachinesAvailable, MachinesUnavailable
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.lateness import Lateness
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.moments import end_of
-from batdispatch.core.options import Options
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.events import Event, MachinesAvailable, MachinesUnavailable
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
+from batdispatch.core.plans.correction import LEAST
+from batdispatch.core.plans.lateness import Lateness
+from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.topology.course import Course, Turn
 from batdispatch.dispatchers.topology.line import Asking, Line, Order
 from batdispatch.dispatchers.topology.ranges import Floats, Ranges

@@ -33,14 +33,14 @@ from abc import abstractmethod
 from collections import Counter
 from typing import Any, ClassVar, Literal
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation, IoJob, Place
-from batdispatch.core.dispatcher import Dispatcher, Gap
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.jobfields import plain_request
-from batdispatch.core.ledger import TICK, Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation, IoJob, Place
+from batdispatch.core.jobs.fields import plain_request
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line.dispatcher import Dispatcher, Gap
+from batdispatch.core.line.ledger import TICK, Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.backfilling.queue import QueueOptions
 from batdispatch.dispatchers.topology.beside import Beside
 from batdispatch.dispatchers.topology.copies import Copies, Copy

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import MAX_LISTED, MAX_MOMENT, plain_request
-from batdispatch.core.machine import Host, Machine
-from batdispatch.core.request import MAX_AMOUNT
+from batdispatch.core.jobs.fields import MAX_LISTED, MAX_MOMENT, plain_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import MAX_AMOUNT
+from batdispatch.core.machine.machine import Host, Machine
 
 #: Class of a host that states none.
 CPU = "cpu"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, ClassVar
 
-from batdispatch.core.job import full_id
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.jobs.job import full_id
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.topology.task_dispatcher import Run, TaskDispatcher, TaskOptions
 from batdispatch.dispatchers.topology.tasks import Resource, Task
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from batdispatch.core import extras
-from batdispatch.core.dispatcher import Dispatcher
-from batdispatch.core.machine import Machine
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.fcfs import Fcfs

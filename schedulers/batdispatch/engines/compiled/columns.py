@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.engines.compiled.state import Floats, Ints, Jobs
 from batdispatch.inputs.workloads.columns import JobColumns

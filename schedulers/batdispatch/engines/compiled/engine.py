@@ -10,9 +10,9 @@ import numba
 import numpy as np
 
 from batdispatch import __version__
-from batdispatch.core.capacity import space_of
-from batdispatch.core.impossible import why_never
-from batdispatch.core.machine import Machine
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.impossible import why_never
+from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.columns import jobs_of, runs_of
 from batdispatch.engines.compiled.simulate import schedule_of

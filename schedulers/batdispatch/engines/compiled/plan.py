@@ -1,5 +1,5 @@
-"""What is free at which time: the plan of conservative backfilling, as `batdispatch.core.timeline` and
-`batdispatch.core.reservations` keep it.
+"""What is free at which time: the plan of conservative backfilling, as `batdispatch.core.plans.timeline` and
+`batdispatch.core.plans.reservations` keep it.
 
 A step is a time and a row of `Plan.rows`, which holds the hosts that are free from then on to the next step. So a new
 step moves numbers, and no sets of hosts. Hosts are kept in blocks.

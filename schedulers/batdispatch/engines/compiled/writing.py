@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.job import FINAL_STATES, JobState
-from batdispatch.core.machine import Machine
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.jobs.job import FINAL_STATES, JobState
+from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled.machine_times import left_last
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTED, STARTS, Floats, Ints, Jobs

@@ -10,8 +10,8 @@ from typing import NoReturn
 import numpy as np
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import COORDINATES_PROPERTY
-from batdispatch.core.topology import Topology
+from batdispatch.core.machine.machine import COORDINATES_PROPERTY
+from batdispatch.core.machine.topology import Topology
 from batdispatch.inputs.platforms.document import shown
 from batdispatch.inputs.platforms.roles import Roles
 from batdispatch.inputs.platforms.topology import HOSTS_PER_ROUTER_PROPERTY, ClusterShape

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from batdispatch.batsim.numbering import Batsim, sort_key
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Host, Machine, capacity_text, parse_capacity
-from batdispatch.core.site import SITE_PROPERTY
+from batdispatch.core.machine.machine import Host, Machine, capacity_text, parse_capacity
+from batdispatch.core.machine.site import SITE_PROPERTY
 from batdispatch.inputs.platforms.document import Document, shown
 from batdispatch.inputs.platforms.placing import network_of, place_hosts
 from batdispatch.inputs.platforms.roles import DEFAULT_MASTER, ROLE_PROPERTY, Roles

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.core import hostset
-from batdispatch.core.topology import Topology
+from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.topology import Topology
 from batdispatch.inputs.platforms.platform import Platform
 
 

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.topology import Dragonfly, FatTree, Flat, Grid, Topology
+from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid, Topology
 
 Kind = Literal["FLAT", "TORUS", "FAT_TREE", "DRAGONFLY", "MESH"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

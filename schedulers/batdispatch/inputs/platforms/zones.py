@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 from lxml import etree
 
-from batdispatch.core.machine import COORDINATES_PROPERTY
+from batdispatch.core.machine.machine import COORDINATES_PROPERTY
 from batdispatch.inputs.platforms import schema
 from batdispatch.inputs.platforms.document import Document, children, shown
 from batdispatch.inputs.platforms.fields import read_names, read_quantities, read_quantity, read_whole

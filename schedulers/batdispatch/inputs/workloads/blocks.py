@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.jobfields import KNOWN, MAX_MOMENT
-from batdispatch.core.sizes import MAX_UNITS
+from batdispatch.core.jobs.fields import KNOWN, MAX_MOMENT
+from batdispatch.core.jobs.sizes import MAX_UNITS
 from batdispatch.inputs.workloads.names import are_names
 
 #: Jobs of a block: as many objects exist at once, if nobody keeps them.

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import is_whole_hosts, plain_request
+from batdispatch.core.jobs.fields import is_whole_hosts, plain_request
+from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.workloads.model import Workload
 
 

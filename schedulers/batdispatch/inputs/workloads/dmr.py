@@ -41,13 +41,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import structs
 
-from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.options import did_you_mean
-from batdispatch.core.scalability import EXPECTED, LINEAR, Scalability, parse_scalability
-from batdispatch.core.sizes import Sizes, write_sizes
+from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.scalability import EXPECTED, LINEAR, Scalability, parse_scalability
+from batdispatch.core.jobs.sizes import Sizes, write_sizes
+from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.workloads.feitelson import draw_arrivals, draw_runtimes, draw_sizes
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.malleable import choose, slowest

@@ -23,12 +23,12 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.errors import InputError
-from batdispatch.core.impossible import why_never
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.writer import number

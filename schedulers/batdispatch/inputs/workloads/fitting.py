@@ -18,8 +18,8 @@ import msgspec
 import numpy as np
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.profiles import runtime_of
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.profiles import runtime_of
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.parts.requests.base import make_sequence
 from batdispatch.parts.requests.cost import expected_cost

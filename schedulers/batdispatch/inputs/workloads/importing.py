@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.workloads.logs import Importer, LogInfo, LogJob, LogOptions, Selection, assemble
 from batdispatch.inputs.workloads.model import Workload

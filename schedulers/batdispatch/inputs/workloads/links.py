@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import structs
 
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request, write_dependencies
+from batdispatch.core.jobs.fields import read_request, write_dependencies
+from batdispatch.core.jobs.job import Job
 
 
 def relinked(job: Job, names: Mapping[str, str], **changes: Any) -> Job:

@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
-from batdispatch.core.capacity import space_of
+from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request, write_dependencies
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Dependency, Request
+from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.fields import read_request, write_dependencies
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Dependency, Request
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.overruns import Overruns
 from batdispatch.inputs.workloads.report import ImportReport

@@ -28,10 +28,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.request import Request
+from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads.estimates import Kind, estimates
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload

@@ -22,13 +22,13 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import is_whole_hosts, read_request
-from batdispatch.core.profiles import runtime_of
-from batdispatch.core.scalability import EXPECTED, Scalability, parse_scalability
-from batdispatch.core.sizes import MAX_DATA, MAX_PERIOD, MAX_STEPS, MAX_UNITS, Sizes, write_sizes
+from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.fields import is_whole_hosts, read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.profiles import runtime_of
+from batdispatch.core.jobs.scalability import EXPECTED, Scalability, parse_scalability
+from batdispatch.core.jobs.sizes import MAX_DATA, MAX_PERIOD, MAX_STEPS, MAX_UNITS, Sizes, write_sizes
 from batdispatch.inputs.workloads.model import Workload
 
 

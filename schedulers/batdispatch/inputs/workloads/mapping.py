@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
+from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import read_all
 
 _OPTION = "option --columns"

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from batdispatch.core.job import Job
-from batdispatch.core.profiles import runtime_of
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.profiles import runtime_of
 
 
 class Workload(msgspec.Struct, kw_only=True, eq=False):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from batdispatch.core.jobfields import read_request
+from batdispatch.core.jobs.fields import read_request
 from batdispatch.inputs.workloads.model import Workload
 
 

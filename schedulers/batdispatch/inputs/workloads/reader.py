@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from batdispatch.batsim.bounds import check_bounds, most_of_file
 from batdispatch.batsim.v5 import workload as batsim5
-from batdispatch.core import hostset
 from batdispatch.core.errors import FieldError, InputError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import plain_request, read_fields, read_moment, read_units
-from batdispatch.core.profiles import Composition, Profile, check_profile
+from batdispatch.core.hosts import hostset
+from batdispatch.core.jobs.fields import plain_request, read_fields, read_moment, read_units
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.profiles import Composition, Profile, check_profile
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.workloads.blocks import BLOCK, AlikeReader, Block, Columns, read_block
 from batdispatch.inputs.workloads.columns import JobColumns, delays_of
@@ -39,8 +39,8 @@ def read_workload(path: str | Path, *, progress: Callable[[int, int], None] | No
     """Read a workload of Batsim 4 or 5 (told by its profile types), ``.json`` or compressed with xz or gzip.
 
     Job fields beyond Batsim's own go to ``Job.extra``; of those, `user` (string or whole number), `parent` and what
-    `core.request` lists are read. CEA-Curie's 296,970 jobs with four such fields each (36 MB) took 1.1 CPU-seconds and
-    a peak of 271 MB on one machine.
+    `core.jobs.request` lists are read. CEA-Curie's 296,970 jobs with four such fields each (36 MB) took 1.1 CPU-seconds
+    and a peak of 271 MB on one machine.
 
     Args:
         path: the file.

@@ -26,7 +26,7 @@ import numpy as np
 from msgspec import structs
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.workloads.links import relinked
 from batdispatch.inputs.workloads.model import Workload
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from batdispatch.core.request import Dependency
+from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions
 from batdispatch.inputs.workloads.report import ImportReport

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
+from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.moments import Clock, time_zone
 

@@ -31,9 +31,9 @@ import msgspec
 import numpy as np
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
-from batdispatch.core.machine import Machine
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads.estimates import estimates
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from batdispatch.core.request import Dependency
+from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.workloads.moments import read_duration
 
 #: MiB of each unit; without one Slurm counts MiB.

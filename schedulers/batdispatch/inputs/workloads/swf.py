@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.request import Dependency
+from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions, check_processors_per_host
 from batdispatch.inputs.workloads.report import ImportReport

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
-from batdispatch.core.request import Dependency
+from batdispatch.core.jobs.request import Dependency
+from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions, check_processors_per_host
 from batdispatch.inputs.workloads.mapping import MEBIBYTES, MOMENTS, SECONDS, TEXTS, Column, Table, parse_columns

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.jobfields import read_request
+from batdispatch.core.jobs.fields import read_request
+from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.workloads.kernel_rates import RATES
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.tile_graphs import FACTORS, GRAPHS, Tile, edges_of

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import msgspec
 
 from batdispatch.batsim.v5 import workload as batsim5
-from batdispatch.core.job import Job
-from batdispatch.core.profile_versions import BATSIM5_TYPES
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.profile_versions import BATSIM5_TYPES
 from batdispatch.inputs.files import replacing
 from batdispatch.inputs.workloads.model import Workload
 

@@ -2,7 +2,7 @@
 
 import math
 
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.parts.ordering.base import Ordering
 
 

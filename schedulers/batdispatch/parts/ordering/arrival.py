@@ -1,6 +1,6 @@
 """Orderings by time of arrival."""
 
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.parts.ordering.base import Ordering
 
 

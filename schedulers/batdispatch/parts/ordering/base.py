@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from batdispatch.core import registry
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Part
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line import registry
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Part
 
 #: Entry-point group in which a package announces its orderings.
 GROUP = "batdispatch.orderings"

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import msgspec
 
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.base import Ordering, make_ordering
 
 #: The usual wait is that of so many jobs, those that ended last.

@@ -7,7 +7,7 @@ table 3. r is the expected run time (s), n the units, s the submission time (s; 
 import math
 from collections.abc import Callable
 
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.parts.ordering.base import Ordering
 
 

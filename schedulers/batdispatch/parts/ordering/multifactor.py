@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job, Stay
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.priority import TOP, Priority
 from batdispatch.parts.ordering.usage import DecayedUsage, Holding
 
@@ -64,7 +64,7 @@ class Multifactor(Priority):
     as asking for one. The fair-share factor is that of Slurm's classic algorithm: 2^(-U / S), where U is the user's
     part of all use, in core-seconds of ended and running jobs, and S is one over the number of users who have jobs that
     wait, run, or have run. The factors of the partition and of the quality of service are the priority of the job's own
-    over the largest one of the site (`core.site`), and 0 where the job has none.
+    over the largest one of the site (`core.machine.site`), and 0 where the job has none.
 
     A job may lower its own priority by its field `nice`, a whole number, and raise it by a negative one.
 

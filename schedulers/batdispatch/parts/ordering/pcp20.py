@@ -3,8 +3,8 @@
 import math
 from typing import ClassVar, Literal
 
-from batdispatch.core.job import Job
-from batdispatch.core.options import Options
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.base import Ordering
 
 

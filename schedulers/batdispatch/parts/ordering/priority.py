@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.parts.ordering.base import Ordering, make_ordering
 
 #: The first priority that Slurm hands out (0xffff0000), and the largest one.

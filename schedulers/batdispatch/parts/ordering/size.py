@@ -1,6 +1,6 @@
 """Orderings by what a job asks for: time, units, or their product."""
 
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.parts.ordering.base import Ordering
 
 

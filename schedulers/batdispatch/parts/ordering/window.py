@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.parts.ordering.base import Ordering
 
 

@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.filling import first_fit
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import Part
-from batdispatch.core.scene import Scene
+from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.options import Part
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Machine
 
 #: Entry-point group in which a package announces its placements.
 GROUP = "batdispatch.placements"

@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.filling import fill
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import Options
-from batdispatch.core.scene import Scene
+from batdispatch.core.capacity.filling import fill
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.placement.base import HostPlacement
 
 

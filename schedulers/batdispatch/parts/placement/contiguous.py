@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from batdispatch.core import hostset
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import Options
-from batdispatch.core.topology.curves import Curve, line
+from batdispatch.core.hosts import hostset
+from batdispatch.core.line.options import Options
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology.curves import Curve, line
 from batdispatch.parts.placement.geometry.rules import Line, Rules
 from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
 

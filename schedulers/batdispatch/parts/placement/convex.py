@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.placement.geometry.rules import Rules
 from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from batdispatch.core.allocation import Place
-from batdispatch.core.job import Job
-from batdispatch.core.scene import Scene
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.scene import Scene
 from batdispatch.parts.placement.base import Placement
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.filling import fill
-from batdispatch.core.job import Job
-from batdispatch.core.scene import Scene
+from batdispatch.core.capacity.filling import fill
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.scene import Scene
 from batdispatch.parts.placement.base import HostPlacement
 
 

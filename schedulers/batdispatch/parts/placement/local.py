@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from batdispatch.core.machine import Machine
+from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.placement.geometry.rules import Rules
 from batdispatch.parts.placement.geometry.shape import Shape
 

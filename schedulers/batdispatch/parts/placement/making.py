@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from batdispatch.core import registry
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import parse_named
+from batdispatch.core.line import registry
+from batdispatch.core.line.options import parse_named
 from batdispatch.parts.placement.base import GROUP, Placement
 from batdispatch.parts.placement.geometry.shape import Shape, Together
 

@@ -6,11 +6,11 @@ import math
 from heapq import heappop, heappush
 from typing import Literal
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import SOONEST, Ledger
-from batdispatch.core.request import Request
-from batdispatch.core.scene import Scene
-from batdispatch.core.space import REMEMBERED
+from batdispatch.core.capacity.space import REMEMBERED
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.ledger import SOONEST, Ledger
+from batdispatch.core.line.scene import Scene
 from batdispatch.parts.placement.base import Placement
 
 #: Whether there is a place for a job on the idle machine: one was found, there is proven to be none, or neither.

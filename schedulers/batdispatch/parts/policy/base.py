@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
-from batdispatch.core import registry
-from batdispatch.core.options import Part
-from batdispatch.core.sizes import Ask, Sizes
+from batdispatch.core.jobs.sizes import Ask, Sizes
+from batdispatch.core.line import registry
+from batdispatch.core.line.options import Part
 
 #: Entry-point group in which a package announces its policies.
 GROUP = "batdispatch.policies"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
 from batdispatch.parts.policy.base import Action, Policy, Situation
 
 

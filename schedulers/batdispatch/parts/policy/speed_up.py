@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
 from batdispatch.parts.policy.base import Action, Situation
 from batdispatch.parts.policy.dmr import Dmr, DmrOptions
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Hashable, Iterator
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.parts.prediction.base import Prediction, name_of
 
 #: What a job asks for: ("units", number) and (resource, amount of a unit) pairs.

@@ -8,8 +8,8 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
 
 #: Number of features of a job.
 FEATURES = 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.parts.prediction.base import Prediction
 
 

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.options import Options
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.options import Options
 from batdispatch.parts.prediction.base import Prediction
 from batdispatch.parts.prediction.features import FEATURES, History, expanded, features
 from batdispatch.parts.prediction.normalized import NormalizedGradient

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.profiles import runtime_of
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.profiles import runtime_of
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.parts.prediction.base import Prediction
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
-from batdispatch.core.correction import DEFAULT, LEAST, Correction, corrected
-from batdispatch.core.job import Job, JobState, Stay
-from batdispatch.core.lateness import Lateness, overdue
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.moments import end_of
+from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.plans.correction import DEFAULT, LEAST, Correction, corrected
+from batdispatch.core.plans.lateness import Lateness, overdue
+from batdispatch.core.plans.moments import end_of
 from batdispatch.parts.prediction.base import Prediction, make_prediction
 from batdispatch.parts.prediction.requested import Requested
 
@@ -26,7 +26,7 @@ class Predictions:
 
     Attributes:
         exact_requests: True when the walltimes are taken as they stand.
-        correction: what is expected of a job that outlived its prediction, see `batdispatch.core.correction`.
+        correction: what is expected of a job that outlived its prediction, see `batdispatch.core.plans.correction`.
         sure: whether no job outlives what is expected of it: the simulator ends it then.
     """
 
@@ -76,7 +76,7 @@ class Predictions:
     def end(self, stay: Stay, now: float, lateness: Lateness) -> float:
         """Return when a running job is expected to end as things stand, in seconds.
 
-        At the soonest `batdispatch.core.lateness.TOLERANCE` before now.
+        At the soonest `batdispatch.core.plans.lateness.TOLERANCE` before now.
         """
         job, elapsed = stay.job, now - stay.start - lateness.delay
         expected = corrected(self.correction, self.of(job), elapsed, job.walltime)

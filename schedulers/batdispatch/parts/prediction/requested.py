@@ -1,6 +1,6 @@
 """The requested time."""
 
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.parts.prediction.base import Prediction
 
 

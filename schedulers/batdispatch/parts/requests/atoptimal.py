@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
 from batdispatch.parts.requests.base import RequestSequence, SequenceOptions
 from batdispatch.parts.requests.laws import Floats, Law
 from batdispatch.parts.requests.refine import increasing_minimum

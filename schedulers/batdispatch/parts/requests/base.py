@@ -12,9 +12,9 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from batdispatch.core import registry
-from batdispatch.core.job import Job
-from batdispatch.core.options import Options, Part
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line import registry
+from batdispatch.core.line.options import Options, Part
 from batdispatch.parts.requests.laws import Law
 
 #: Entry-point group in which a package announces its request sequences.

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from batdispatch.core.job import Job
-from batdispatch.core.options import Options
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.options import Options
 from batdispatch.parts.requests.base import MAX_HISTORY, RequestSequence, SequenceOptions
 from batdispatch.parts.requests.laws import Empirical, Law
 

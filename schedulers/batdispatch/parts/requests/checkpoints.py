@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 import numpy as np
 
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
 from batdispatch.parts.requests.base import Plan, RequestSequence
 from batdispatch.parts.requests.cost import Price
 from batdispatch.parts.requests.laws import Floats, Law

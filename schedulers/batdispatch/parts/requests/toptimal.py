@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import Options
+from batdispatch.core.line.options import Options
 from batdispatch.parts.requests.base import RequestSequence
 from batdispatch.parts.requests.cost import RESERVED, Price
 from batdispatch.parts.requests.laws import Empirical, Floats, Law

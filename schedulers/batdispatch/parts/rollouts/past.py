@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 
 Floats = NDArray[np.float64]
 

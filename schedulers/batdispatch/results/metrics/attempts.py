@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batdispatch.core.job import JobState
+from batdispatch.core.jobs.job import JobState
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage, unjoined
 

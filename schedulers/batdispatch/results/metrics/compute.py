@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import JobState
+from batdispatch.core.jobs.job import JobState
 from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage
 from batdispatch.results.metrics.sample import Sample, sample_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import FINAL_STATES
+from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.results.columns import Floats, RunColumns
 from batdispatch.results.lineage import Lineage, logical, waits
 from batdispatch.results.network.use import NetworkUse

@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.machine import Machine
-from batdispatch.core.topology import Topology
-from batdispatch.core.topology.base import ordered
-from batdispatch.core.topology.measures import fewest_routers
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology import Topology
+from batdispatch.core.machine.topology.base import ordered
+from batdispatch.core.machine.topology.measures import fewest_routers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -112,7 +112,7 @@ class Measured:
 
 
 def measure(allocations: Distinct, machine: Machine, topology: Topology) -> Measured:
-    """Return what each allocation measures, by the formulas of `core.topology.measures`."""
+    """Return what each allocation measures, by the formulas of `core.machine.topology.measures`."""
     compute = np.flatnonzero((machine.classes >= 0) & (topology.router_of >= 0))
     fewest = fewest_routers(topology, compute)
     sizes = allocations.sizes

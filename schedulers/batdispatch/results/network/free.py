@@ -9,10 +9,10 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.hostsets import Intervals
-from batdispatch.core.machine import Machine
-from batdispatch.core.topology import Topology
-from batdispatch.core.topology.pieces import Pieces
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology import Topology
+from batdispatch.core.machine.topology.pieces import Pieces
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.topology import Grid, Topology
+from batdispatch.core.machine.topology import Grid, Topology
 from batdispatch.results.network.allocations import Distinct
 
 Ints = NDArray[np.int64]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.topology import Topology
+from batdispatch.core.machine.topology import Topology
 from batdispatch.results.network.allocations import Distinct
 from batdispatch.results.network.links import followed
 

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.topology import Grid, Topology
+from batdispatch.core.machine.topology import Grid, Topology
 
 Ints = NDArray[np.int64]
 

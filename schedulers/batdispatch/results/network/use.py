@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.request import Request
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.machine.machine import Machine
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.network.allocations import distinct, measure, proximities
 from batdispatch.results.network.free import FreeNodes, free_nodes

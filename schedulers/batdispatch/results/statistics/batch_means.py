@@ -14,7 +14,7 @@ exceeds 2 / sqrt(b), which 20 independent ones hardly do by chance: then all val
 
 When to use: for a mean over the jobs of a single run, in order of submission. If there are several independent runs,
 use `bootstrap` or `student` on their means. The explorer of the report computes the same in the reader's browser
-(`results/explore/assets/changes.js`, with t to three decimals); a test holds the two against each other.
+(`report/explore/assets/changes.js`, with t to three decimals); a test holds the two against each other.
 
 References:
     A. M. Law: "Simulation Modeling and Analysis", 5th edition, McGraw-Hill 2015, section 9.5.3.

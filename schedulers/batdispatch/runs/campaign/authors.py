@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from batdispatch.core.registry import announced
+from batdispatch.core.line.registry import announced
 from batdispatch.links.foreign import is_foreign, sources_of
 from batdispatch.runs.keeping import others_names
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import file_digest, replacing
 from batdispatch.inputs.folders import Occupied
-from batdispatch.results.audit.run import Auditor
 from batdispatch.runs.campaign.plan import AUDITED, CellTask, Places, Recipe, is_kept
 from batdispatch.runs.run import InputFiles, execute
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
+from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import read_all
 
 #: Longest file accepted, bytes.

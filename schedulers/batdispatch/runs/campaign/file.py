@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import describe_type, did_you_mean, parse_named
+from batdispatch.core.line.options import describe_type, did_you_mean, parse_named
 from batdispatch.links.foreign import create_any
 from batdispatch.links.nix import shell_of
 from batdispatch.runs.campaign.entries import Entry, merged, read_entries

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
+from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import file_digest
 from batdispatch.runs.campaign.entries import Entry
 from batdispatch.runs.campaign.making import Maker, Makers

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from batdispatch.core.blame import user_error
 from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.line.blame import user_error
 from batdispatch.inputs.files import write_whole
 from batdispatch.runs.workers import Tell, carry_out, forget_peak
 

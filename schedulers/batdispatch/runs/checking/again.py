@@ -16,11 +16,11 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.results.audit.findings import Findings
-from batdispatch.results.audit.run import Site
+from batdispatch.audit.findings import Findings
+from batdispatch.audit.run import Site
 from batdispatch.results.origins import Origins
-from batdispatch.results.rerun import KIND, When, decide_again, why_not
 from batdispatch.results.run_files import RECORDING, RESULT
+from batdispatch.runs.checking.rerun import KIND, When, decide_again, why_not
 from batdispatch.runs.checking.simulation import simulate_again
 from batdispatch.runs.run import InputFiles
 from batdispatch.runs.workers import Tell, carry_out
@@ -52,7 +52,7 @@ class Rerun:
         origins: where its inputs are.
         master: the host that carries Batsim; None: what result.json says.
         roles: of hosts that Batsim was told one of.
-        when: whether to; see `results.rerun`.
+        when: whether to; see `runs.checking.rerun`.
         limit: most violations kept of a kind.
     """
 

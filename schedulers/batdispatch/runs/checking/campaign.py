@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from batdispatch.audit.findings import Violation
 from batdispatch.core.errors import InputError
-from batdispatch.results.audit.findings import Violation
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 from batdispatch.runs.campaign.cleaning import NEEDS, read_needs

@@ -2,7 +2,7 @@
 
 What `check` does, in this order:
 
-1. Each run is audited from its files (`results.audit`).
+1. Each run is audited from its files (`audit`).
 2. Each run is made again, until the time for that is over: its dispatcher answers the recorded messages, or the run is
    simulated again (`again`). Whatever result.json says of the cost of a run does not count, since a forger writes it.
 3. The table over all runs is worked out from theirs (`headlines`).
@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from batdispatch.results.audit.findings import Findings
-from batdispatch.results.audit.run import Auditor
+from batdispatch.audit.findings import Findings
+from batdispatch.audit.run import Auditor
 from batdispatch.results.origins import Origins, find_origins
-from batdispatch.results.rerun import When
 from batdispatch.results.runs import read_result
 from batdispatch.runs.checking.again import Budget, Rerun, make_again
 from batdispatch.runs.checking.folders import Collection, collections_in
+from batdispatch.runs.checking.rerun import When
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from batdispatch.audit.findings import Violation
 from batdispatch.core import extras
 from batdispatch.inputs.folders import check_finished
-from batdispatch.results.audit.findings import Violation
 from batdispatch.results.runs import find_runs, jobs_file
 
 #: Tables over many runs, as `runs.campaign.table` and `runs.replicates` call them; they import what is large.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from batdispatch.results.audit.findings import Violation
+from batdispatch.audit.findings import Violation
 from batdispatch.runs.campaign.plan import Places
 from batdispatch.runs.campaign.table import read_all_rows
 from batdispatch.runs.leaderboard.boards import BOARDS, NAME

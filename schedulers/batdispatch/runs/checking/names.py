@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from batdispatch.core import registry
-from batdispatch.core.dispatcher import GROUP
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import parse_named
+from batdispatch.core.line import registry
+from batdispatch.core.line.dispatcher import GROUP
+from batdispatch.core.line.options import parse_named
 
 
 def belied_name(name: str, settings: Mapping[str, Any]) -> str:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from batdispatch.audit.findings import Violation
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import parse_named
-from batdispatch.results.audit.findings import Violation
-from batdispatch.results.comparison.facts import Facts, read_facts
-from batdispatch.results.comparison.table import DISPATCHER, REPLICATE, WORKLOAD
+from batdispatch.core.line.options import parse_named
+from batdispatch.report.replicates.facts import Facts, read_facts
+from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.results.runs import jobs_file, read_result
 from batdispatch.runs.checking.names import belied_name, options_of
 from batdispatch.runs.replicates import RUNS, TABLE, read_runs, table_of

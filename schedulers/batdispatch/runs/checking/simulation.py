@@ -11,14 +11,14 @@ from typing import Any
 
 import msgspec
 
+from batdispatch.audit.findings import Findings, Violation
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.inputs.files import MAX_BYTES, content_digest, file_digest, read_all
 from batdispatch.parts.solving.account import MEASURED
-from batdispatch.results.audit.findings import Findings, Violation
 from batdispatch.results.decisions import PLANS, TIMES
 from batdispatch.results.origins import Origins
-from batdispatch.results.rerun import KIND, When, conclude, differences, why_doubtful, why_not
 from batdispatch.results.run_files import NAMES, RECORDING, SPARABLE
+from batdispatch.runs.checking.rerun import KIND, When, conclude, differences, why_doubtful, why_not
 from batdispatch.runs.run import InputFiles, RunSpec, execute, stated_by
 
 SCHEDULE = "schedule.csv"
@@ -47,7 +47,7 @@ def simulate_again(
         folder: of the run.
         result: its result.json.
         origins: where its inputs are.
-        when: whether to; see `results.rerun`.
+        when: whether to; see `runs.checking.rerun`.
         scratch: an empty folder.
         files: what was read before.
     """

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.options import did_you_mean
-from batdispatch.results.comparison.aims import AIMS, Aim
+from batdispatch.core.line.options import did_you_mean
+from batdispatch.report.replicates.aims import AIMS, Aim
 
 #: Of the campaign, and of its folder.
 NAME = "leaderboard"

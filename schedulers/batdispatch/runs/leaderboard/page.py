@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from batdispatch.results.comparison.pairs import Pair
-from batdispatch.results.comparison.ranks import Ranking, Refused
+from batdispatch.report.replicates.pairs import Pair
+from batdispatch.report.replicates.ranks import Ranking, Refused
 from batdispatch.results.numbers import number
 from batdispatch.runs.leaderboard.cells import Cell
 from batdispatch.runs.leaderboard.standing import Standing

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.errors import SimulationError
-from batdispatch.results.comparison.pairs import Pair, against
-from batdispatch.results.comparison.ranks import Ranking, Refused, rank
-from batdispatch.results.comparison.table import Measured, measured
+from batdispatch.report.replicates.pairs import Pair, against
+from batdispatch.report.replicates.ranks import Ranking, Refused, rank
+from batdispatch.report.replicates.table import Measured, measured
 from batdispatch.runs.leaderboard.boards import Board
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.job import Job
+from batdispatch.core.jobs.job import Job
 from batdispatch.dispatchers.constraint.models.problem import Problem
 from batdispatch.parts.solving.runner import Value
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core import hostset
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.job import Job
-from batdispatch.core.pooled import SOMEWHERE
+from batdispatch.core.capacity.pooled import SOMEWHERE
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.parts.solving.runner import Answer, Value

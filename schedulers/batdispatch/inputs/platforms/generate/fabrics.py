@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import CAPACITY_PROPERTY
+from batdispatch.core.machine.machine import CAPACITY_PROPERTY
 from batdispatch.inputs.platforms.generate.document import Links, checked_capacity, checked_count, cluster_platform
 
 _DEFAULT_LINKS = Links()

@@ -28,8 +28,8 @@ import numpy as np
 from lxml import etree
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import CAPACITY_PROPERTY, COORDINATES_PROPERTY
-from batdispatch.core.topology import Grid
+from batdispatch.core.machine.machine import CAPACITY_PROPERTY, COORDINATES_PROPERTY
+from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms.generate.document import Links, checked_capacity, checked_count, render
 from batdispatch.inputs.platforms.roles import ROLE_PROPERTY
 from batdispatch.inputs.platforms.topology import (

@@ -31,8 +31,8 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.topology.base import Ints
-from batdispatch.core.topology.grid import Grid
+from batdispatch.core.machine.topology.base import Ints
+from batdispatch.core.machine.topology.grid import Grid
 from batdispatch.parts.placement.geometry.moment import Asked, ids_of, mask_of
 
 Size = tuple[int, ...]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from batdispatch.core import hostset
+from batdispatch.core.hosts import hostset
 from batdispatch.parts.placement.geometry.moment import Asked, State, mask_of
 from batdispatch.parts.placement.geometry.network import Network
 

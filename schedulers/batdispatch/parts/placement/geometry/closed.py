@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from batdispatch.core import hostset
-from batdispatch.core.topology.base import Ints
+from batdispatch.core.hosts import hostset
+from batdispatch.core.machine.topology.base import Ints
 from batdispatch.parts.placement.geometry.joined import is_joined
 from batdispatch.parts.placement.geometry.moment import Asked, State, mask_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from batdispatch.core.topology.base import Ints
+from batdispatch.core.machine.topology.base import Ints
 from batdispatch.parts.placement.geometry.moment import Asked
 
 #: Most nodes of the exhaustive search.

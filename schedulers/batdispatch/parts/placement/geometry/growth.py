@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.topology.base import Ints
-from batdispatch.core.topology.grid import Grid
+from batdispatch.core.machine.topology.base import Ints
+from batdispatch.core.machine.topology.grid import Grid
 from batdispatch.parts.placement.geometry.moment import Asked, State
 
 #: Routers whose partners are counted, and how many of them, those with the most, sets are grown from.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from batdispatch.core.topology.base import Ints
+from batdispatch.core.machine.topology.base import Ints
 from batdispatch.parts.placement.geometry.moment import Asked
 from batdispatch.parts.placement.geometry.network import Network
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batdispatch.core.topology.base import Ints
+from batdispatch.core.machine.topology.base import Ints
 from batdispatch.parts.placement.geometry.joined import is_joined
 from batdispatch.parts.placement.geometry.moment import Asked, State
 from batdispatch.parts.placement.geometry.rules import Rules

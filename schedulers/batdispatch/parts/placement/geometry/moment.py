@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.allocation import Allocation, Place
-from batdispatch.core.job import Job
-from batdispatch.core.ledger import Ledger
-from batdispatch.core.need import Need
-from batdispatch.core.scene import Scene
-from batdispatch.core.topology.base import Ints
+from batdispatch.core.capacity.need import Need
+from batdispatch.core.hosts.allocation import Allocation, Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.ledger import Ledger
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.topology.base import Ints
 from batdispatch.parts.placement.geometry.network import Network
 
 #: Scenes of which is remembered what was worked out: a decision looks at a few of them again and again.

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.machine import Machine
-from batdispatch.core.topology.base import Ints, Topology
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology.base import Ints, Topology
 
 #: Most routers (or hosts, where routes depend on them) of a machine on which searches are exhaustive.
 SMALL = 64
@@ -65,7 +65,7 @@ class Network:
     def _through_switches(self) -> list[Ints]:
         """The routers with hosts around each connected group of switches without hosts: [int64 [router], ...].
 
-        Such switches hold no job, so they join whatever they are linked to, as in `core.topology.pieces`.
+        Such switches hold no job, so they join whatever they are linked to, as in `core.machine.topology.pieces`.
         """
         topology = self.topology
         empty = np.ones(topology.routers, dtype=np.bool_)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from batdispatch.core.topology.base import Ints
+from batdispatch.core.machine.topology.base import Ints
 
 
 def ranges(room: Ints, units: int, least: int, most: int, *, wrap: bool, longer: bool) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from batdispatch.core.topology.base import Ints
+from batdispatch.core.machine.topology.base import Ints
 
 
 @dataclass(frozen=True, eq=False)

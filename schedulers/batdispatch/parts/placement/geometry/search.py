@@ -9,13 +9,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.allocation import Allocation
-from batdispatch.core.job import Job
-from batdispatch.core.machine import Machine
-from batdispatch.core.scene import Scene
-from batdispatch.core.topology import Grid
-from batdispatch.core.topology.base import Ints
-from batdispatch.core.topology.measures import compactness
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.machine.topology import Grid
+from batdispatch.core.machine.topology.base import Ints
+from batdispatch.core.machine.topology.measures import compactness
 from batdispatch.parts.placement.geometry.boxes import Boxes, Sizes, Sums, find
 from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two, compatible
 from batdispatch.parts.placement.geometry.closed import ClosedSearch

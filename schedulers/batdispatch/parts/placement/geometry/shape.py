@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from batdispatch.core.allocation import Place
 from batdispatch.core.errors import InputError
-from batdispatch.core.job import Job
-from batdispatch.core.lateness import TOLERANCE
-from batdispatch.core.machine import Machine
-from batdispatch.core.options import Options
-from batdispatch.core.scene import Scene
+from batdispatch.core.hosts.allocation import Place
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.options import Options
+from batdispatch.core.line.scene import Scene
+from batdispatch.core.machine.machine import Machine
+from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.parts.placement.base import Placement
 from batdispatch.parts.placement.geometry.rules import Rules
 

@@ -1,0 +1,184 @@
+"""The machine as a platform file (SimGrid's XML) describes it: hosts in Batsim's order, with what jobs take of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from lxml import etree
+
+from batdispatch.audit.hosts import Ints
+from batdispatch.core.errors import InputError
+
+_AMOUNT = re.compile(r"([^\s,=]+)=(\d{1,18})", re.ASCII)
+_BRACKETS = re.compile(r"\[([0-9,\-]*)\]", re.ASCII)
+_DIGITS = re.compile(r"(\d+)", re.ASCII)
+_ZONES = ("zone", "AS")
+#: Properties, and an attribute, that tell of a network with more than one router.
+_NETWORKS = ("topology", "dimensions")
+
+
+class _Host(NamedTuple):
+    name: str
+    own: Mapping[str, str]
+    #: Its own properties, and those of the zones around it that it does not have itself.
+    properties: Mapping[str, str]
+
+
+class Machine(msgspec.Struct):
+    """What jobs run on.
+
+    Attributes:
+        names: of the hosts by id: first the compute hosts, then the storage hosts.
+        size: number of compute hosts.
+        exclusive: whether a unit is a whole host.
+        resources: names of what compute hosts offer, in the order of the file.
+        capacity: int64 [compute host, resource].
+        licences: what exists once for the whole machine.
+        partitions: ids of the compute hosts of each partition that hosts name themselves.
+        queues: the property ``queues``.
+        networked: whether the file may tell of a network with more than one router.
+    """
+
+    names: list[str]
+    size: int
+    exclusive: bool
+    resources: list[str]
+    capacity: Ints
+    licences: dict[str, int]
+    partitions: dict[str, list[int]]
+    queues: dict[str, Any]
+    networked: bool
+
+    @property
+    def storage(self) -> set[str]:
+        """Names of the storage hosts."""
+        return set(self.names[self.size :])
+
+    def name(self, host: int) -> str:
+        """Return the name of a host, which may be none of the machine."""
+        return self.names[host] if 0 <= host < len(self.names) else f"#{host}"
+
+
+def read_machine(data: bytes, master: str | None, roles: Mapping[str, str], version: int, source: str) -> Machine:
+    """Read a platform file.
+
+    Args:
+        data: the file, unpacked.
+        master: the host that carries Batsim; None: the one whose role says so, or ``master_host``.
+        roles: further roles by host.
+        version: of Batsim, whose order of hosts the ids follow.
+        source: name of the file, for messages.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True)
+    try:
+        root = etree.fromstring(data.lstrip(), parser)
+        hosts = {host.name: host for host in _hosts_of(root, {})}
+        return _machine(hosts, _roles(hosts, master, roles), version, _is_networked(root))
+    except (etree.XMLSyntaxError, KeyError, ValueError, msgspec.MsgspecError) as problem:
+        raise InputError(f"cannot be read as a platform: {problem}", source=source) from None
+
+
+def _hosts_of(element: etree._Element, around: Mapping[str, str]) -> Iterator[_Host]:
+    """Yield the hosts in an element; `around` are the properties of the zones around it."""
+    own = {str(prop.attrib["id"]): str(prop.attrib["value"]) for prop in element.iterchildren("prop")}
+    if element.tag in ("platform", *_ZONES):
+        inner = {**around, **own}
+        for child in element:
+            yield from _hosts_of(child, inner)
+    elif element.tag in ("host", "peer"):
+        yield _Host(str(element.attrib["id"]), own, {**around, **own})
+    elif element.tag in ("cluster", "cabinet"):
+        merged = {**around, **own}
+        head, tail = str(element.attrib["prefix"]), str(element.attrib["suffix"])
+        for number in _numbers(str(element.attrib["radical"])):
+            yield _Host(f"{head}{number}{tail}", own, merged)
+
+
+def _numbers(radical: str) -> Iterator[int]:
+    for part in radical.split(","):
+        first, dash, last = part.strip().partition("-")
+        yield from range(int(first), int(last if dash else first) + 1)
+
+
+def _is_networked(root: etree._Element) -> bool:
+    clusters = any(element.get("topology", "FLAT") != "FLAT" for element in root.iter("cluster"))
+    return clusters or any(prop.get("id") in _NETWORKS for prop in root.iter("prop"))
+
+
+def _roles(hosts: Mapping[str, _Host], master: str | None, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the role of each host that has one."""
+    found = {host.name: host.own["role"] for host in hosts.values() if host.own.get("role")}
+    found |= given
+    chief = master or ("master_host" if "master_host" in hosts else None)
+    if chief is not None:
+        found[chief] = "master"
+    for name in [name for name, role in found.items() if role == "master"]:
+        listed = hosts[name].own.get("storage_hosts", "").replace(",", " ").split()
+        found |= dict.fromkeys(listed, "storage")
+    return found
+
+
+def _machine(hosts: Mapping[str, _Host], roles: Mapping[str, str], version: int, networked: bool) -> Machine:
+    names = sorted(hosts, key=_numeric) if version == 5 else sorted(hosts)
+    compute = [name for name in names if roles.get(name, "compute_node") == "compute_node"]
+    storage = [name for name in names if roles.get(name) == "storage"]
+    if not compute:
+        raise ValueError("there is no compute host")
+    offers = [_amounts(hosts[name].properties.get("capacity", "")) for name in compute]
+    exclusive = not any(offers)
+    resources = ["host"] if exclusive else list(dict.fromkeys(name for offer in offers for name in offer))
+    table = [[1] if exclusive else [offer.get(name, 0) for name in resources] for offer in offers]
+    partitions: dict[str, list[int]] = {}
+    for host, name in enumerate(compute):
+        for partition in hosts[name].properties.get("partition", "").replace(",", " ").split():
+            partitions.setdefault(partition, []).append(host)
+    stated = {name: _first(hosts, [*compute, *storage], name) for name in ("licences", "queues")}
+    return Machine(
+        names=[*compute, *storage],
+        size=len(compute),
+        exclusive=exclusive,
+        resources=resources,
+        capacity=np.array(table, dtype=np.int64),
+        licences=_amounts(stated["licences"]),
+        partitions=partitions,
+        queues=msgspec.json.decode(stated["queues"] or "{}", type=dict[str, Any]),
+        networked=networked,
+    )
+
+
+def _numeric(name: str) -> tuple[list[tuple[str, int]], str]:
+    """Return Batsim 5's key: a run of digits counts as its value, and among other characters as a digit."""
+    parts = _DIGITS.split(name)
+    key = [(char, 0) for char in parts[0]]
+    for number, text in zip(parts[1::2], parts[2::2], strict=True):
+        key += [("0", int(number)), *((char, 0) for char in text)]
+    return key, name
+
+
+def _first(hosts: Mapping[str, _Host], names: list[str], wanted: str) -> str:
+    return next((hosts[name].properties[wanted] for name in names if wanted in hosts[name].properties), "")
+
+
+def _amounts(text: str) -> dict[str, int]:
+    """Return amounts such as ``core=16 gpu=2``; a text of another form states none."""
+    matches = [_AMOUNT.fullmatch(part) for part in text.replace(",", " ").split()]
+    return {match[1]: int(match[2]) for match in matches if match} if all(matches) else {}
+
+
+def expand(text: str) -> Iterator[str]:
+    """Yield the names that a text such as ``n[01-48,60]`` stands for."""
+    match = _BRACKETS.search(text)
+    if match is None:
+        yield text
+        return
+    for part in match[1].split(","):
+        first, dash, last = part.partition("-")
+        for number in range(int(first), int(last if dash else first) + 1):
+            yield from expand(f"{text[: match.start()]}{number:0{len(first)}d}{text[match.end() :]}")

@@ -1,0 +1,204 @@
+"""The metrics of a run, worked out from its rows by the formulas of `docs/metrics.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.audit.case import Case
+from batdispatch.audit.hosts import Floats
+from batdispatch.audit.request import Holdings
+from batdispatch.audit.words import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME
+
+Value = float | int | None
+#: Threshold of the bounded slowdown, s.
+_TAU = 10.0
+#: Metrics of the network, which are measured again by the code that wrote them.
+_MEASURES = ("compactness", "proximity", "locality_factor", "shared_links", "shared_time")
+NETWORK = (
+    *(f"{mean}_{name}" for name in _MEASURES for mean in ("mean", "weighted")),
+    *("free_fragmentation", "line_fragmentation"),
+)
+_DECISIONS = ("count", "seconds_total", "seconds_p50", "seconds_p90", "seconds_p99", "seconds_max")
+
+
+class _Jobs:
+    """The logical jobs that started, float64 [job]: submission r, start s, end f, run time p, wait w, units u."""
+
+    def __init__(self, case: Case) -> None:
+        rows, root, ran = case.rows, case.lineage.root, case.rows.ran
+        first = np.flatnonzero((case.lineage.parent < 0) & ~np.isnan(case.began))
+        self.first, self.count = first, len(first)
+        self.r, self.s = rows.submission[first], case.began[first]
+        finish = np.full(len(rows), np.nan)
+        np.fmax.at(finish, root[ran], rows.finish[ran])
+        self.f = finish[first]
+        run = np.bincount(root[ran], weights=case.run_time[ran], minlength=len(rows))
+        segments = np.bincount(root, minlength=len(rows))[first]
+        self.p = run[first]
+        self.w = np.where(segments == 1, self.s - self.r, self.f - self.r - self.p)
+        self.turnaround = self.f - self.r
+        self.u = rows.size[first].astype(np.float64)
+        self.window = float(self.f.max() - rows.submission.min()) if self.count else 0.0
+        long = np.maximum(self.p, _TAU)
+        self.bounded = np.maximum(1.0, self.turnaround / long)
+        self.per_unit = np.maximum(1.0, self.turnaround / (self.u * long))
+        some = self.p > 0
+        self.slowdown = self.turnaround[some] / self.p[some]
+
+
+_Statistic = Callable[[Floats], Any]
+_p95: _Statistic = partial(np.percentile, q=95)
+#: Metric -> the column of `_Jobs` that it is of, and the statistic.
+_STATISTICS: dict[str, tuple[str, _Statistic]] = {
+    "mean_waiting_time": ("w", np.mean),
+    "median_waiting_time": ("w", np.median),
+    "p95_waiting_time": ("w", _p95),
+    "max_waiting_time": ("w", np.max),
+    "std_waiting_time": ("w", np.std),
+    "mean_turnaround_time": ("turnaround", np.mean),
+    "median_turnaround_time": ("turnaround", np.median),
+    "max_turnaround_time": ("turnaround", np.max),
+    "mean_slowdown": ("slowdown", np.mean),
+    "median_slowdown": ("slowdown", np.median),
+    "max_slowdown": ("slowdown", np.max),
+    "mean_bounded_slowdown": ("bounded", np.mean),
+    "median_bounded_slowdown": ("bounded", np.median),
+    "p95_bounded_slowdown": ("bounded", _p95),
+    "max_bounded_slowdown": ("bounded", np.max),
+    "mean_per_processor_slowdown": ("per_unit", np.mean),
+}
+
+
+def metrics_of(case: Case) -> dict[str, Value]:
+    """Return every metric of a run but those of the network; without meaning for the run, it is None."""
+    jobs, ran = _Jobs(case), case.rows.ran
+    found: dict[str, Value] = {
+        name: _statistic(getattr(jobs, column), statistic) for name, (column, statistic) in _STATISTICS.items()
+    }
+    pieces = case.rows.hosts.pieces()[ran]
+    found |= {
+        "makespan": jobs.window if jobs.count else None,
+        "throughput": 3600.0 * jobs.count / jobs.window if jobs.window else None,
+        "fragmentation": _statistic(pieces.astype(np.float64), np.mean),
+        "mean_queue_length": float(jobs.w.sum()) / jobs.window if jobs.window else None,
+        "max_queue_length": _longest_queue(case) if jobs.count else None,
+    }
+    return found | _utilisations(case, jobs.window) | _fairness(case, jobs) | _states(case) | _decisions(case)
+
+
+def _statistic(values: Floats, statistic: _Statistic) -> Value:
+    return float(statistic(values)) if len(values) else None
+
+
+def _utilisations(case: Case, window: float) -> dict[str, Value]:
+    """Return the shares of hosts, resources and licences that were held, sum_i a_i p_i / (C window)."""
+    ran = np.flatnonzero(case.rows.ran)
+    run, machine = np.where(case.rows.ran, case.run_time, 0.0), case.machine
+    hosts = float((case.rows.hosts.sizes[ran] * run[ran]).sum())
+    found: dict[str, Value] = {"utilisation": hosts / (machine.size * window) if window and machine.exclusive else None}
+    if not machine.exclusive:
+        held = np.zeros(len(machine.resources))
+        for slots in Holdings(machine, case.asking).blocks(case.rows.hosts, case.units.slots):
+            held += (slots.amount * run[slots.row, None]).sum(axis=0)
+        totals = machine.capacity.sum(axis=0).tolist()
+        for name, amount, total in zip(machine.resources, held.tolist(), totals, strict=True):
+            found[f"utilisation_{name}"] = amount / (total * window) if window and total else None
+    for name, total in machine.licences.items():
+        amount = sum(job.licences.get(name, 0) * float(run[row]) for row, job in case.that_ran())
+        found[f"utilisation_{name}"] = amount / (total * window) if window and total else None
+    return found
+
+
+def _longest_queue(case: Case) -> int:
+    """Return the most jobs that waited at a time: before their first start, or between two of their segments."""
+    ran, root, rows = np.flatnonzero(case.rows.ran), case.lineage.root, case.rows
+    order = ran[np.lexsort((rows.start[ran], root[ran]))]
+    begin = rows.submission[root[order]]
+    again = np.flatnonzero(root[order][1:] == root[order][:-1]) + 1
+    begin[again] = rows.finish[order[again - 1]]
+    waited = rows.start[order] > begin
+    begin, end = begin[waited], rows.start[order][waited]
+    change = np.repeat([1, -1], len(begin))
+    # At one time those that start leave before those that arrive are counted.
+    return int(change[np.lexsort((change, np.concatenate((begin, end))))].cumsum().max(initial=0))
+
+
+def _fairness(case: Case, jobs: _Jobs) -> dict[str, Value]:
+    names: tuple[str, ...] = ("nb_users", "user_fairness", "user_spread")
+    of_jobs = [case.asking[row] for row in jobs.first.tolist()]
+    users: NDArray[Any] = np.array(["" if job is None else str(job.user) for job in of_jobs], dtype=object)
+    known = users != ""
+    if not known.any():
+        return dict.fromkeys(names)
+    _, user = np.unique(users[known].astype(str), return_inverse=True)
+    means = np.bincount(user, weights=jobs.bounded[known]) / np.bincount(user)
+    jain = float(means.sum() ** 2 / (len(means) * (means**2).sum()))
+    return dict(zip(names, (len(means), jain, float(means.max() / np.median(means))), strict=True))
+
+
+def _states(case: Case) -> dict[str, Value]:
+    """Return how many logical jobs ended how: in the state of the segment that ended last."""
+    rows, root = case.rows, case.lineage.root
+    last = np.flatnonzero(case.lineage.parent < 0)
+    of_root = {int(row): int(row) for row in last}
+    ran = np.flatnonzero(rows.ran)
+    for row in ran[np.lexsort((rows.start[ran], rows.finish[ran]))].tolist() if case.lineage.joined else ():
+        of_root[int(root[row])] = row
+    states = rows.state[np.array(list(of_root.values()), dtype=np.int64)]
+    counts = dict(zip(STATES, np.bincount(states, minlength=len(STATES)).tolist(), strict=True))
+    return {
+        "nb_jobs": len(of_root),
+        "nb_jobs_success": counts[SUCCESS],
+        "nb_jobs_killed": counts[WALLTIME] + counts[KILLED],
+        "nb_jobs_failed": counts[FAILED],
+        "nb_jobs_rejected": counts[REJECTED],
+    }
+
+
+def _decisions(case: Case) -> dict[str, Value]:
+    stated: Mapping[str, Any] = case.said.get("decisions") or {}
+    return {f"decisions_{name}": stated.get(name) for name in _DECISIONS}
+
+
+def attempts_of(case: Case) -> dict[str, Value]:
+    """Return what the attempts of the jobs cost, by the formulas of `docs/stochastic.md`."""
+    rows, lineage, ran = case.rows, case.lineage, np.flatnonzero(case.rows.ran)
+    if not len(ran):
+        return {"jobs": 0}
+    jobs, good, units = _Jobs(case), rows.success[ran], rows.size[ran].astype(np.float64)
+    root = lineage.root[ran]
+    first, last = np.full((2, len(rows)), np.nan)
+    np.fmin.at(first, root, rows.submission[ran])
+    np.fmax.at(last, root, rows.finish[ran])
+    some = np.unique(root)
+    window = float(np.nanmax(last) - np.nanmin(first))
+    work = case.run_time[ran] * units
+    saved, read = float((units * lineage.saved[ran])[good].sum()), units * lineage.restart[ran]
+    useful = float(work[good].sum()) + saved - float(read[good].sum())
+    more: dict[str, Value] = {}
+    if lineage.saved.any():
+        more = {"saved_work": saved, "checkpoint_work": float(read.sum()) + _written(case)}
+    return {
+        "jobs": jobs.count,
+        "jobs_succeeded": len(np.unique(root[good])),
+        "useful_work": useful,
+        "wasted_work": float(work.sum()) - useful,
+        **more,
+        "failures_per_job": float((~good).sum()) / len(some),
+        "mean_response_time": float((last[some] - first[some]).mean()),
+        "effective_utilisation": useful / (case.machine.size * window) if window else None,
+    }
+
+
+def _written(case: Case) -> float:
+    """Return the unit-seconds that writing checkpoints took: what was held, but neither read nor added."""
+    lineage = case.lineage
+    row = np.flatnonzero((lineage.parent >= 0) & (lineage.saved > lineage.saved[lineage.parent]))
+    before = lineage.parent[row]
+    added = lineage.saved[row] - lineage.saved[before] + lineage.restart[before]
+    return float((case.rows.size[before] * (case.run_time[before] - added)).sum())

@@ -1,0 +1,202 @@
+"""What a job asks of a machine: whether it could run with all hosts idle, and what it takes where it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.audit.hosts import HostSets, Ints, Slots
+from batdispatch.audit.machine import Machine
+from batdispatch.audit.queues import Queues
+from batdispatch.audit.workload import Job
+
+#: More units than any job has: how many units that need nothing a node can take.
+_COUNTLESS = 2**31
+#: Slots that are looked at together: enough for numpy, little enough for the memory.
+_BLOCK = 1 << 18
+
+
+class Demands:
+    """What jobs ask of one machine and its queues."""
+
+    def __init__(self, machine: Machine, queues: Queues) -> None:
+        self._machine = machine
+        self._queues = queues
+        self._ids = {name: host for host, name in enumerate(machine.names)}
+        self._idle = np.ones(machine.size, dtype=bool)
+
+    def why_never(self, job: Job) -> str:
+        """Return why neither the idle machine nor its queues can take a job; empty: they can."""
+        units_are_nodes = self._machine.exclusive or job.demand is None
+        return (
+            self._queues.refusal(job, self._least_nodes(job))
+            or self._contradiction(job, units_are_nodes)
+            or self._lack(job)
+            or ("" if self.fits(job, self._idle) else f"asks for {job.res} units, more than there is room for")
+        )
+
+    def fits(self, job: Job, there: NDArray[np.bool_]) -> bool:
+        """Return whether a job has room on some hosts, bool [compute host], with nothing else on them."""
+        if self._machine.exclusive and job.is_placed_freely and not self._machine.queues:
+            return job.res <= int(there.sum())
+        open_hosts = self._open(job) & there
+        room = np.where(open_hosts, self._room(job), 0)
+        least, most = self._nodes(job)
+        if job.units_per_node:
+            room = np.where(room >= job.units_per_node, job.units_per_node, 0)
+        found = _in_a_row(room, least, most, job.res) if job.contiguous else np.sort(room[room > 0])[::-1][:most]
+        return len(found) >= least and int(found.sum()) >= job.res
+
+    def is_known(self, job: Job) -> bool:
+        """Return whether all hosts, resources and licences that a job names exist."""
+        return not self._lack(job)
+
+    def figures(self, job: Job) -> set[float]:
+        """Return the numbers that a reason why a job can never run may name: the job's, its queues', the machine's."""
+        classes = [self._queues.class_of(job, kind) or {} for kind in self._queues.limits]
+        room = np.where(self._open(job), self._room(job), 0)
+        if job.units_per_node:
+            room = np.where(room >= job.units_per_node, job.units_per_node, 0)
+        amounts = [job.demand or {}, job.per_node, job.licences, self._machine.licences]
+        return {
+            *(float(amount) for named in amounts for amount in named.values()),
+            *(
+                float(one[limit])
+                for one in classes
+                for limit in ("max_time", "max_nodes")
+                if one.get(limit) is not None
+            ),
+            *map(float, (job.res, job.limit, self._least_nodes(job), job.units_per_node, int(room.sum()))),
+            *map(float, (*(job.node_range or (1, job.res)), *self._nodes(job))),
+        }
+
+    def _least_nodes(self, job: Job) -> int:
+        if self._machine.exclusive or job.demand is None:
+            return job.res
+        if job.node_range is not None:
+            return job.node_range[0]
+        return -(-job.res // job.units_per_node) if job.units_per_node else 1
+
+    def _nodes(self, job: Job) -> tuple[int, int]:
+        """Return the least and most nodes that a job may have."""
+        units_are_nodes = self._machine.exclusive or job.demand is None
+        least, most = job.node_range or (1, job.res)
+        allowed = None if self._machine.exclusive else self._queues.most_nodes(job)
+        if units_are_nodes:
+            least = most = job.res
+        elif job.units_per_node:
+            least = most = job.res // job.units_per_node
+        return least, most if allowed is None else min(most, allowed)
+
+    def _contradiction(self, job: Job, units_are_nodes: bool) -> str:
+        """Return how a job contradicts itself."""
+        each, span = job.units_per_node, job.node_range
+        if each and ((units_are_nodes and each > 1) or job.res % each):
+            return f"asks for {each} of its {job.res} units on each node"
+        fixed = job.res if units_are_nodes else job.res // each if each else None
+        if span and (span[0] > job.res or (fixed is not None and not span[0] <= fixed <= span[1])):
+            return f"asks for {span[0]} to {span[1]} nodes, its {job.res} units take other numbers"
+        return ""
+
+    def _lack(self, job: Job) -> str:
+        """Return what a job names that the machine does not have, or not often enough."""
+        machine = self._machine
+        if not machine.exclusive:
+            for name, amount in [*(job.demand or {}).items(), *job.per_node.items()]:
+                if amount and name not in machine.resources:
+                    return f"needs resource {name!r}, which the machine does not have"
+        for name, amount in job.licences.items():
+            if amount > machine.licences.get(name, 0):
+                return f"asks for {amount} {name}, the machine has {machine.licences.get(name, 0)}"
+        for name in (*job.node_list, *job.exclude_nodes):
+            if name not in self._ids:
+                return f"names host {name!r}, which the machine does not have"
+        for name in job.io_nodes:
+            if name not in machine.storage:
+                return f"is pinned to I/O node {name!r}, which is no storage host"
+        return ""
+
+    def _open(self, job: Job) -> NDArray[np.bool_]:
+        """Return the hosts that a job may use by its lists and the queues, bool [compute host]."""
+        found = self._queues.hosts_of(job).copy()
+        if job.node_list:
+            found &= self._mask(job.node_list)
+        return found & ~self._mask(job.exclude_nodes) if job.exclude_nodes else found
+
+    def _mask(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        found = np.zeros(len(self._ids), dtype=bool)
+        found[[self._ids[name] for name in names if name in self._ids]] = True
+        return found[: self._machine.size]
+
+    def _room(self, job: Job) -> Ints:
+        """Return how many units each idle host takes, int64 [compute host]."""
+        machine = self._machine
+        one = np.ones(machine.size, dtype=np.int64)
+        if machine.exclusive:
+            return one
+        left = machine.capacity - np.array(_along(machine, job.per_node))
+        room = one if job.demand is None else one * _COUNTLESS
+        for axis, amount in enumerate(_along(machine, job.demand or {})):
+            room = np.minimum(room, left[:, axis] // amount) if amount else room
+        return np.where((left >= 0).all(axis=1), room, 0)
+
+
+def _along(machine: Machine, amounts: Mapping[str, int]) -> list[int]:
+    """Return amounts by name along the machine's resources."""
+    return [amounts.get(name, 0) for name in machine.resources]
+
+
+def _in_a_row(room: Ints, least: int, most: int, units: int) -> Ints:
+    """Return the room of neighbours, as many as may be, that have the most of it; none without enough neighbours."""
+    best = room[:0]
+    ends = np.flatnonzero(np.diff(np.concatenate(([0], (room > 0).astype(np.int8), [0]))))
+    for first, end in ends.reshape(-1, 2).tolist():
+        count = min(most, end - first)
+        if count < least:
+            continue
+        total = np.concatenate(([0], np.cumsum(np.minimum(room[first:end], units))))
+        sums = total[count:] - total[:-count]
+        at = first + int(sums.argmax())
+        if int(sums.max()) > int(best.sum()):
+            best = room[at : at + count]
+    return best
+
+
+class Holdings:
+    """What the job of each row takes of a host of a machine whose hosts are shared."""
+
+    def __init__(self, machine: Machine, asking: Sequence[Job | None]) -> None:
+        """Take the job whose request each row has; without one it takes whole nodes."""
+        self._machine = machine
+        count, axes = len(asking), len(machine.resources)
+        self._each, self._once = np.zeros((2, count, axes), dtype=np.int64)
+        self._shares = np.zeros(count, dtype=bool)
+        for row, job in enumerate(asking):
+            if job is not None and job.demand is not None and not job.whole_nodes and not machine.exclusive:
+                self._shares[row] = True
+                self._each[row], self._once[row] = _along(machine, job.demand), _along(machine, job.per_node)
+
+    def blocks(self, hosts: HostSets, units: Ints) -> Iterator[Slots]:
+        """Yield what jobs hold, in blocks of hosts; `units`: along the hosts of all rows.
+
+        A log of 39,000 jobs on 9,000 hosts has tens of millions of slots.
+        """
+        begins = np.cumsum(hosts.length) - hosts.length
+        highest = int(hosts.last.max(initial=-1)) + 1
+        width = max(1, highest // (int(hosts.length.sum()) // _BLOCK + 1))
+        for low in range(0, highest, width):
+            part, of = hosts.inside(low, min(low + width, highest) - 1)
+            host, row = part.slots()
+            slot = np.repeat(begins[of] - hosts.first[of], part.length) + host
+            yield Slots(host, row, self._amounts(host, row, units[slot]))
+
+    def _amounts(self, host: Ints, row: Ints, units: Ints) -> Ints:
+        """Return what is taken where so many units of a row's job are on a host, int64 [slot, resource]."""
+        there = host < self._machine.size
+        amount = self._machine.capacity[np.where(there, host, 0)]
+        amount[~there] = 0
+        shared = self._shares[row]
+        amount[shared] = units[shared, None] * self._each[row[shared]] + self._once[row[shared]]
+        return amount

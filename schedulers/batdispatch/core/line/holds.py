@@ -1,0 +1,49 @@
+"""Capacity kept for the job that will continue another one, so that nobody takes it in between."""
+
+from __future__ import annotations
+
+import msgspec
+
+from batdispatch.core.hosts.allocation import Allocation
+from batdispatch.core.jobs.job import Job, Stay
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """Hosts kept for the job that will continue another one, each with as many units as that one has there."""
+
+    #: The job that is continued.
+    job: Job
+    #: Hosts of its own: free for nobody else once it has ended. None: none of them.
+    own: Allocation | None
+    #: Further hosts, free for nobody else from the decision on. None: none.
+    more: Allocation | None
+
+    @property
+    def beyond(self) -> Job:
+        """What is taken of the further hosts: as `job`, whose licences are kept once, with its own hosts."""
+        if not self.job.request.licences:
+            return self.job
+        return msgspec.structs.replace(self.job, request=msgspec.structs.replace(self.job.request, licences=()))
+
+    @property
+    def hosts(self) -> Allocation | None:
+        """All hosts that are kept."""
+        parts = [part.per_host() for part in (self.own, self.more) if part is not None]
+        return _allocation([entry for part in parts for entry in part])
+
+
+def beyond_own(stay: Stay, hosts: Allocation) -> tuple[int, int, int] | None:
+    """Return (host, units to be kept, units of the job there) of the first host of its own with too many, or None."""
+    its = dict(stay.allocation.per_host())
+    return next(((host, count, its[host]) for host, count in hosts.per_host() if count > its.get(host, count)), None)
+
+
+def hold_of(stay: Stay, hosts: Allocation) -> Hold:
+    """Return the hold that keeps some hosts for the successor of a job that runs."""
+    its, listed = dict(stay.allocation.per_host()), hosts.per_host()
+    own = [entry for entry in listed if entry[0] in its]
+    return Hold(stay.job, _allocation(own), _allocation([entry for entry in listed if entry[0] not in its]))
+
+
+def _allocation(counts: list[tuple[int, int]]) -> Allocation | None:
+    return Allocation.of([host for host, _ in counts], [count for _, count in counts]) if counts else None

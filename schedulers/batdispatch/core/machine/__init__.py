@@ -1,0 +1,5 @@
+"""The machine: hosts with capacities, queues and reservations, storages, and the network's shape.
+
+May import: `core.hosts`, `core.jobs`. Read first: `machine`, then `site` (partitions, qualities of service,
+reservations) and `topology` (a folder with one file for each kind of network).
+"""

@@ -1,0 +1,384 @@
+"""What a site says of its queues: partitions, qualities of service, and reservations of hosts for some time.
+
+A machine tells its site in properties of its hosts, so that whoever is told the machine, over whatever protocol or from
+a recording, knows its site as well:
+
+=============  ========================================================================================================
+``partition``  the partitions that a host is in, their names separated by spaces or commas
+``queues``     all that is said beside, as JSON (see `Told`); if several hosts state it, they state it alike
+=============  ========================================================================================================
+
+Jobs name a partition, a quality of service and a reservation in their fields ``partition``, ``qos`` and
+``reservation``. A field means something only on a machine whose site says something of that kind: logs have partitions
+of machines that are long gone.
+
+References:
+    Slurm documentation, slurm.conf(5) (PartitionName), https://slurm.schedmd.com/slurm.conf.html; Quality of Service,
+    https://slurm.schedmd.com/qos.html.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.hosts import hostset
+from batdispatch.core.hosts.names import expand
+from batdispatch.core.jobs.fields import MAX_MOMENT
+from batdispatch.core.jobs.job import Job
+from batdispatch.core.jobs.request import Request
+
+PARTITION_PROPERTY = "partition"
+SITE_PROPERTY = "queues"
+#: By how much a job may reach into a reservation, or come too early for one, s: the resolution of simulators' clocks.
+TICK = 1e-6
+#: Largest priority: Slurm's own limit.
+MAX_PRIORITY = 2**32 - 2
+
+_BETWEEN = re.compile(r"[\s,]+")
+T = TypeVar("T", bound="Class")
+
+
+class Class(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What partitions and qualities of service have in common."""
+
+    name: str
+    #: Longest walltime allowed, s; None: any, also none.
+    max_time: float | None = None
+    #: Most nodes that a job may have; None: any number.
+    max_nodes: int | None = None
+    #: What a job gains by it under an ordering that looks at it.
+    priority: int = 0
+
+
+class Partition(Class, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Hosts that jobs ask for by a name; partitions may overlap."""
+
+    #: Names, see `core.hosts.names`; None: the hosts whose property says so.
+    hosts: list[str] | None = None
+    #: Whether it is meant by jobs that name none.
+    default: bool = False
+
+
+class Qos(Class, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A quality of service."""
+
+    #: Whether it is meant by jobs that name none.
+    default: bool = False
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An advance reservation: hosts that only some jobs may use for some time. Without such jobs: maintenance."""
+
+    name: str
+    #: Seconds of simulated time.
+    start: float
+    end: float
+    #: Names, see `core.hosts.names`; None: `nodes` hosts, or all.
+    hosts: list[str] | None = None
+    #: The first so many hosts in order of their ids; None: all.
+    nodes: int | None = None
+    #: Whose jobs are let in, by the jobs' fields.
+    users: list[str] = []
+    accounts: list[str] = []
+    partitions: list[str] = []
+
+
+class Closure(NamedTuple):
+    """Hosts on which a job must not start from `begin` on and before `end`, in seconds."""
+
+    begin: float
+    end: float
+    hosts: int
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the property ``queues`` says."""
+
+    partitions: list[Partition] = []
+    qos: list[Qos] = []
+    reservations: list[Window] = []
+
+
+class HostLike(Protocol):
+    """A host with its properties."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def properties(self) -> Mapping[str, str]: ...
+
+
+class Site:
+    """The queues of a machine.
+
+    Attributes:
+        told: as it was said.
+        partitions: by name.
+        qos: by name.
+        hosts: mask of the hosts of each partition, by its name.
+        windows: the reservations.
+        reserved: mask of the hosts of each reservation, by its name.
+        compute: mask of all hosts that run jobs.
+    """
+
+    def __init__(self, told: Told, by_property: Mapping[str, int], hosts: Mapping[str, int], compute: int) -> None:
+        """Check what was said.
+
+        Args:
+            told: what the property ``queues`` says.
+            by_property: mask of the hosts that name a partition, by its name.
+            hosts: host name -> id.
+            compute: mask of the hosts that run jobs.
+
+        Raises:
+            InputError: something is said twice, out of bounds, or of no host.
+        """
+        self.told = told
+        self.partitions = _by_name(told.partitions, "partition")
+        self.qos = _by_name(told.qos, "QOS")
+        for name in by_property:
+            self.partitions.setdefault(name, Partition(name=name))
+        self.hosts: dict[str, int] = {}
+        for name, partition in self.partitions.items():
+            mask = by_property.get(name, 0)
+            if partition.hosts is not None:
+                mask = _mask(partition.hosts, hosts, compute, f"partition {name!r}")
+            if not mask:
+                raise InputError(f"partition {name!r} has no host")
+            self.hosts[name] = mask
+        self.compute = compute
+        self.windows = tuple(told.reservations)
+        self._windows = {window.name: window for window in self.windows}
+        self.reserved = {window.name: self._reserved(window, hosts) for window in self.windows}
+        self._requests: dict[tuple[Request, int, int | None], Request] = {}
+
+    def _reserved(self, window: Window, hosts: Mapping[str, int]) -> int:
+        """Return the mask of the hosts of a reservation.
+
+        Raises:
+            InputError: it is wrong.
+        """
+        what = f"reservation {window.name!r}"
+        if [other.name for other in self.windows].count(window.name) > 1:
+            raise InputError(f"{what} is there twice")
+        if not 0 <= window.start < window.end <= MAX_MOMENT:
+            expected = f"expected a start before its end, and an end of at most {MAX_MOMENT:g} s"
+            raise InputError(f"{what} lasts from {window.start:g} to {window.end:g} s, {expected}")
+        for name in window.partitions:
+            if name not in self.partitions:
+                raise InputError(f"{what} lets in partition {name!r}, which is not there")
+        if window.hosts is not None and window.nodes is not None:
+            raise InputError(f"{what} names hosts and a number of nodes, expected one of them")
+        mask = self.compute if window.hosts is None else _mask(window.hosts, hosts, self.compute, what)
+        if window.nodes is not None:
+            if not 1 <= window.nodes <= mask.bit_count():
+                raise InputError(f"{what} has {window.nodes} nodes, expected 1 to {mask.bit_count()}")
+            mask = hostset.mask_of(hostset.ids(mask)[: window.nodes])
+        if not mask:
+            raise InputError(f"{what} has no host")
+        return mask
+
+    # ------------------------------------------------------------------ what a job is in
+
+    def partition_of(self, job: Job) -> Partition | None:
+        """Return the partition that a job names, or else the default one; None: it is in none that there is."""
+        return _named(self.partitions, job.extra.get("partition"))
+
+    def qos_of(self, job: Job) -> Qos | None:
+        """Return the quality of service that a job names, or else the default one; None: it has none that there is."""
+        return _named(self.qos, job.extra.get("qos"))
+
+    def longest(self, job: Job) -> float:
+        """Return the longest walltime that the queues of a job allow, in seconds, or infinity."""
+        classes = (self.partition_of(job), self.qos_of(job))
+        return min((one.max_time for one in classes if one is not None and one.max_time is not None), default=math.inf)
+
+    def refusal(self, job: Job, exclusive: bool) -> str:
+        """Return why no queue of the site takes a job, or an empty text; `exclusive`: whether jobs take whole hosts."""
+        for kind, classes, field in (("partition", self.partitions, "partition"), ("QOS", self.qos, "qos")):
+            named = job.extra.get(field)
+            found: Class | None = _named(classes, named)
+            if found is None and classes:
+                there = f"the site has {', '.join(sorted(classes))}"
+                if named is not None:
+                    return f"asks for {kind} {named!s}, {there}"
+                if kind == "partition":
+                    return f"names no {kind} and there is no default, {there}"
+            if found is None:
+                continue
+            if found.max_time is not None and job.walltime > found.max_time:
+                said = "no walltime" if math.isinf(job.walltime) else f"{job.walltime:g} s"
+                return f"asks for {said}, {kind} {found.name} allows {found.max_time:g} s"
+            least = _least_nodes(job.request, exclusive)
+            if found.max_nodes is not None and least > found.max_nodes:
+                return f"asks for {least} nodes, {kind} {found.name} allows {found.max_nodes}"
+        return self._refused_by_reservation(job) if self.windows and "reservation" in job.extra else ""
+
+    def _refused_by_reservation(self, job: Job) -> str:
+        name = str(job.extra["reservation"])
+        window = self._windows.get(name)
+        if window is None:
+            return f"asks for reservation {name}, the site has {', '.join(sorted(self._windows))}"
+        if (window.users or window.accounts or window.partitions) and not self._lists(window, job):
+            return f"asks for reservation {name}, which lets in others"
+        if job.walltime > window.end - window.start:
+            said = "no walltime" if math.isinf(job.walltime) else f"{job.walltime:g} s"
+            return f"asks for {said}, reservation {name} lasts {window.end - window.start:g} s"
+        return ""
+
+    def _lists(self, window: Window, job: Job) -> bool:
+        partition = self.partition_of(job)
+        return (
+            (bool(job.user) and job.user in window.users)
+            or ("account" in job.extra and str(job.extra["account"]) in window.accounts)
+            or (partition is not None and partition.name in window.partitions)
+        )
+
+    def closures(self, job: Job) -> tuple[Closure, ...]:
+        """Return when which hosts are closed to a job that no queue refuses, by its walltime."""
+        found = []
+        own = self._windows.get(str(job.extra["reservation"])) if "reservation" in job.extra else None
+        for window in self.windows:
+            begin, end = window.start - job.walltime + TICK, window.end - TICK
+            if window is not own and not self._lists(window, job):
+                found.append(Closure(begin, end, self.reserved[window.name]))
+        if own is not None:
+            found.append(Closure(-math.inf, own.start - TICK, self.compute))
+            found.append(Closure(own.end - job.walltime + TICK, math.inf, self.compute))
+        return tuple(found)
+
+    def fitted(self, job: Job, exclusive: bool) -> Job:
+        """Return a job that asks, beside all else, for hosts of its partition and reservation, within limits."""
+        partition, qos = self.partition_of(job), self.qos_of(job)
+        mask = self.compute if partition is None else self.hosts[partition.name]
+        if self.windows and "reservation" in job.extra:
+            mask &= self.reserved.get(str(job.extra["reservation"]), -1)
+        bounds = [one.max_nodes for one in (partition, qos) if one is not None and one.max_nodes is not None]
+        sizes, most = job.request.sizes, min(bounds, default=None)
+        if exclusive and sizes is not None and most is not None and sizes.least <= most < sizes.most:
+            sizes = msgspec.structs.replace(sizes, most=most)
+            job = msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, sizes=sizes))
+        most = None if exclusive else most
+        if job.request.nodes is not None and most is not None and job.request.nodes[1] <= most:
+            most = None
+        return self.asking(job, mask, most)
+
+    def asking(self, job: Job, mask: int, most: int | None = None) -> Job:
+        """Return a job that may only use the hosts of a mask, and at most so many of them."""
+        allowed = None if mask == self.compute else mask
+        if most is None and job.request.allowed == allowed:
+            return job
+        key = (job.request, mask, most)
+        request = self._requests.get(key)
+        if request is None:
+            if len(self._requests) > 100_000:
+                self._requests.clear()
+            request = msgspec.structs.replace(job.request, allowed=allowed)
+            least = _least_nodes(job.request, exclusive=False)
+            if most is not None and least <= most:
+                request = msgspec.structs.replace(request, nodes=(least, most))
+            self._requests[key] = request
+        return msgspec.structs.replace(job, request=request)
+
+    # ------------------------------------------------------------------ what it gains by it
+
+    def partition_factor(self, job: Job) -> float:
+        """Return the priority of a job's partition over the largest of all partitions, from 0 to 1."""
+        return _factor(self.partition_of(job), self.partitions)
+
+    def qos_factor(self, job: Job) -> float:
+        """Return the priority of a job's quality of service over the largest of all, from 0 to 1."""
+        return _factor(self.qos_of(job), self.qos)
+
+
+def site_of(hosts: Sequence[HostLike], compute: int) -> Site | None:
+    """Return the site that hosts tell in their properties; None: they tell of none.
+
+    Args:
+        hosts: of the machine.
+        compute: mask of those that run jobs.
+
+    Raises:
+        InputError: what they tell is wrong or contradicts itself.
+    """
+    by_property: dict[str, list[int]] = {}
+    texts: dict[str, str] = {}
+    for host in hosts:
+        properties = host.properties
+        if PARTITION_PROPERTY in properties and compute >> host.id & 1:
+            for name in filter(None, _BETWEEN.split(properties[PARTITION_PROPERTY])):
+                by_property.setdefault(name, []).append(host.id)
+        if SITE_PROPERTY in properties:
+            texts.setdefault(properties[SITE_PROPERTY], host.name)
+    if not (by_property or texts):
+        return None
+    if len(texts) > 1:
+        raise InputError(f"hosts {' and '.join(texts.values())} state different queues")
+    told = Told()
+    for text, name in texts.items():
+        try:
+            told = msgspec.json.decode(text, type=Told)
+        except (msgspec.MsgspecError, RecursionError) as problem:
+            raise InputError(f"host {name}: its queues are no description of any: {problem}") from None
+    named = {name: hostset.mask_of(ids) for name, ids in by_property.items()}
+    return Site(told, named, {host.name: host.id for host in hosts}, compute)
+
+
+def _mask(names: Sequence[str], hosts: Mapping[str, int], compute: int, what: str) -> int:
+    """Return the mask of the hosts of some names, which `what` has."""
+    listed = [name for text in names for name in expand(text)]
+    for name in listed:
+        if name not in hosts or not compute >> hosts[name] & 1:
+            raise InputError(f"{what} has host {name!r}, which {'runs no jobs' if name in hosts else 'is not there'}")
+    return hostset.mask_of(hosts[name] for name in listed)
+
+
+def _by_name(classes: Sequence[T], kind: str) -> dict[str, T]:
+    found: dict[str, T] = {}
+    for one in classes:
+        what = f"{kind} {one.name!r}"
+        if not one.name or _BETWEEN.search(one.name):
+            raise InputError(f"{what}: expected a name without spaces and commas")
+        if one.name in found:
+            raise InputError(f"{what} is there twice")
+        if one.max_time is not None and not 0 < one.max_time < math.inf:
+            raise InputError(f"{what}: max_time is {one.max_time:g}, expected seconds above 0")
+        if one.max_nodes is not None and one.max_nodes < 1:
+            raise InputError(f"{what}: max_nodes is {one.max_nodes}, expected at least 1")
+        if not 0 <= one.priority <= MAX_PRIORITY:
+            raise InputError(f"{what}: priority is {one.priority}, expected 0 to {MAX_PRIORITY}")
+        found[one.name] = one
+    defaults = [one.name for one in classes if getattr(one, "default", False)]
+    if len(defaults) > 1:
+        raise InputError(f"{kind} {defaults[0]!r} and {defaults[1]!r} are both the default")
+    return found
+
+
+def _named(classes: Mapping[str, T], name: Any) -> T | None:
+    if name is not None:
+        return classes.get(str(name))
+    if len(classes) == 1:
+        return next(iter(classes.values()))
+    return next((one for one in classes.values() if getattr(one, "default", False)), None)
+
+
+def _factor(one: Class | None, classes: Mapping[str, Class]) -> float:
+    largest = max((each.priority for each in classes.values()), default=0)
+    return one.priority / largest if one is not None and largest else 0.0
+
+
+def _least_nodes(request: Request, exclusive: bool) -> int:
+    """Return on how many nodes a job must run at least, by what it asks for."""
+    if exclusive or request.per_unit is None:
+        return request.units
+    if request.nodes is not None:
+        return request.nodes[0]
+    return -(-request.units // request.units_per_node) if request.units_per_node else 1

@@ -1,0 +1,106 @@
+"""Writes the cases for another simulator to run, and reads what it made of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from batdispatch.differ.cases import CASES, Case
+from batdispatch.differ.hold import Held, hold
+from batdispatch.differ.reading import Schedule, read_schedule
+from batdispatch.differ.textbook import Rules, seconds, simulate
+from batdispatch.differ.variants import DEFINED, rules_of
+from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.platforms import generate
+
+#: Endings of the files in which a simulator may leave its schedule.
+_ENDINGS = (".csv", ".swf")
+
+
+def write_cases(folder: Path) -> list[Path]:
+    """Write every case into a folder of its own, and return these.
+
+    Each holds the workload in SWF and as Batsim's JSON, a platform, the starts that each policy gives, and what the
+    case is about.
+    """
+    return [_write(case, folder / case.name) for case in CASES]
+
+
+def _write(case: Case, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "workload.swf", _swf(case).encode())
+    write_whole(folder / "workload.json", _json(case).encode())
+    write_whole(folder / "platform.xml", generate.flat(case.hosts))
+    write_whole(folder / "expected.csv", _expected(case).encode())
+    write_whole(folder / "about.txt", f"{case.policy} on {case.hosts} processors.\n{case.about}\n".encode())
+    return folder
+
+
+def _swf(case: Case) -> str:
+    lines = ["; Version: 2.2", f"; MaxProcs: {case.hosts}", f"; Note: {case.name}"]
+    for name, submission, units, runtime, walltime in case.rows:
+        fields = [name, submission, -1, runtime, units, -1, -1, units, walltime, -1, 1, 1, *[-1] * 6]
+        lines.append(" ".join(map(str, fields)))
+    return "\n".join(lines) + "\n"
+
+
+def _json(case: Case) -> str:
+    jobs = [
+        {"id": str(name), "subtime": submission, "res": units, "walltime": walltime, "profile": f"delay{runtime}"}
+        for name, submission, units, runtime, walltime in case.rows
+    ]
+    profiles = {f"delay{row[3]}": {"type": "delay", "delay": row[3]} for row in case.rows}
+    return json.dumps({"nb_res": case.hosts, "jobs": jobs, "profiles": profiles}, indent=1) + "\n"
+
+
+def _expected(case: Case) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["job", *DEFINED])
+    columns = [_starts(case, rules_of(policy, case.hosts)) for policy in DEFINED]
+    for index, job in enumerate(case.jobs):
+        writer.writerow([job.id, *(f"{column[index]:g}" for column in columns)])
+    return text.getvalue()
+
+
+def _starts(case: Case, rules: Rules) -> list[float]:
+    found = simulate(case.jobs, rules)
+    assert isinstance(found, list)
+    return [seconds(start) for start in found if start is not None]
+
+
+class Checked(NamedTuple):
+    """What a simulator made of a case."""
+
+    case: Case
+    policy: str
+    path: Path
+    schedule: Schedule
+    held: Held
+
+
+def check_cases(folder: Path) -> Iterator[Checked]:
+    """Yield what is found of each schedule beside the cases: ``CASE/POLICY.csv`` of Batsim or ``CASE/POLICY.swf``.
+
+    Raises:
+        InputError: a schedule cannot be read, or lacks the jobs of its case.
+    """
+    for case in CASES:
+        for policy in DEFINED:
+            for path in (folder / case.name / f"{policy}{ending}" for ending in _ENDINGS):
+                if path.exists():
+                    yield _check(case, policy, path)
+
+
+def _check(case: Case, policy: str, path: Path) -> Checked:
+    schedule = read_schedule(path, log=path.parent / "workload.swf")
+    largest = max(job.units for job in case.jobs)
+    sizes = [1 << (case.hosts - 1).bit_length(), largest]
+    others = [size for size in dict.fromkeys(sizes) if size != case.hosts]
+    return Checked(
+        case, policy, path, schedule, hold(schedule.jobs, schedule.starts, policy, case.hosts, other_sizes=others)
+    )

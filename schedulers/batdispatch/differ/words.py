@@ -1,0 +1,85 @@
+"""What was found, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import fmean
+
+from batdispatch.differ.hold import Explanation, Held, Starts
+from batdispatch.differ.reading import Schedule
+from batdispatch.differ.textbook import seconds
+from batdispatch.results.numbers import duration, number
+
+#: Policy -> how sentences call it.
+CALLED: Mapping[str, str] = {
+    "fcfs": "first come first served",
+    "easy": "EASY",
+    "easy-sjbf": "EASY that backfills the shortest job first",
+    "conservative": "conservative backfilling",
+    "conservative-uncompressed": "conservative backfilling without compression",
+    "filling": "filling",
+    "sjf-filling": "shortest-first filling",
+}
+
+
+def rules_in_words(explanation: Explanation, of: int) -> str:
+    """Return rules as a noun phrase.
+
+    Args:
+        explanation: the rules.
+        of: processors of the machine, which are said anyway.
+    """
+    text = f"{CALLED[explanation.policy]} on {explanation.rules.hosts:,} processors"
+    if explanation.rules.hosts != of:
+        text += f" instead of {of:,}"
+    for mistake in explanation.mistakes:
+        text += f", but {mistake.about}"
+    return f"{text}, where {'; '.join(reading.about for reading in explanation.readings)}"
+
+
+def verdict(held: Held, policy: str, hosts: int) -> str:
+    """Return one sentence that says what the schedule is."""
+    name = f"{CALLED[policy]} on {hosts:,} processors"
+    if held.closest.exact:
+        return f"This is {rules_in_words(held.closest, hosts)}: every job starts when it should."
+    if held.explained is not None:
+        return f"This is not {name}. It is exactly {rules_in_words(held.explained, hosts)}."
+    assert held.followed is not None
+    return (
+        f"This is not {name}, and no known variant gives all its starts. For its first {held.followed.alike:,} starts "
+        f"it is {rules_in_words(held.followed, hosts)}."
+    )
+
+
+def differences(schedule: Schedule, held: Held) -> list[str]:
+    """Return sentences about the jobs that start otherwise; none if there are none."""
+    if not held.differing:
+        return []
+    jobs, found = schedule.jobs, schedule.starts
+    first = held.differing[0]
+    off = [
+        abs(start - expected)
+        for index in held.differing
+        if (start := found[index]) is not None and (expected := held.expected[index]) is not None
+    ]
+    count = f"{len(held.differing):,} of {len(jobs):,} jobs start otherwise."
+    moments = f"at {_at(found[first])}, expected at {_at(held.expected[first])}"
+    lines = [f"{count} The first one is job {jobs[first].id}: {moments}."]
+    if off:
+        lines.append(f"Starts are off by up to {duration(max(off) / 1e6)}, {duration(fmean(off) / 1e6)} on average.")
+    lines.append(
+        f"The mean wait is {number(_mean_wait(schedule, found))} s, expected "
+        f"{number(_mean_wait(schedule, held.expected))} s."
+    )
+    return lines
+
+
+def _at(start: int | None) -> str:
+    return "no time (it never starts)" if start is None else f"{seconds(start):,.6f}".rstrip("0").rstrip(".") + " s"
+
+
+def _mean_wait(schedule: Schedule, starts: Starts) -> float:
+    waits = [
+        (start - job.submission) / 1e6 for job, start in zip(schedule.jobs, starts, strict=True) if start is not None
+    ]
+    return fmean(waits) if waits else 0.0

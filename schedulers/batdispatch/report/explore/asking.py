@@ -1,0 +1,70 @@
+"""What jobs asked for beyond time and units, if their workload is still there: user, queue, and needs in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from batdispatch.core.jobs.request import Amounts, Request
+from batdispatch.results.numbers import number
+from batdispatch.results.runs import Run
+from batdispatch.results.sites import Sites
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What a job asked for; empty texts: not known, or nothing.
+
+    Attributes:
+        user: who.
+        queue: the partition or queue, as the workload names it.
+        needs: resources of each unit and node, and which nodes, in words.
+    """
+
+    user: str = ""
+    queue: str = ""
+    needs: str = ""
+
+
+def asking(runs: Sequence[Run], sites: Sites) -> dict[str, Asking]:
+    """Return id -> what was asked, of the jobs of the workloads that are where the runs say, and are unchanged."""
+    found: dict[str, Asking] = {}
+    for run in {(run.result.workload.path, run.result.workload.sha256): run for run in runs}.values():
+        users, queues = sites.users(run), sites.queues(run)
+        # What is not read whole asks for hosts and for nothing else.
+        workload = sites.workload(run) if sites.read_whole(run) else None
+        wants = {} if workload is None else {job.id: needs(job.request) for job in workload.jobs}
+        same: dict[Asking, Asking] = {}
+        for job in users | queues | wants:
+            one = Asking(users.get(job, ""), queues.get(job, ""), wants.get(job, ""))
+            found[job] = same.setdefault(one, one)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def needs(request: Request) -> str:
+    """Return in words what a request says beyond its number of units."""
+    nodes = request.nodes
+    said = [
+        f"{_amounts(request.per_unit)} each" if request.per_unit else "",
+        f"{_amounts(request.per_node)} on each node" if request.per_node else "",
+        f"on {nodes[0]} to {nodes[1]} nodes"
+        if nodes and nodes[0] != nodes[1]
+        else f"on {nodes[0]} nodes"
+        if nodes
+        else "",
+        f"{request.units_per_node} on each node" if request.units_per_node else "",
+        "on nodes of its own" if request.whole_nodes and request.per_unit else "",
+        "on consecutive nodes" if request.contiguous else "",
+        "on named nodes" if request.named else "",
+        "not on some nodes" if request.excluded else "",
+        f"licences: {_amounts(request.licences)}" if request.licences else "",
+        f"near {', '.join(request.io_nodes)}" if request.io_nodes else "",
+        "resizable" if request.sizes is not None else "",
+    ]
+    return ", ".join(filter(None, said))
+
+
+def _amounts(amounts: Amounts) -> str:
+    return " and ".join(f"{number(amount)} {name}" for name, amount in amounts)

@@ -1,0 +1,243 @@
+"""The jobs of some runs as a table of columns that a page holds in a few bytes each: what the explorer shows.
+
+All runs share the table of jobs; each has a table of segments: where and when a job, or a part of one, ran. Columns are
+whole numbers (see `streams`); the header says what they count in. ``assets/decode.js`` reads them by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batdispatch.core.hosts.hostsets import Intervals
+from batdispatch.report.explore.asking import Asking
+from batdispatch.report.explore.decided import decided
+from batdispatch.report.explore.segments import segment_columns
+from batdispatch.report.explore.streams import Whole, folded, steps, written
+from batdispatch.results.columns import Floats
+from batdispatch.results.runs import Run, has_network
+
+#: Most rows of a chart: of larger machines, several hosts share a row, which is less than a pixel anyway. Where a map
+#: shows each host, none do.
+MAX_ROWS = 2048
+#: Most segments of a page; a browser draws them all within a frame or two.
+MAX_SEGMENTS = 2_000_000
+_NOTHING = Asking()
+
+
+def explored(
+    runs: Sequence[Run], asking: Mapping[str, Asking], add: Callable[[Table], Mapping[str, Any]] | None = None
+) -> dict[str, Any] | None:
+    """Return what the page's script reads, of types that JSON has; None: no run has a job, or all have too many.
+
+    Runs that would make more than `MAX_SEGMENTS` together with those before them are left out.
+
+    Args:
+        runs: in the order of the page.
+        asking: id of a job, with or without its workload -> what it asked for, of jobs of which that is known.
+        add: says what else the script reads.
+    """
+    chosen: list[Run] = []
+    left = MAX_SEGMENTS
+    for run in runs:
+        if len(run.columns) <= left:
+            chosen.append(run)
+            left -= len(run.columns)
+    if not any(len(run.columns) for run in chosen):
+        return None
+    table = Table(chosen, asking)
+    return {
+        **written([table.jobs(), *map(table.run, range(len(chosen)))]),
+        **(add(table) if add is not None else {}),
+        "second": table.second,
+        "begin": table.begin,
+        "end": table.end,
+        "hosts": table.hosts,
+        "rows": -(-table.hosts // table.scale),
+        "scale": table.scale,
+        "shared": any(run.result.platform.resources for run in chosen),
+        "names": table.texts,
+        "prefix": table.prefix,
+        "users": table.users,
+        "queues": table.queues,
+        "needs": table.needs,
+        "runs": [run.label for run in chosen],
+        "left_out": [run.label for run in runs if run not in chosen],
+    }
+
+
+class Table:
+    """The jobs of some runs in order of submission, and what each run made of them.
+
+    Attributes:
+        runs: that are in the table.
+        begin: first moment, seconds.
+        end: last moment, seconds.
+        places: of each run, the place in the table of each of its logical jobs, int64 [logical job].
+    """
+
+    def __init__(self, runs: Sequence[Run], asking: Mapping[str, Asking]) -> None:
+        self.runs = runs
+        self.hosts = max(1, *(_hosts(run) for run in runs))
+        self.scale = 1 if any(map(has_network, runs)) else -(-self.hosts // MAX_ROWS)
+        times = [time for run in runs for time in _times(run)]
+        begin = min((float(time.min()) for time in times if len(time)), default=0.0)
+        whole = all(np.equal(np.mod(time, 1.0), 0.0).all() for time in times)
+        #: How many units of time make a second: whole seconds take fewer bytes.
+        self.second = 1 if whole else 1000
+        self.begin = math.floor(begin)
+        self.end = math.ceil(max((float(time.max()) for time in times if len(time)), default=1.0))
+        ids: dict[str, int] = {}
+        submissions: list[Floats] = []
+        walltimes: list[Floats] = []
+        units: list[NDArray[np.int64]] = []
+        names: list[str] = []
+        self.places: list[Whole] = []
+        workloads = {name for run in runs for name in set(run.columns.workload_name.tolist())}
+        #: What all full ids begin with, and names leave out; empty where there are several workloads.
+        self.prefix = f"{workloads.pop()}!" if len(workloads) == 1 else ""
+        for run in runs:
+            jobs = run.logical
+            full = jobs.full_ids().tolist()
+            new = [row for row, name in enumerate(full) if name not in ids]
+            for row in new:
+                ids[full[row]] = len(ids)
+                names.append(full[row].removeprefix(self.prefix))
+            rows = np.array(new, dtype=np.int64)
+            submissions.append(jobs.submission_time[rows])
+            walltimes.append(jobs.requested_time[rows])
+            units.append(jobs.requested_number_of_resources[rows])
+            self.places.append(np.array([ids[name] for name in full], dtype=np.int64))
+        submission = np.concatenate(submissions)
+        order = np.argsort(submission, kind="stable")
+        position = np.empty(len(order), dtype=np.int64)
+        position[order] = np.arange(len(order))
+        self.places = [position[places] for places in self.places]
+        self._submission = self.time(submission[order])
+        walltime = np.concatenate(walltimes)[order]
+        self._walltime = np.where(np.isfinite(walltime), np.ceil(np.where(np.isfinite(walltime), walltime, 0)) + 1, 0)
+        self._units = np.concatenate(units)[order]
+        #: How long each job runs under the first run that it ran in.
+        self._usual = np.zeros(len(order), dtype=np.int64)
+        for run, places in zip(reversed(runs), reversed(self.places), strict=True):
+            ran = np.flatnonzero(run.columns.ran)
+            took = self.time(run.columns.finish_time[ran]) - self.time(run.columns.starting_time[ran])
+            self._usual[places[run.lineage.job[ran]]] = took
+        sorted_ids = list(ids)
+        known = [_asking(asking, sorted_ids[index]) for index in order.tolist()]
+        self.users, self._user = _coded([one.user for one in known])
+        self.queues, self._queue = _coded([one.queue for one in known])
+        self.needs, self._needs = _coded([one.needs for one in known])
+        named = [names[index] for index in order.tolist()]
+        self._numbers = _numbers(named)
+        #: Names of the jobs, unless all are plain numbers.
+        self.texts = None if self._numbers is not None else named
+
+    def jobs(self) -> Iterable[tuple[str, Whole]]:
+        """Yield the columns of the jobs, in order of submission."""
+        yield "submission", steps(self._submission)
+        yield "walltime", self._walltime.astype(np.int64)
+        yield "usual", self._usual
+        yield "units", self._units
+        yield "user", self._user
+        yield "queue", self._queue
+        yield "needs", self._needs
+        if self._numbers is not None:
+            yield "name", folded(steps(self._numbers))
+
+    def run(self, index: int) -> Iterable[tuple[str, Whole]]:
+        """Yield the columns of a run's segments, in order of jobs and starts, and of its jobs' last states.
+
+        Where all is as usual (nobody waits, a job runs as long as in the other runs, on as many hosts as it asked for)
+        the numbers are 0, which take next to nothing once they are compressed.
+        """
+        run = self.runs[index]
+        rows, job = self.segments(index)
+        segments = run.columns.take(rows)
+        start, finish = self.time(segments.starting_time), self.time(segments.finish_time)
+        first, last, count = _in_rows(segments.hosts, self.scale)
+        yield "job", steps(job)
+        yield "start", folded(start - self._submission[job])
+        yield "run", folded(finish - start - self._usual[job])
+        yield "held", folded(segments.hosts.sizes - self._units[job])
+        yield "intervals", count
+        yield "first", folded(steps(first))
+        yield "more", last - first
+        state = np.zeros(len(self._units), dtype=np.int64)  # 0: the run has no such job.
+        state[self.places[index]] = run.logical.final_state.astype(np.int64) + 1
+        yield "state", state
+        yield from segment_columns(run, rows, self._units[job])
+        yield from decided(run, self.time, len(self.runs))
+
+    @property
+    def count(self) -> int:
+        """Number of jobs."""
+        return len(self._units)
+
+    def segments(self, index: int) -> tuple[Whole, Whole]:
+        """Return a run's segments in order of jobs and starts: their rows in its jobs file, and their jobs' places."""
+        run = self.runs[index]
+        rows = np.flatnonzero(run.columns.ran)
+        job = self.places[index][run.lineage.job[rows]]
+        order = np.lexsort((run.columns.starting_time[rows], job))
+        return rows[order], job[order]
+
+    def time(self, seconds: Floats) -> Whole:
+        """Return moments in whole units of the page's time, counted from its begin."""
+        return np.rint((seconds - self.begin) * self.second).astype(np.int64)
+
+
+def _asking(known: Mapping[str, Asking], full: str) -> Asking:
+    # Jobs of a workload may carry its name, or not.
+    return known.get(full) or known.get(full.partition("!")[2]) or _NOTHING
+
+
+def _coded(texts: Sequence[str]) -> tuple[list[str], Whole]:
+    """Return the different texts in order, and of each text its place among them."""
+    different = sorted(set(texts))
+    place = {text: index for index, text in enumerate(different)}
+    return different, np.array([place[text] for text in texts], dtype=np.int64)
+
+
+def _times(run: Run) -> tuple[Floats, Floats, Floats]:
+    ran = run.columns.ran
+    return run.logical.submission_time, run.columns.starting_time[ran], run.columns.finish_time[ran]
+
+
+def _hosts(run: Run) -> int:
+    highest = int(run.columns.hosts.last.max(initial=-1)) + 1
+    return max(run.hosts or 0, highest)
+
+
+def _in_rows(intervals: Intervals, scale: int) -> tuple[Whole, Whole, Whole]:
+    """Return first and last row of each interval in rows of so many hosts, and how many each segment has.
+
+    What touches within a segment becomes one.
+    """
+    order = np.lexsort((intervals.first, intervals.row))
+    row = intervals.row[order].astype(np.int64)
+    first = intervals.first[order].astype(np.int64) // scale
+    last = intervals.last[order].astype(np.int64) // scale
+    if len(row) == 0:
+        return first, last, np.zeros(intervals.rows, dtype=np.int64)
+    begins = np.ones(len(row), dtype=bool)
+    # The highest row so far of each segment; those of later segments are made larger than all before.
+    apart = row * (int(last.max()) + 1)
+    reach = np.maximum.accumulate(last + apart) - apart
+    begins[1:] = (row[1:] != row[:-1]) | (first[1:] > reach[:-1] + 1)
+    heads = np.flatnonzero(begins)
+    count = np.bincount(row[heads], minlength=intervals.rows).astype(np.int64)
+    return first[heads], np.maximum.reduceat(last, heads), count
+
+
+def _numbers(names: Sequence[str]) -> Whole | None:
+    """Return names as numbers, if each is one that is written as JavaScript writes it."""
+    if not all(
+        name.isascii() and name.isdigit() and len(name) < 16 and (name == "0" or name[0] != "0") for name in names
+    ):
+        return None
+    return np.array([int(name) for name in names], dtype=np.int64)

@@ -1,0 +1,87 @@
+"""The explorer as a piece of a page: its section, its style, its scripts and the data they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+from batdispatch.core.jobs.job import FINAL_STATES
+from batdispatch.report.explore.asking import asking
+from batdispatch.report.explore.bundle import bundled
+from batdispatch.report.explore.data import MAX_SEGMENTS, explored
+from batdispatch.report.explore.families import families
+from batdispatch.results.numbers import number
+from batdispatch.results.runs import Run
+from batdispatch.results.sites import Sites
+from batdispatch.results.usage import Shared
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """What a page needs to be explored.
+
+    Attributes:
+        section: of the page.
+        style: in its head.
+        scripts: at its end: the data, the library that draws curves, and ours.
+    """
+
+    section: Markup
+    style: Markup
+    scripts: Markup
+
+
+def explorer(
+    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites, shared: Mapping[str, Shared]
+) -> Explorer | None:
+    """Return the explorer of some runs; None: they have no jobs, or too many.
+
+    Args:
+        runs: in the order of the page.
+        reasons: label of a run -> full id of a job -> why it waited, in a sentence.
+        sites: where their machines and workloads are.
+        shared: by label, of runs on shared nodes or with licences.
+    """
+    data = explored(runs, asking(runs, sites), lambda table: families(table, sites, shared))
+    if data is None:
+        return None
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    section = environment.from_string(_asset("assets", "explore.html.j2")).render(
+        scale=data["scale"],
+        left_out=data["left_out"],
+        most=number(MAX_SEGMENTS),
+        joined=any(run.lineage.joined for run in runs),
+    )
+    states = [state.value for state in FINAL_STATES]
+    # In a script's text nothing but its end tag ends it.
+    told = msgspec.json.encode({**data, "states": states, "reasons": reasons}).decode().replace("<", "\\u003c")
+    # A page of plain hosts has neither the scripts nor the style of maps and resources.
+    main, styles = ("families/main.js", ["explore.css", "families/families.css"])
+    if "families" not in data:
+        main, styles = "main.js", ["explore.css"]
+    ours = bundled(main, lambda path: _asset("assets", path))
+    return Explorer(
+        Markup(section),
+        Markup(_asset("vendor", "uplot", "uPlot.min.css") + "".join(_asset("assets", style) for style in styles)),
+        Markup(
+            f'<script type="application/json" id="explore-data">{told}</script>\n'
+            f"<script>{_library()}</script>\n"
+            f"<script>(() => {{\n{ours}}})();</script>\n"
+        ),
+    )
+
+
+def _library() -> str:
+    """Return uPlot with its licence, in place of the address that its first line has: a page names none."""
+    code = _asset("vendor", "uplot", "uPlot.iife.min.js")
+    licence = _asset("vendor", "uplot", "LICENSE").strip()
+    return f"/*! uPlot\n{licence}\n*/\n{code[code.index('*/') + 2 :].strip()}"
+
+
+def _asset(*names: str) -> str:
+    return resources.files("batdispatch.report.explore").joinpath(*names).read_text(encoding="utf-8")

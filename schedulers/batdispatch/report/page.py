@@ -1,0 +1,263 @@
+"""One self-contained HTML page that compares runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from batdispatch import __version__
+from batdispatch.inputs.files import write_whole
+from batdispatch.report import comparison, losses, style
+from batdispatch.report.attempts_table import attempt_rows
+from batdispatch.report.curves import in_panels
+from batdispatch.report.explore.section import explorer
+from batdispatch.report.maps import atlases
+from batdispatch.report.moved import begin_reasons
+from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
+from batdispatch.results import rejections
+from batdispatch.results.numbers import duration, durations, number
+from batdispatch.results.runs import Run, read_runs
+from batdispatch.results.sites import Sites
+from batdispatch.results.usage import Shared, job_facts, licences_of, read_units, slots_of
+
+#: Most reasons for rejections listed a run, and most jobs named a reason.
+MAX_REASONS = 8
+#: Of more runs, paper has only what matters most: all of it takes more than four sheets.
+MAX_WHOLE = 3
+#: At the end of the page, in this order.
+_SCRIPTS = ("report.js", "baseline.js", "pictures.js")
+_DECISION_COLUMNS = (
+    ("total", "seconds_total"),
+    ("mean", "seconds_mean"),
+    ("50 %", "seconds_p50"),
+    ("90 %", "seconds_p90"),
+    ("99 %", "seconds_p99"),
+    ("max", "seconds_max"),
+)
+_DASHES = {"-": "", "--": "6 3", ":": "2 3", "-.": "6 3 2 3"}
+
+
+def write_report(
+    run_dirs: Sequence[Path],
+    out: Path,
+    *,
+    title: str | None = None,
+    explain: bool = True,
+    workers: Executor | None = None,
+) -> Path:
+    """Compare runs in one HTML page that needs nothing but itself, and return its path.
+
+    The same runs give the same bytes.
+
+    Args:
+        run_dirs: run folders, in the order of the page.
+        out: the page, or a folder that exists, which then gets an index.html.
+        title: its heading.
+        explain: whether to say where a dispatcher loses, for which recorded decisions are gone through.
+        workers: who goes through these while the pictures are drawn; None: this process does, one after the other.
+
+    Raises:
+        InputError: a folder is no run, or a file in it is malformed; nothing is written.
+    """
+    return write_page(render(read_runs(run_dirs), title=title, explain=explain, workers=workers), out)
+
+
+def write_page(page: str, out: Path) -> Path:
+    """Write a page in one piece and return its path."""
+    path = out / "index.html" if out.is_dir() else out
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, page.encode())
+    return path
+
+
+def render(
+    runs: Sequence[Run], *, title: str | None = None, explain: bool = True, workers: Executor | None = None
+) -> str:
+    """Return the page that compares some runs; the arguments are those of `write_report`."""
+    best, losers = losses.begin_losers(runs, workers=workers) if explain else ("", [])
+    moved = begin_reasons(runs, workers=workers) if explain else {}
+    sites = Sites()
+    shared, chart_note = shared_runs(runs, sites)
+    if len(runs) > MAX_CHARTS:
+        chart_note = f"{chart_note} Charts are drawn for the first {MAX_CHARTS} runs.".strip()
+    maps, map_note = atlases(runs, sites, *extent([run.sample for run in runs]))
+    facts = comparison.inputs(runs)
+    curves, drawn = compared_curves(runs, shared), charts(runs, shared)
+    # Only now: workers go through the recordings while the pictures are drawn.
+    lost = [loser() for loser in losers]
+    reasons = {label: finish() for label, finish in moved.items()}
+    for loser in lost:
+        reasons.setdefault(loser.label, {}).update((loss.job, loss.why) for loss in loser.losses)
+    templates = resources.files("batdispatch.report") / "templates"
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    environment.filters["breakable"] = _breakable
+    environment.filters["formula"] = formula
+    environment.filters["number"] = number
+    environment.filters["percent"] = lambda share: f"{number(100 * share)}\N{NO-BREAK SPACE}%"
+    environment.filters["quoted"] = shlex.quote
+    template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        version=__version__,
+        title=title or _title(runs),
+        lead=_lead(runs),
+        warnings=comparison.warnings(runs),
+        many=len(runs) > 1,
+        crowd=len(runs) > MAX_WHOLE or (len(runs) > 1 and bool(maps)),
+        labels=[run.label for run in runs],
+        # Where each run has a panel of its own, no colour stands for it.
+        keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
+        overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
+        groups=comparison.grouped([*attempt_rows(runs), *comparison.metric_rows(runs)]),
+        curves=curves,
+        charts=drawn,
+        chart_note=chart_note,
+        maps=maps,
+        map_note=map_note,
+        best=best,
+        losers=lost,
+        explorer=explorer(runs, reasons, sites, shared),
+        different=[fact for fact in facts if not fact.same],
+        same=[fact for fact in facts if fact.same],
+        rejected=_rejected(runs),
+        decisions=_decisions(runs),
+        reports=[(run.label, _listed(run.result.report)) for run in runs if run.result.report],
+        commands=[(run.label, text) for run in runs if (text := _command(run))],
+        css=Markup((templates / "report.css").read_text(encoding="utf-8")),
+        js=Markup("".join((templates / name).read_text(encoding="utf-8") for name in _SCRIPTS)),
+    )
+
+
+def _breakable(text: str) -> Markup:
+    """Let a label such as ``easy,ordering=sjf`` go over several lines in a narrow column."""
+    return Markup(re.sub(r"([,/_]|[^&]=)", r"\1<wbr>", str(escape(text))))
+
+
+def formula(text: str) -> Markup:
+    """Set a docstring's formula: subscripts, Greek letters and signs."""
+    for plain, sign in (("sum_", "Σ_"), ("tau", "τ"), ("<=", "≤"), ("^2", "²"), (" - ", " \N{MINUS SIGN} ")):
+        text = text.replace(plain, sign)
+    return Markup(
+        re.sub(r"(?<![A-Za-z_])([A-Za-zΣ]+)_([a-z]{1,2})(?![A-Za-z0-9_])", r"\1<sub>\2</sub>", str(escape(text)))
+    )
+
+
+def _title(runs: Sequence[Run]) -> str:
+    names = [run.label for run in runs]
+    shown = names if len(names) <= 5 else [*names[:4], f"{len(names) - 4} more"]
+    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    workloads = {Path(run.result.workload.path).name for run in runs if run.result.workload.path}
+    return f"{listed} on {workloads.pop()}" if len(workloads) == 1 else listed
+
+
+def _lead(runs: Sequence[Run]) -> str:
+    run = runs[0]
+    sentence = f"{number(len(run.logical))} jobs" if len({len(r.logical) for r in runs}) == 1 else "Jobs"
+    hosts = {r.hosts for r in runs}
+    if len(hosts) == 1 and run.hosts:
+        sentence += f" on {number(run.hosts)} hosts"
+        platform = Path(run.result.platform.path).name
+        sentence += f" of {platform}" if platform else ""
+        held = ", ".join(f"{number(v)} {k}" for k, v in run.result.platform.resources.items())
+        sentence += f" ({held})" if held else ""
+    span = run.metrics.get("makespan")
+    if span:
+        sentence += f", over {duration(float(span))} of simulated time"
+    many = f"; {len(runs)} runs compared" if len(runs) > 1 else ""
+    return f"{sentence}{many}."
+
+
+def _key(index: int) -> dict[str, str]:
+    chosen = style.series_style(index)
+    return {"color": str(chosen["color"]), "dash": _DASHES[str(chosen["linestyle"])]}
+
+
+def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, Shared], str]:
+    """Load what is needed to draw shared nodes and licences; also say why some runs cannot be drawn."""
+    found: dict[str, Shared] = {}
+    missing = []
+    for run in runs:
+        # On exclusive hosts, too, a machine may have licences: their utilisation is among the metrics.
+        named = any(name.startswith("utilisation_") for name in run.metrics)
+        if not run.result.platform.resources and not named:
+            continue
+        machine, workload = sites.machine(run), sites.workload(run)
+        if machine is None or workload is None:
+            missing.append(run.label)
+            continue
+        intervals = run.columns.hosts
+        units = read_units(run.folder / "units.csv", run.columns, intervals)
+        jobs = job_facts(run.columns, workload.jobs, run.lineage).asking
+        slots = slots_of(intervals, units, machine, jobs)
+        found[run.label] = Shared(machine, slots, licences_of(machine, jobs))
+    if not missing:
+        return found, ""
+    return found, (
+        f"Utilisation curves and charts of {', '.join(missing)} need the platform and workload of the run, which are "
+        "not where result.json says, or have changed since."
+    )
+
+
+def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    entries = []
+    for run in runs:
+        count = int((~run.logical.ran).sum())
+        if not count:
+            continue
+        ordered = rejections.grouped(run.result.rejected)
+        entries.append(
+            {
+                "label": run.label,
+                "count": count,
+                "more": sum(len(jobs) for _, jobs in ordered[MAX_REASONS:]),
+                "reasons": [
+                    {"text": reason, "count": len(jobs), "jobs": rejections.named(jobs)}
+                    for reason, jobs in ordered[:MAX_REASONS]
+                ],
+            }
+        )
+    return entries
+
+
+def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
+    if not any(run.result.decisions.get("count") for run in runs):
+        return None
+    counts = [run.result.decisions.get("count") for run in runs]
+    columns, cells = ["decisions"], [["n/a" if count is None else number(count)] for count in counts]
+    for name, key in _DECISION_COLUMNS:
+        texts, unit = durations([run.result.decisions.get(key) for run in runs])
+        columns.append(f"{name} ({unit})" if unit else name)
+        for row, text in zip(cells, texts, strict=True):
+            row.append(text)
+    return {
+        "columns": columns,
+        "rows": [{"label": run.label, "cells": row} for run, row in zip(runs, cells, strict=True)],
+    }
+
+
+def _listed(facts: Mapping[str, Any]) -> str:
+    """Return what a dispatcher says of its run in words, facts within facts named by their path."""
+    return ", ".join(f"{name}: {value}" for name, value in _leaves(facts))
+
+
+def _leaves(facts: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
+        label = f"{path}{name}".replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{label}, ")
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            yield label, "none" if value is None else str(value)
+        else:
+            yield label, number(value)
+
+
+def _command(run: Run) -> str:
+    command = run.result.command
+    return command if isinstance(command, str) else " ".join(command)

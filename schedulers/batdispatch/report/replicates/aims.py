@@ -1,0 +1,50 @@
+"""What one may want of a dispatcher, each aim with its metric and the way in which values of it are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from batdispatch.report.replicates.table import Floats
+
+#: Added to both waits of a ratio, s: the bounded slowdown's threshold. A replicate in which nobody waits counts as 1.
+ADDED = 10.0
+
+
+@dataclass(frozen=True)
+class Aim:
+    """An aim.
+
+    Attributes:
+        metric: its name.
+        words: what it is called in a sentence.
+        way: whether values compare by their ratio or by their difference.
+        added: to both values of a ratio, in the metric's unit.
+        better: which values are.
+    """
+
+    metric: str
+    words: str
+    way: Literal["ratio", "difference"] = "ratio"
+    added: float = 0.0
+    better: Literal["lower", "higher"] = "lower"
+
+    def apart(self, ours: Floats, theirs: Floats) -> Floats:
+        """Return how far paired values are apart: logarithms of ratios, or differences."""
+        if self.way == "ratio":
+            return np.asarray(np.log(ours + self.added) - np.log(theirs + self.added))
+        return np.asarray(ours - theirs)
+
+    def losing(self, values: Floats) -> Floats:
+        """Return values of which less is better."""
+        return values if self.better == "lower" else -values
+
+
+AIMS = (
+    Aim("mean_waiting_time", "mean waiting time", added=ADDED),
+    Aim("mean_bounded_slowdown", "mean bounded slowdown"),
+    Aim("max_waiting_time", "longest wait", added=ADDED),
+    Aim("utilisation", "utilisation", "difference", better="higher"),
+)

@@ -1,0 +1,278 @@
+"""Which dispatcher for which aim, and how sure that is: what a comparison says, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from batdispatch.report.replicates.aims import AIMS, Aim
+from batdispatch.report.replicates.pairs import Pair, against
+from batdispatch.report.replicates.ranks import Ranking, Refused, by_workload, rank
+from batdispatch.report.replicates.table import Measured, measured
+from batdispatch.results.metrics.compute import describe
+from batdispatch.results.statistics.bootstrap import DRAWS, Draws
+from batdispatch.results.statistics.estimate import Estimate
+from batdispatch.results.statistics.rounding import round_significant
+from batdispatch.results.statistics.significance import LEAST, fewest_pairs
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known about one aim on one workload, or over many.
+
+    Attributes:
+        aim: the aim.
+        table: what was measured.
+        baseline: the dispatcher that others are compared with.
+        pairs: every other dispatcher against it.
+        ranking: of the dispatchers that have all values, or why there is none.
+        chosen: the best of these; None: none can be recommended.
+        rivals: those that cannot be told apart from it; empty if there is no choice.
+        why: why there is no choice; empty if there is one.
+    """
+
+    aim: Aim
+    table: Measured
+    baseline: str
+    pairs: tuple[Pair, ...]
+    ranking: Ranking | Refused
+    chosen: str | None
+    rivals: tuple[str, ...]
+    why: str
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Dispatchers that lack a value somewhere."""
+        return tuple(name for name in self.table.dispatchers if name not in self.table.whole)
+
+    @property
+    def n(self) -> int:
+        """Number of replicates, or of workloads."""
+        return len(self.table.blocks)
+
+    def of(self, dispatcher: str) -> Pair | None:
+        """Return the comparison of a dispatcher with the baseline; None for the baseline itself."""
+        return next((one for one in self.pairs if one.ours == dispatcher), None)
+
+
+@dataclass(frozen=True)
+class Section:
+    """All answers about one workload, or over many.
+
+    Attributes:
+        name: of the workload; empty: over all of them.
+        blocks: what is counted, in words: replicates, slices, workloads, ...
+        answers: one for each aim.
+        warnings: sentences that one should know before reading these.
+    """
+
+    name: str
+    blocks: str
+    answers: tuple[Answer, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def sections(
+    runs: pd.DataFrame,
+    baseline: str | None = None,
+    *,
+    blocks: str = "replicates",
+    aims: Sequence[Aim] | None = None,
+    draws: Draws = DRAWS,
+) -> list[Section]:
+    """Return what a tidy table of runs says: for each workload, and over all of them if there are enough.
+
+    Args:
+        runs: see `table.measured`.
+        baseline: the dispatcher that others are compared with; None: see `chosen_baseline`.
+        blocks: what replicates are called, in words.
+        aims: what for; None: see `aims_of`.
+        draws: how intervals are drawn.
+
+    Raises:
+        InputError: the table lacks a column, or has two rows of one run.
+    """
+    aims = aims_of(runs) if aims is None else aims
+    tables = {aim: measured(runs, aim.metric) for aim in aims}
+    if not tables:
+        return []
+    first = next(iter(tables.values()))
+    base = baseline or chosen_baseline(first)
+    found = []
+    if len(first.workloads) >= LEAST:
+        whole = tuple(answer(by_workload(table, aim), aim, base, "workloads", draws) for aim, table in tables.items())
+        found.append(Section("", "workloads", whole))
+    for workload in first.workloads:
+        parts, warnings = _alike({aim: table.on(workload) for aim, table in tables.items()}, blocks)
+        answers = tuple(answer(table, aim, base, blocks, draws) for aim, table in parts.items())
+        found.append(Section(workload, blocks, answers, warnings))
+    return found
+
+
+def aims_of(runs: pd.DataFrame) -> list[Aim]:
+    """Return the aims that a table of runs has values for.
+
+    Where nodes have several resources, utilisation is that of the one that is used most. Where a network is known, the
+    nearness of each job's hosts is an aim too.
+    """
+    found = [aim for aim in AIMS if aim.metric in runs.columns and runs[aim.metric].notna().any()]
+    if not any(aim.metric == "utilisation" for aim in found):
+        named = [name for name in runs.columns if str(name).startswith("utilisation_") and runs[name].notna().any()]
+        if named:
+            most = max(named, key=lambda name: (float(runs[name].to_numpy(dtype=float).mean()), str(name)))
+            known = describe(most)
+            assert known is not None
+            found.append(Aim(most, known.label, "difference", better="higher"))
+    near = "weighted_compactness"
+    if near in runs.columns and runs[near].notna().any():
+        found.append(Aim(near, "spread of a job's hosts"))
+    return found
+
+
+def chosen_baseline(table: Measured) -> str:
+    """Return the dispatcher that others are compared with: easy if it is there, else the first."""
+    return "easy" if "easy" in table.dispatchers else table.dispatchers[0]
+
+
+def answer(table: Measured, aim: Aim, baseline: str, blocks: str, draws: Draws = DRAWS) -> Answer:
+    """Say which dispatcher is best for an aim, as far as that can be said.
+
+    The one with the best mean is chosen if there are enough replicates and Friedman's test (of two dispatchers, the
+    signed-rank test) finds a difference. Those that the signed-rank test cannot tell apart from it, with Holm's
+    correction, are its rivals. A dispatcher that lacks a value is left out of both.
+    """
+    whole = table.only(table.whole)
+    ranking = rank(whole if len(whole.dispatchers) > 1 else table, aim, blocks=blocks)
+    pairs = tuple(against(table, aim, baseline, draws)) if baseline in table.dispatchers else ()
+    best = _best(whole, aim)
+    chance = f"{best} has the best mean, which may be chance."
+    why, rivals = "", tuple[str, ...]()
+    if best is None:
+        why = f"No dispatcher has a value on all {blocks}."
+    elif len(table.blocks) < LEAST:
+        why = f"{chance} At least {LEAST} {blocks} are needed to tell, and there {_are(len(table.blocks))}."
+    elif len(whole.dispatchers) == 1:
+        why = f"Only {best} has a value on all {blocks}, so it is compared with none."
+    elif len(whole.dispatchers) > 2 and isinstance(ranking, Refused):
+        why = f"{chance} {ranking.why}"
+    else:
+        others = against(whole, aim, best, draws)
+        needed = fewest_pairs(len(others))
+        rivals = tuple(one.ours for one in others if not one.apart)
+        if len(rivals) == len(others) and len(table.blocks) < needed:
+            why = (
+                f"{chance} With {len(others)} others to compare with, even one that always wins can be told apart from "
+                f"them only on {needed} {blocks}, and there {_are(len(table.blocks))}."
+            )
+            rivals = ()
+        elif len(rivals) == len(others):
+            why = f"{best} has the best mean, and cannot be told apart from {_list(rivals)}."
+            rivals = ()
+    return Answer(aim, table, baseline, pairs, ranking, None if why else best, rivals, why)
+
+
+def sentence(found: Answer, blocks: str) -> str:
+    """Say in words which dispatcher to choose for an aim, and how sure that is."""
+    aim = found.aim
+    if found.chosen is None:
+        return f"For {_goal(aim)}: no choice can be recommended. {found.why}"
+    compared = found.of(found.chosen)
+    if compared is not None and compared.effect is not None and found.baseline in found.rivals:
+        told = effect(aim, compared.effect, found.baseline)
+        any_of = _list((found.chosen, *found.rivals))
+        better = [one.ours for one in found.pairs if one.apart and one.wins > one.losses]
+        of_these = f" Beyond chance, better than {found.baseline}: {_list(better)}." if better else ""
+        return (
+            f"For {_goal(aim)} choose any of {any_of}: they cannot be told apart. "
+            f"{found.chosen} has the best mean, {told}, and is better in {compared.wins} of "
+            f"{_count(compared.n, blocks)}.{of_these}"
+        )
+    text = f"For {_goal(aim)} choose {found.chosen}"
+    if compared is not None and compared.effect is not None:
+        text += f": {effect(aim, compared.effect, found.baseline)}, and better in {compared.wins} of "
+        text += _count(compared.n, blocks)
+    text += "."
+    if found.rivals:
+        text += f" It cannot be told apart from {_list(found.rivals)}."
+    else:
+        text += " It can be told apart from all others."
+    return text
+
+
+def prices(section: Section) -> list[str]:
+    """Say where each dispatcher that is chosen for something is worse than the baseline, beyond chance."""
+    chosen = dict.fromkeys(one.chosen for one in section.answers if one.chosen is not None)
+    found = []
+    for name in chosen:
+        lost = []
+        for one in section.answers:
+            pair = one.of(name)
+            if pair is not None and pair.apart and pair.effect is not None and pair.losses > pair.wins:
+                lost.append(f"its {one.aim.words} is {effect(one.aim, pair.effect, one.baseline)}")
+        if lost:
+            found.append(f"The price of {name}: {_list(lost)}.")
+    return found
+
+
+def effect(aim: Aim, found: Estimate, baseline: str) -> str:
+    """Return an effect against a baseline with its interval, in words that say what is meant."""
+    if aim.way == "ratio":
+        text, ends = (
+            f"{found.value:.2f} times that of {baseline}",
+            [f"{end:.2f}" for end in (found.low, found.high) if end is not None],
+        )
+    else:
+        text = f"{100 * found.value:+.1f} percentage points against {baseline}"
+        ends = [f"{100 * end:+.1f}" for end in (found.low, found.high) if end is not None]
+    return f"{text} (95 % interval {ends[0]} to {ends[1]})" if ends else f"{text} (one replicate has no interval)"
+
+
+def _goal(aim: Aim) -> str:
+    if aim.metric == "max_waiting_time":
+        return "the shortest longest wait"
+    return f"the {'lowest' if aim.better == 'lower' else 'highest'} {aim.words}"
+
+
+def _best(table: Measured, aim: Aim) -> str | None:
+    """Return the dispatcher with the best mean over the blocks: geometric for ratios."""
+    if not table.dispatchers or not len(table.values):
+        return None
+    values = np.log(table.values + aim.added) if aim.way == "ratio" else table.values
+    means = round_significant(aim.losing(values.mean(axis=0)))
+    return table.dispatchers[int(np.argmin(means))]
+
+
+def _alike(tables: dict[Aim, Measured], blocks: str) -> tuple[dict[Aim, Measured], tuple[str, ...]]:
+    """Return tables of one workload, reduced to one replicate if all gave the same, and a sentence about that."""
+    first = next(iter(tables.values()))
+    if len(first.blocks) < 2 or not all(_same_rows(table) for table in tables.values()):
+        return tables, ()
+    reduced = {
+        aim: Measured(table.metric, table.blocks[:1], table.dispatchers, table.values[:1])
+        for aim, table in tables.items()
+    }
+    count = len(first.blocks)
+    told = (
+        f"All {count} {blocks} gave the same figures, so they count as one: nothing in these runs is drawn at random."
+    )
+    return reduced, (told,)
+
+
+def _same_rows(table: Measured) -> bool:
+    return bool(np.all((table.values == table.values[:1]) | (np.isnan(table.values) & np.isnan(table.values[:1]))))
+
+
+def _are(number: int) -> str:
+    return "is one" if number == 1 else f"are {number}"
+
+
+def _count(number: int, blocks: str) -> str:
+    """Return a number with what is counted."""
+    return f"{number} {blocks[:-1] if number == 1 and blocks.endswith('s') else blocks}"
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,252 @@
+"""One self-contained HTML page that says which dispatcher to choose, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from typing import Any, NamedTuple
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from batdispatch import __version__
+from batdispatch.report.page import formula
+from batdispatch.report.replicates import pictures
+from batdispatch.report.replicates.aims import Aim
+from batdispatch.report.replicates.answers import Answer, Section, prices, sentence
+from batdispatch.report.replicates.facts import Facts
+from batdispatch.report.replicates.pairs import Pair
+from batdispatch.report.replicates.ranks import Ranking, Refused
+from batdispatch.results.metrics.compute import describe
+from batdispatch.results.numbers import durations, number
+from batdispatch.results.statistics.significance import ALPHA, LEAST
+
+#: The most workloads that get pictures of their own, and reasons that are listed.
+MAX_DRAWN, MAX_LISTED = 6, 12
+
+
+class Cell(NamedTuple):
+    """A value in a table: the text, more of it in small letters, and how it is marked."""
+
+    text: str
+    more: str = ""
+    mark: str = ""
+
+
+class Row(NamedTuple):
+    """A line of a table."""
+
+    name: str
+    cells: Sequence[Cell]
+
+
+def render(sections: Sequence[Section], facts: Facts) -> str:
+    """Return the page; the same runs give the same bytes.
+
+    Args:
+        sections: see `answers.sections`.
+        facts: what else is to be said.
+    """
+    templates = resources.files("batdispatch.report") / "templates"
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    environment.filters["formula"] = formula
+    template = environment.from_string((templates / "comparison.html.j2").read_text(encoding="utf-8"))
+    prefixes = pictures.numbered("c")
+    first = sections[0].answers[0] if sections and sections[0].answers else None
+    return template.render(
+        version=__version__,
+        title=facts.title,
+        lead=_lead(sections, facts),
+        warnings=warnings(sections, facts),
+        sections=[_section(one, prefixes, drawn=place < MAX_DRAWN) for place, one in enumerate(sections)],
+        many=len(sections) > 1,
+        baseline="" if first is None else first.baseline,
+        who=facts.who,
+        refused=facts.refused,
+        failures=facts.failures[:MAX_LISTED],
+        unlisted=max(len(facts.failures) - MAX_LISTED, 0),
+        rerun=facts.rerun,
+        least=LEAST,
+        alpha=f"{100 * ALPHA:g}",
+        definitions=_definitions(sections),
+        css=Markup((templates / "report.css").read_text(encoding="utf-8")),
+    )
+
+
+def text_of(sections: Sequence[Section], facts: Facts, *, most: int = 4) -> str:
+    """Return what a terminal shows: the sentences, and a table of effects for each of the first workloads."""
+    lines = []
+    for one in sections[:most]:
+        if one.name and len(sections) > 1:
+            lines.append(f"{one.name}:")
+        lines += [f"- {text}" for text in (*(sentence(answer, one.blocks) for answer in one.answers), *prices(one))]
+        lines += ["", _plain_table(one), ""]
+    if len(sections) > most:
+        lines.append(f"{len(sections) - most} more workloads are on the page.")
+    return "\n".join([*lines, *(f"Mind: {text}" for text in warnings(sections, facts))]).rstrip()
+
+
+def warnings(sections: Sequence[Section], facts: Facts) -> list[str]:
+    """Return what one should know before reading the rest, a sentence each."""
+    found = [f"{one.name or 'All workloads'}: {text}" for one in sections for text in one.warnings]
+    for one in sections:
+        left_out = dict.fromkeys(name for answer in one.answers for name in answer.left_out)
+        if left_out:
+            where = f" on {one.name}" if one.name and len(sections) > 1 else ""
+            found.append(
+                f"{', '.join(left_out)} lacks values{where}, so it is neither ranked nor chosen; its effects are those "
+                f"of the {one.blocks} that it has."
+            )
+    if facts.failures:
+        found.append(f"{len(facts.failures)} runs failed.")
+    few = [one for one in sections if one.answers and 1 < one.answers[0].n < LEAST]
+    if few:
+        found.append(f"Intervals of fewer than {LEAST} {few[0].blocks} are too narrow: hold them for hints.")
+    return found
+
+
+def _lead(sections: Sequence[Section], facts: Facts) -> str:
+    workloads = [one for one in sections if one.name]
+    if not workloads:
+        return "There is nothing to compare."
+    first = workloads[0]
+    table = first.answers[0].table
+    what = f"{len(table.dispatchers)} dispatchers on {len(table.blocks)} {facts.blocks}"
+    what += f" of {first.name}" if len(workloads) == 1 else f" of each of {len(workloads)} workloads"
+    return f"{what}, compared in pairs. {facts.how}".strip()
+
+
+def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str, Any]:
+    drawings = [pictures.dots(answer, next(prefixes)) for answer in one.answers] if drawn else []
+    ranked: list[dict[str, Any]] = []
+    for answer in one.answers:
+        title = f"{answer.aim.words[0].upper()}{answer.aim.words[1:]}"
+        if isinstance(answer.ranking, Refused):
+            ranked.append({"title": title, "why": answer.ranking.why, "picture": None, "test": ""})
+        else:
+            drawing = pictures.ranks(answer.ranking, title, one.blocks, next(prefixes)) if drawn else None
+            ranked.append({"title": title, "why": "", "picture": drawing, "test": _test(answer.ranking)})
+    return {
+        "name": one.name or "Over all workloads",
+        "blocks": one.blocks,
+        "n": one.answers[0].n if one.answers else 0,
+        "sentences": [*(sentence(answer, one.blocks) for answer in one.answers), *prices(one)],
+        "answers": [_summary(answer) for answer in one.answers],
+        "aims": [answer.aim.words for answer in one.answers],
+        "rows": _effect_rows(one),
+        "pictures": [drawing for drawing in drawings if drawing is not None],
+        "ranked": ranked,
+        "units": [_unit(answer) for answer in one.answers],
+        "values": _value_rows(one),
+    }
+
+
+def _summary(found: Answer) -> dict[str, Any]:
+    """Return the cells of the first table: what to choose, and how sure that is."""
+    pair = None if found.chosen is None else found.of(found.chosen)
+    cells = effect_cell(found.aim, pair) if pair is not None else Cell("")
+    sure, chosen = "", found.chosen or "no choice"
+    if found.chosen is not None:
+        if found.baseline in found.rivals:
+            chosen = f"any of {', '.join((found.chosen, *found.rivals))}"
+        sure = "from all others" if not found.rivals else f"not from {', '.join(found.rivals)}"
+    return {
+        "aim": found.aim.words,
+        "chosen": chosen,
+        "effect": cells.text or ("the baseline itself" if found.chosen else ""),
+        "interval": cells.more,
+        "won": f"{pair.wins} of {pair.n}" if pair is not None else "",
+        "sure": sure or "no",
+    }
+
+
+def effect_cell(aim: Aim, pair: Pair) -> Cell:
+    """Return an effect with its interval, marked if the two can be told apart."""
+    if pair.effect is None:
+        return Cell("n/a")
+    value, low, high = pair.effect[:3]
+    if aim.way == "ratio":
+        text, ends = (
+            f"{value:.2f}\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}",
+            [f"{end:.2f}" for end in (low, high) if end is not None],
+        )
+    else:
+        text = f"{100 * value:+.1f}".replace("-", "\N{MINUS SIGN}") + "\N{NO-BREAK SPACE}pp"
+        ends = [f"{100 * end:+.1f}".replace("-", "\N{MINUS SIGN}") for end in (low, high) if end is not None]
+    mark = ("better" if pair.wins > pair.losses else "worse") if pair.apart else ""
+    return Cell(text, " to ".join(ends), mark)
+
+
+def _effect_rows(one: Section) -> list[Row]:
+    """Return a line for each dispatcher but the baseline, with its effect for each aim."""
+    rows = []
+    for index, pair in enumerate(one.answers[0].pairs if one.answers else ()):
+        cells = []
+        for answer in one.answers:
+            found = answer.pairs[index]
+            cell = effect_cell(answer.aim, found)
+            won = f"{found.wins} of {found.n}" + (f", {found.ties} equal" if found.ties else "")
+            cells.append(cell._replace(more=f"{cell.more}; {won}" if cell.more else won))
+        rows.append(Row(pair.ours, cells))
+    return rows
+
+
+def _unit(found: Answer) -> str:
+    return _shown(found)[1]
+
+
+def _shown(found: Answer) -> tuple[list[str], str]:
+    """Return mean, least and most of each dispatcher as texts, and their unit."""
+    known = describe(found.aim.metric)
+    values: list[float | None] = []
+    for name in found.table.dispatchers:
+        own = found.table.of(name)
+        own = own[np.isfinite(own)]
+        values += [float(own.mean()), float(own.min()), float(own.max())] if len(own) else [None] * 3
+    if known is not None and known.unit == "s":
+        return durations(values)
+    scale, unit = (0.01, "%") if found.aim.metric.startswith("utilisation") else (1.0, known.unit if known else "")
+    return ["n/a" if value is None else number(round(value / scale, 6)) for value in values], unit
+
+
+def _value_rows(one: Section) -> list[Row]:
+    """Return a line for each dispatcher with its mean for each aim, and the least and most."""
+    shown = [_shown(answer)[0] for answer in one.answers]
+    names = one.answers[0].table.dispatchers if one.answers else ()
+    return [
+        Row(name, [Cell(texts[3 * row], f"{texts[3 * row + 1]} to {texts[3 * row + 2]}") for texts in shown])
+        for row, name in enumerate(names)
+    ]
+
+
+def _test(found: Ranking) -> str:
+    f = "infinite, all agree" if found.f == float("inf") else f"{found.f:.2f}"
+    p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
+    return f"Friedman's test: F = {f}, {p}."
+
+
+def _definitions(sections: Sequence[Section]) -> list[tuple[str, str, str]]:
+    """Return label, meaning and formula of each metric."""
+    found = []
+    for answer in sections[0].answers if sections else ():
+        known = describe(answer.aim.metric)
+        if known is not None:
+            added = f" {answer.aim.added:g} s are added to both values of a ratio." if answer.aim.added else ""
+            found.append((known.label, known.summary + added, known.formula))
+    return found
+
+
+def _plain_table(one: Section) -> str:
+    """Return the effects as aligned text."""
+    head = ["", *(answer.aim.words for answer in one.answers)]
+    body = [
+        [row.name, *(f"{'*' if cell.mark else ''}{cell.text} ({cell.more.partition(';')[0]})" for cell in row.cells)]
+        for row in _effect_rows(one)
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in (head, *body)
+    ]
+    base = one.answers[0].baseline if one.answers else ""
+    return "\n".join([*lines, f"Against {base}, with 95 % intervals. * can be told apart from it (Holm, 5 %)."])

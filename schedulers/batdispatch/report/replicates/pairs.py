@@ -1,0 +1,93 @@
+"""Two dispatchers on the same replicates: how far apart they are, how often one wins, and whether that may be chance.
+
+The effect size is the share of replicates that a dispatcher wins, a tie counting half: the probability of superiority
+for paired values (R. J. Grissom, J. J. Kim. Effect Sizes for Research. 2nd edition, 2012). The test is Wilcoxon's on
+signed ranks. Many comparisons are corrected by Holm's procedure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from batdispatch.report.replicates.aims import Aim
+from batdispatch.report.replicates.table import Measured
+from batdispatch.results.statistics.bootstrap import DRAWS, Draws, mean_by_bootstrap
+from batdispatch.results.statistics.estimate import Estimate
+from batdispatch.results.statistics.holm import holm
+from batdispatch.results.statistics.rounding import round_significant
+from batdispatch.results.statistics.signed_rank import signed_rank
+from batdispatch.results.statistics.significance import ALPHA, LEAST
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A dispatcher against another one.
+
+    Attributes:
+        ours, theirs: the dispatchers.
+        effect: geometric mean of the ratios ours / theirs, or mean of the differences ours - theirs; None: no replicate
+            is common to both.
+        wins, ties, losses: in how many replicates ours is better, equal, worse.
+        p: that such differences come by chance, from the test alone; None: too few replicates, or one of the two has
+            no value in some.
+        adjusted: the same after Holm's correction.
+    """
+
+    ours: str
+    theirs: str
+    effect: Estimate | None
+    wins: int
+    ties: int
+    losses: int
+    p: float | None
+    adjusted: float | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of replicates common to both."""
+        return self.wins + self.ties + self.losses
+
+    @property
+    def won(self) -> float:
+        """Share of the replicates that ours wins, a tie counting half; nan of none."""
+        return (self.wins + self.ties / 2) / self.n if self.n else math.nan
+
+    @property
+    def apart(self) -> bool:
+        """Whether the two can be told apart, after Holm's correction."""
+        return self.adjusted is not None and self.adjusted < ALPHA
+
+
+def pair(table: Measured, aim: Aim, ours: str, theirs: str, draws: Draws = DRAWS) -> Pair:
+    """Compare two dispatchers on the replicates that both have."""
+    mine, other = table.of(ours), table.of(theirs)
+    both = np.isfinite(mine) & np.isfinite(other)
+    whole = bool(both.all())
+    mine, other = mine[both], other[both]
+    if not len(mine):
+        return Pair(ours, theirs, None, 0, 0, 0, None)
+    apart = aim.apart(mine, other)
+    effect = mean_by_bootstrap(apart, draws)
+    if aim.way == "ratio":
+        effect = effect.transform(math.exp)
+    lost = np.sign(aim.losing(round_significant(mine)) - aim.losing(round_significant(other)))
+    p = None
+    if whole and len(mine) >= LEAST:
+        p = signed_rank(np.where(lost == 0, 0.0, apart))
+    return Pair(ours, theirs, effect, int((lost < 0).sum()), int((lost == 0).sum()), int((lost > 0).sum()), p)
+
+
+def against(table: Measured, aim: Aim, theirs: str, draws: Draws = DRAWS) -> list[Pair]:
+    """Compare every other dispatcher of a table with one, with Holm's correction for their number."""
+    found = [pair(table, aim, ours, theirs, draws) for ours in table.dispatchers if ours != theirs]
+    return corrected(found)
+
+
+def corrected(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return pairs with their p-values corrected for the number of those that were tested."""
+    adjusted = iter(holm([one.p for one in pairs if one.p is not None]))
+    return [one if one.p is None else replace(one, adjusted=next(adjusted)) for one in pairs]

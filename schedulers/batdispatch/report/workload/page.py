@@ -1,0 +1,91 @@
+"""One self-contained HTML page about a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+
+import jinja2
+from markupsafe import Markup
+
+from batdispatch import __version__
+from batdispatch.report.pictures import Picture
+from batdispatch.report.workload.figures import pictures
+from batdispatch.report.workload.tables import HEADINGS, LISTED, facts, quantile_rows, user_rows
+from batdispatch.report.workload.traits import Traits
+
+_FOOTER = (
+    "The work of a job is its size times the time until it ends, or its walltime ends it. Of a time that depends on "
+    "the platform nothing is counted."
+)
+#: Rows of a table: what each is about, and its cells.
+Rows = Sequence[tuple[str, list[str]]]
+#: A table: the heading of its first column, those of the others, and its rows.
+Table = tuple[str, Sequence[str], Rows]
+
+
+def render(traits: Traits, *, title: str, account: str = "") -> str:
+    """Return the page; the same workload gives the same bytes.
+
+    Args:
+        traits: of the workload.
+        title: its heading.
+        account: what was left out of the log that it was made of, and why.
+    """
+    known = dict(facts(traits))
+    return page(
+        title=title,
+        lead="; ".join(f"{name}: {known[name]}" for name in ("jobs", "machine", "offered load") if name in known),
+        overview=("", ["value"], [(name, [text]) for name, text in known.items()]),
+        pictures=pictures(traits),
+        distributions=("", HEADINGS, quantile_rows(traits)),
+        users=user_rows(traits),
+        unlisted=max(len(traits.users()) - LISTED, 0),
+        account=account,
+        footer=_FOOTER,
+    )
+
+
+def page(
+    *,
+    title: str,
+    lead: str,
+    overview: Table,
+    pictures: Sequence[Picture],
+    distributions: Table,
+    footer: str,
+    users: Rows = (),
+    unlisted: int = 0,
+    account: str = "",
+) -> str:
+    """Return a page of tables and pictures that needs no other file.
+
+    Args:
+        title: its heading.
+        lead: what stands below it.
+        overview: the first table.
+        pictures: what there is to see.
+        distributions: the table below these.
+        footer: what words mean.
+        users: rows of users.
+        unlisted: how many more there are.
+        account: what was left out of a log, and why.
+    """
+    templates = resources.files("batdispatch.report") / "templates"
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    template = environment.from_string((templates / "workload.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        version=__version__,
+        title=title,
+        lead=lead,
+        facts=[overview[0], *overview[1]],
+        overview=overview[2],
+        pictures=pictures,
+        headings=[distributions[0], *distributions[1]],
+        quantiles=distributions[2],
+        users=users,
+        unlisted=unlisted,
+        account=account,
+        footer=footer,
+        css=Markup((templates / "report.css").read_text(encoding="utf-8")),
+    )

@@ -1,1 +1,0 @@
-"""Why a job waited: what was short, and who held it."""

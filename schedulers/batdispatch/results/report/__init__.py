@@ -1,1 +1,0 @@
-"""Tables and pictures of runs, in one HTML page."""
