@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from batdispatch.core.machine.topology import Grid
 from batdispatch.core.machine.topology.curves import line
 from batdispatch.dispatchers.topology.ranges import Ints, Ranges
 from batdispatch.parts.placement.geometry.ranges import ranges
+
+if TYPE_CHECKING:
+    from batdispatch.parts.placement.geometry.moment import Wanted
 
 #: `auto`: `snake` on a torus or mesh, else `names`. `names`: the order of the hosts' names, n2 before n10. `ids`: the
 #: order of Batsim's numbers, by which I/O nodes come after all others. The rest are curves through a torus or mesh.
@@ -207,9 +210,7 @@ class Asking:
         beside = [self._line.beside[name] for name in job.request.io_nodes]
         if not all(beside):
             return
-        from batdispatch.parts.placement.geometry.moment import Wanted
-
-        wanted = Wanted(space.need(job), space.room(space.whole(), job))
+        wanted = _wanted(space, space.whole(), job)
         low = max(0, *(min(nodes) - wanted.most + 1 for nodes in beside))
         high = min(max(nodes) + wanted.most for nodes in beside)
         room = wanted.room[hosts[low:high]]
@@ -228,9 +229,7 @@ class Asking:
         there = space.only(free, self._line.mask(start, stop))
         if space.machine.exclusive or not job.request.io_nodes:
             return first_fit(space, there, job)
-        from batdispatch.parts.placement.geometry.moment import Wanted
-
-        wanted = Wanted(space.need(job), space.room(there, job))
+        wanted = _wanted(space, there, job)
         hosts = np.sort(self._line.hosts[start:stop])
         if not space.fits(there, job) or not wanted.room[hosts].all():
             return None
@@ -243,3 +242,11 @@ def _kept(ranges: Ranges, keep: NDArray[np.bool_]) -> Ranges | None:
 
 def _listed(starts: Sequence[int], stops: Sequence[int]) -> Ranges | None:
     return Ranges(np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)) if starts else None
+
+
+def _wanted(space: Space[Any], free: Any, job: Job) -> Wanted:
+    """Return what a job wants of hosts that have so much free."""
+    # It needs SciPy, and whoever has none hears which dispatcher needs it.
+    from batdispatch.parts.placement.geometry.moment import Wanted
+
+    return Wanted(space.need(job), space.room(free, job))
