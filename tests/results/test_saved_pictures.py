@@ -12,7 +12,7 @@ from lxml import etree
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import RunSpec, execute
-from browsing import needs_browser, opened
+from browsing import needs_browser, opened, ready
 
 ROOT = Path(__file__).parents[2]
 PLATFORMS, WORKLOAD = ROOT / "platforms", ROOT / "workloads" / "demo64.json"
@@ -32,7 +32,7 @@ def saved(page: str, folder: Path, kind: str, *, dark: bool = False, place: str 
     """Return the files that all buttons of a kind in a place save, by the labels of the pictures."""
     found = {}
     with opened(page, folder, dark=dark) as shown:
-        shown.wait_for_function("window.explorer?.layout?.width")
+        ready(shown)
         # The explorer stands in the place of curves and charts.
         shown.evaluate("document.documentElement.classList.remove('explored', 'mapped')")
         for button in shown.locator(f"{place} .save button:text('{kind}')").all():

@@ -11,7 +11,7 @@ from lxml import etree
 
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from browsing import needs_browser, opened
+from browsing import needs_browser, opened, ready
 
 SVG = {"s": "http://www.w3.org/2000/svg"}
 HOUR = 3600.0
@@ -36,9 +36,7 @@ def run(write_jobs: Callable[..., Path]) -> Any:
 def saved(page: str, folder: Path, button: str, *, width: int = 1000, before: str = "") -> Path:
     """Return the file that a button of the explorer saves, once a script has run."""
     with opened(page, folder, width=width) as shown:
-        shown.wait_for_function(
-            "window.explorer?.layout?.width && document.getElementById('explore-legend').textContent"
-        )
+        ready(shown)
         if before:
             shown.evaluate(before)
             shown.wait_for_timeout(100)
