@@ -88,6 +88,8 @@ class Easy(PlanningQueue):
         self._space: Space[Any] = PoolSpace(ledger.machine) if self._pooled else ledger.space
         self._basis: tuple[tuple[int, int], str] = _NEVER
         self._shadow = math.inf
+        #: For whom room is reserved: the head of the queue, unless the ordering says otherwise.
+        self._reserved: Job | None = None
         #: Number of free hosts, where hosts are counted.
         self._free = 0
         #: Free at the shadow time: all of it for `count`, without the head's own hosts for `hosts`.
@@ -122,7 +124,7 @@ class Easy(PlanningQueue):
                 self._basis = _NEVER
                 self.forget_started([])
                 return
-            self._reserve(ledger, self.waiting[0])
+            self._reserve(ledger, self._head(ledger))
             self._basis = (self.epoch(ledger), self.waiting[0].id)
         if self._pooled:
             if fresh and not self.fresh:
@@ -132,13 +134,19 @@ class Easy(PlanningQueue):
                 self.forget_started([])
                 return
         self.call_if_missed(self._shadow)
-        head = self.waiting[0]
+        head = self._reserved
         candidates: Iterable[Job] = self.candidates(ledger, self._longest(ledger, head), fresh=fresh)
         if self._ahead is not None:
             candidates = in_order(ledger, self._ahead, list(candidates), self.expected)
         self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
 
-    def _longest(self, ledger: Ledger, head: Job) -> Longest:
+    def _head(self, ledger: Ledger) -> Job | None:
+        """Return the first waiting job that may have room reserved for it."""
+        reserves, now = self.ordering.reserves, ledger.now
+        self._reserved = next((job for job in self.waiting if reserves(job, now)), None)
+        return self._reserved
+
+    def _longest(self, ledger: Ledger, head: Job | None) -> Longest:
         """Return how long a job may run at most to start now: for who does not fit what the head leaves spare.
 
         Only where hosts are counted; elsewhere it takes a place to see who would delay the head.
@@ -152,11 +160,11 @@ class Easy(PlanningQueue):
             units = job.request.units
             if units > self._free:
                 return -1.0
-            return math.inf if units <= self._at_shadow - head.units else until_shadow
+            return math.inf if head is None or units <= self._at_shadow - head.units else until_shadow
 
         return longest
 
-    def _backfill(self, ledger: Ledger, job: Job, head: Job) -> bool:
+    def _backfill(self, ledger: Ledger, job: Job, head: Job | None) -> bool:
         """Start a job if it does not delay the head."""
         outlives = end_of(ledger.now, self.booked(job)) > self._shadow
         if outlives and not self._counts:
@@ -167,7 +175,7 @@ class Easy(PlanningQueue):
             place = self.choose_now(job)
         if place is None:
             return False
-        if outlives:
+        if outlives and head is not None:
             left = self._space.take(self._at_shadow, job, place.allocation)
             held = [*self._held, (job, place)] if self._looks_at_places else []
             if self._counts and not self._head_fits(left, head, self._shadow, held):
@@ -177,8 +185,11 @@ class Easy(PlanningQueue):
         ledger.start(job, place)
         return True
 
-    def _reserve(self, ledger: Ledger, head: Job) -> None:
+    def _reserve(self, ledger: Ledger, head: Job | None) -> None:
         """Find the head's shadow time and what, or how many hosts, are free then."""
+        if head is None:
+            self._shadow, self._held = math.inf, []
+            return
         count, shadow, free = self._first_room(ledger, head)
         if not self._looks_at_places:
             self._shadow, self._at_shadow = shadow, free

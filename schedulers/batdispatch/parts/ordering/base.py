@@ -46,6 +46,13 @@ class Ordering(Part, ABC):
         """
         return False
 
+    def reserves(self, job: Job, now: float) -> bool:
+        """Return whether a waiting job that does not fit at `now`, in seconds, may have room reserved for it.
+
+        `easy` reserves for the first job that may, and lets those before it wait without a reservation.
+        """
+        return True
+
     def ended(self, stay: Stay, now: float) -> None:
         """Learn that a job ended at `now`, in seconds; a fair share counts what it used."""
 

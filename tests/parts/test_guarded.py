@@ -1,0 +1,114 @@
+"""guarded: what EASY beside knows, who is late, who may reserve, and that with easy nobody starves."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batdispatch.core.machine.machine import Machine
+from batdispatch.parts.ordering.beside import EasyBeside, Twin
+from simulating import Task, simulate
+
+HOSTS = 8
+GUARDED = "easy[ordering=guarded[ordering=smallest-area,share=0.5,floor=20]]"
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[Task]:
+    """Up to 25 jobs on 8 hosts, some of which end long before their walltimes; whole seconds, so that ties happen."""
+    tasks = []
+    for number in range(draw(st.integers(1, 25))):
+        walltime = draw(st.integers(1, 40))
+        runtime = draw(st.integers(1, walltime))
+        units = draw(st.integers(1, HOSTS))
+        tasks.append(Task(f"j{number:02}", float(draw(st.integers(0, 60))), units, float(runtime), float(walltime)))
+    return tasks
+
+
+class Lived:
+    """EASY beside a schedule that is known: moments pass, and jobs come, start and end in it."""
+
+    def __init__(self, tasks: list[Task], starts: dict[str, float]) -> None:
+        self.beside = EasyBeside([HOSTS])
+        self.twins: dict[str, Twin] = {}
+        self._tasks = sorted(tasks, key=lambda task: task.submission)
+        self._starts = starts
+        ends = [starts[task.id] + task.runtime for task in tasks]
+        self.moments = sorted({*ends, *starts.values(), *(task.submission for task in tasks)})
+
+    def live(self, now: float) -> None:
+        """Let a moment of the schedule pass."""
+        for task in self._tasks:
+            start = self._starts[task.id]
+            if start + task.runtime == now:
+                self.beside.end(self.twins[task.id], task.runtime)
+        for task in self._tasks:
+            if task.submission == now:
+                self.twins[task.id] = Twin(now, [task.units], task.walltime)
+                self.beside.submit(self.twins[task.id])
+        self.beside.advance(now)
+        for task in self._tasks:
+            if self._starts[task.id] == now:
+                self.beside.start(self.twins[task.id], now)
+        self.beside.advance(now)
+
+
+@given(logs(), st.sampled_from(["filler[ordering=sjf]", "filler[ordering=ljf]", "easy", "fcfs", GUARDED]))
+def test_easy_beside_starts_each_job_when_easy_does_whatever_happens_in_reality(tasks: list[Task], real: str) -> None:
+    easy = simulate(Machine.flat(HOSTS), tasks, "easy").starts()
+    lived = Lived(tasks, simulate(Machine.flat(HOSTS), tasks, real).starts())
+    for now in lived.moments:
+        lived.live(now)
+        waits = [min(easy[task.id], lived.beside.clock) - task.submission for task in tasks]
+        assert lived.beside.longest == max(0.0, *waits)
+        assert lived.beside.clock <= now
+    lived.beside.advance(math.inf)
+    assert {name: twin.begun for name, twin in lived.twins.items()} == easy
+
+
+def small(number: int, units: int, seconds: float) -> Task:
+    return Task(f"s{number}", float(number), units, seconds, seconds)
+
+
+@st.composite
+def crowded(draw: st.DrawFn) -> list[Task]:
+    """A job of the whole machine, in a stream of small ones that never leaves it idle."""
+    submission, seconds = draw(st.sampled_from([0.5, 3.5, 10.5])), draw(st.floats(5.0, 40.0))
+    stream = [small(n, draw(st.integers(1, 2)), draw(st.sampled_from([4.0, 7.0, 9.0]))) for n in range(100)]
+    return [Task("wide", submission, 4, seconds, seconds), *stream]
+
+
+def longest_wait(tasks: list[Task], dispatcher: str) -> float:
+    starts = simulate(Machine.flat(4), tasks, dispatcher).starts()
+    return max(starts[task.id] - task.submission for task in tasks)
+
+
+@given(crowded())
+def test_with_easy_a_late_job_waits_only_for_what_runs_and_for_late_ones_before_it(tasks: list[Task]) -> None:
+    # It is late at the first event after its patience, at most 9 s later. Each job that goes before it, or runs, runs
+    # for at most 9 s.
+    wide = tasks[0]
+    before = sum(task.submission < wide.submission for task in tasks)
+    patience = max(20.0, 0.5 * longest_wait(tasks, "easy"))
+    start = simulate(Machine.flat(4), tasks, GUARDED).starts()["wide"]
+    assert start - wide.submission <= patience + 9.0 * (before + 2)
+
+
+def test_nothing_is_reserved_for_a_job_that_is_neither_late_nor_started_by_easy() -> None:
+    # The wide job came first. EASY in order of arrival cannot start it before 10 s, and keeps room free for it.
+    tasks = [
+        Task("runs", 0.0, 4, 10.0, 10.0),
+        Task("wide", 1.0, 8, 5.0, 5.0),
+        Task("long", 2.0, 4, 15.0, 15.0),
+        Task("short", 12.0, 4, 1.0, 1.0),
+    ]
+    easy = simulate(Machine.flat(HOSTS), tasks, "easy").starts()
+    guarded = simulate(Machine.flat(HOSTS), tasks, GUARDED).starts()
+    assert easy["wide"] == 10.0
+    assert easy["long"] == 15.0
+    assert guarded["long"] == 2.0
+    # At 10 s EASY starts the wide job, so that it reserves from then on; at 17 s it has room.
+    assert guarded["wide"] == 17.0
+    assert guarded["short"] == 12.0
