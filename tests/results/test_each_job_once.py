@@ -22,7 +22,8 @@ from batdispatch.report import pictures
 from batdispatch.report.comparison import metric_rows
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.runs import Run, read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from expe.heldout.tables import served
 
 ROOT = Path(__file__).parents[2]

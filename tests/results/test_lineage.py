@@ -26,7 +26,8 @@ from batdispatch.results.lineage import FILE, Lineage, logical, read_lineage, un
 from batdispatch.results.lineage import lineage_of as lineage_of_parents
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.runs import Run, read_run, read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from columns import columns_of
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,8 @@ import pytest
 from batdispatch.report.losses import losers
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import workers_beside
 from sealing import seal
 

@@ -17,7 +17,8 @@ from batdispatch.explain.waiting import explain
 from batdispatch.explain.words import in_words, sentence
 from batdispatch.report.losses import losers
 from batdispatch.results.runs import Result, read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from recording import record
 from simulating import Task, simulate
 

@@ -10,9 +10,9 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import INPUTS, SIMULATION, Command, option
+from batdispatch.cli.messages import note, quiet_option
 from batdispatch.cli.outputs import checked_folder, fresh_option, json_option, out_option, processes_option
 from batdispatch.cli.progress import Following, duration
-from batdispatch.cli.telling import note, quiet_option
 from batdispatch.core.errors import InputError, SimulationError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import Choice, Group, option
-from batdispatch.cli.inputs import Seconds
+from batdispatch.cli.options import Seconds
 
 if TYPE_CHECKING:
     from batdispatch.differ.hold import Explanation

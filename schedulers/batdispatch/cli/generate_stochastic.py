@@ -10,8 +10,8 @@ import click
 
 from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Choice, Command, option
+from batdispatch.cli.messages import show
 from batdispatch.cli.progress import Following
-from batdispatch.cli.telling import show
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads.fitting import Fit, Fitted

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from batdispatch.cli.completing import BOARDS, complete_boards, complete_dispatcher
+from batdispatch.cli.completion import BOARDS, complete_boards, complete_dispatcher
 from batdispatch.cli.groups import INPUTS, RESULTS, Command, option
+from batdispatch.cli.messages import is_quiet, quiet_option
 from batdispatch.cli.outputs import checked_folder, out_option, processes_option
-from batdispatch.cli.telling import is_quiet, quiet_option
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from batdispatch.cli.telling import is_quiet
+from batdispatch.cli.messages import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
 from batdispatch.differ.textbook import ENDLESS, Asked, microseconds
+from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.importing import guess_format, read_records
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob
 from batdispatch.results.jobs_file import read_columns
 
 #: Times of one job that differ by more than this are different ones, microseconds.

@@ -15,7 +15,8 @@ from batdispatch.report.moved import losing
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.results.statistics.batch_means import mean_by_batches
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from browsing import browse, needs_browser
 
 EXAMPLES = Path(__file__).parents[3] / "schedulers" / "batdispatch" / "examples"

@@ -20,7 +20,7 @@ from batdispatch.links.nix import shell_of
 from batdispatch.runs.campaign.entries import Entry, merged, read_entries
 from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, labelled, whole_numbers
 from batdispatch.runs.campaign.making import Makers
-from batdispatch.runs.run import RunSpec
+from batdispatch.runs.spec import RunSpec
 
 #: The most cells that a file may stand for.
 MAX_CELLS = 200_000
