@@ -123,13 +123,7 @@ def test_shared_options_are_the_same_everywhere() -> None:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         for param in command.params:
-            if isinstance(param, Option) and param.name in (
-                "clock",
-                "simgrid",
-                "master_host",
-                "external_events",
-                "record",
-            ):
+            if isinstance(param, Option) and param.name in shared:
                 texts.setdefault(param.name, set()).add(param.help or "")
     assert {name: len(found) for name, found in texts.items()} == dict.fromkeys(texts, 1)
     assert len(texts) == 5
