@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from batdispatch.cli.groups import RESULTS, Choice, Command, option
+from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.logs import log_options, refuse_log_options, warn_of_overruns
 from batdispatch.cli.messages import answer, json_text, quiet_option, show, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
 from batdispatch.cli.progress import Following
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogMachine, LogReading
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import click
 
 from batdispatch.core.line.options import did_you_mean
-from batdispatch.core.line.settings import BATSIM, DISPATCHER, INPUTS, LOGS, REPLICATES, RESULTS, SIMULATION
+from batdispatch.core.line.settings import HEADINGS
 
 #: The heading of options that name none.
 OTHER = "Other options"
 #: In the order of the help.
-SECTIONS = (INPUTS, DISPATCHER, SIMULATION, BATSIM, REPLICATES, LOGS, RESULTS, OTHER)
+SECTIONS = (*HEADINGS, OTHER)
 #: Characters of choices that stand beside an option's name, at most.
 _LONG = 40
 

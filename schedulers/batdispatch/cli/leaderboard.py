@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from batdispatch.cli.groups import RESULTS, Command, option
+from batdispatch.cli.groups import Command, option
 from batdispatch.cli.messages import is_quiet, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import checked_folder, out_option, processes_option
 from batdispatch.core.errors import SimulationError
+from batdispatch.core.line.settings import RESULTS
 from batdispatch.runs.campaign.options import LeaderboardOptions
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from batdispatch.cli.groups import RESULTS, option
+from batdispatch.cli.groups import option
+from batdispatch.core.line.settings import RESULTS
 
 _KEY = "batdispatch.quiet"
 _APART = "batdispatch.apart"

@@ -14,7 +14,6 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from batdispatch.cli import completion
 from batdispatch.cli.groups import OTHER, Choice, option
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Setting, default_text, settings_of, struct_of
@@ -130,8 +129,16 @@ def _option(setting: Setting, text: str, needed: bool) -> Callable[[Function], F
     elif setting.default == "":
         more["default"] = ""
     if form.offers:
-        more["shell_complete"] = getattr(completion, f"complete_{form.offers}")
+        more["shell_complete"] = functools.partial(_complete, form.offers)
     return option(*names, setting.name, **more)
+
+
+def _complete(offers: str, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return what a shell offers; its module is imported only then, since it looks up what is installed."""
+    from batdispatch.cli import completion
+
+    offered: list[str] = getattr(completion, f"complete_{offers}")(context, parameter, incomplete)
+    return offered
 
 
 def _is_repeated(setting: Setting) -> bool:

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from batdispatch.cli.groups import RESULTS, option
+from batdispatch.cli.groups import option
 from batdispatch.cli.messages import write_apart
+from batdispatch.core.line.settings import RESULTS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

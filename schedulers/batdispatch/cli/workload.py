@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from batdispatch.cli.groups import RESULTS, Group, option
+from batdispatch.cli.groups import Group, option
 from batdispatch.cli.logs import log_options, refuse_log_options, warn_of_overruns
 from batdispatch.cli.messages import is_quiet, json_text, quiet_option
 from batdispatch.cli.options import options
@@ -16,6 +16,7 @@ from batdispatch.cli.outputs import json_option
 from batdispatch.cli.progress import Following
 from batdispatch.cli.tables import plain, table
 from batdispatch.cli.workload_fidelity import fidelity
+from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogMachine, LogReading
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -25,6 +26,8 @@ BATSIM = "A real Batsim"
 REPLICATES = "Replicates"
 LOGS = "Reading a log"
 RESULTS = "Results"
+#: In the order of the help.
+HEADINGS = (INPUTS, DISPATCHER, SIMULATION, BATSIM, REPLICATES, LOGS, RESULTS)
 
 #: What a field's text stands for in the docstring of a struct: ``name, name: text``.
 _TEXT = re.compile(r"^(\w+(?:, \w+)*): (.+(?:\n[ \t]+.+)*)", re.MULTILINE)
@@ -74,6 +77,7 @@ class Setting(msgspec.Struct, frozen=True):
     form: Form
 
 
+@cache
 def settings_of(struct: type[msgspec.Struct]) -> list[Setting]:
     """Return what can be said of each field of a struct, in order."""
     texts, section = texts_of(struct), getattr(struct, "section", "")
