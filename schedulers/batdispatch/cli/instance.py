@@ -70,7 +70,7 @@ def solve(solving: SolveOptions, file: Path, as_json: bool) -> None:
     from batdispatch.inputs.instances import read_instances
     from batdispatch.runs.collecting import solve_with
 
-    limits = {"work": solving.work, "wall": solving.wall, "seed": solving.seed}
+    limits: dict[str, Any] = {"work": solving.work, "wall": solving.wall, "seed": solving.seed}
     chosen = [name.strip() for name in solving.models.split(",")]
     for name in chosen:
         if name not in MODELS:

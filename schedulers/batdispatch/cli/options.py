@@ -41,19 +41,6 @@ class Seconds(Number):
     called = "number of seconds"
 
 
-class _Text(click.ParamType):
-    """A text of which a field's own function makes the value."""
-
-    name = "text"
-
-    def __init__(self, read: Callable[[str], Any]) -> None:
-        self._read = read
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return what a text stands for."""
-        return self._read(value) if isinstance(value, str) else value
-
-
 def options(
     struct: type[msgspec.Struct],
     *,
@@ -123,11 +110,9 @@ def _option(setting: Setting, text: str, needed: bool) -> Callable[[Function], F
             more["metavar"] = form.metavar
     if _is_repeated(setting):
         more["multiple"] = True
-    elif default_text(setting) or kind is bool:
+    elif setting.default is not msgspec.NODEFAULT and setting.default is not None:
         more["default"] = form.default or setting.default
-        more["show_default"] = setting.default is not False
-    elif setting.default == "":
-        more["default"] = ""
+        more["show_default"] = bool(default_text(setting)) and setting.default is not False
     if form.offers:
         more["shell_complete"] = functools.partial(_complete, form.offers)
     return option(*names, setting.name, **more)
@@ -172,7 +157,7 @@ def _click_type(setting: Setting) -> Any:
     """Return click's type for the values of a field."""
     kind, form = _plain(setting.kind), setting.form
     if form.read is not None:
-        return _Text(form.read)
+        return _reader(form.read)
     if typing.get_origin(kind) is typing.Literal:
         return Choice(typing.get_args(kind))
     if kind is Path:
@@ -183,7 +168,16 @@ def _click_type(setting: Setting) -> Any:
     return kind if bounds is None else _range(kind, bounds, seconds=form.metavar == "SECONDS")
 
 
-def _range(kind: type[float], bounds: msgspec.Meta, *, seconds: bool) -> click.ParamType:
+def _reader(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Return what makes a value of a text by a field's own function, and leaves a value as it is."""
+
+    def text(value: Any) -> Any:
+        return read(value) if isinstance(value, str) else value
+
+    return text
+
+
+def _range(kind: type[float], bounds: msgspec.Meta, *, seconds: bool) -> click.IntRange | click.FloatRange:
     """Return click's type for numbers within bounds."""
     made = Seconds if seconds else click.IntRange if kind is int else Number
     least = bounds.gt if bounds.ge is None else bounds.ge

@@ -100,8 +100,9 @@ def show(reading: ShowOptions, path: Path, as_json: bool, batsim_arguments: bool
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.platforms.summary import as_text, summarise
 
-    batsim = 5 if reading.batsim == "5" else 4
-    platform = read_platform(path, master=reading.master_host, roles=reading.roles, batsim=batsim)
+    platform = read_platform(
+        path, master=reading.master_host, roles=reading.roles, batsim=5 if reading.batsim == "5" else 4
+    )
     if batsim_arguments:
         click.echo(shlex.join(platform.batsim_arguments()))
         return
