@@ -12,7 +12,7 @@ from batdispatch.cli.groups import Command
 from batdispatch.cli.messages import json_text, note, print_failures, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import checked_folder, fresh_option, json_option, out_option, processes_option
-from batdispatch.cli.progress import Following, duration
+from batdispatch.cli.progress import ProgressDisplay, duration
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.runs.campaign.options import CampaignOptions
 
@@ -84,7 +84,7 @@ def command(
         _foretell(plan(), processes, as_json)
         return
     orders = Orders(processes=processes, executor=call.executor, batch=call.batch, more=more)
-    with Watching() as watching:
+    with CampaignDisplay() as watching:
         done = carry_out_campaign(plan, root.absolute() / campaign.name, orders, fresh=fresh, begin=watching.begin)
     assert watching.plan is not None
     _conclude(watching.plan, done, as_json)
@@ -155,24 +155,24 @@ def _mebibytes(size: int) -> str:
     return f"{size / (1 << 20):,.1f} MiB"
 
 
-class Watching:
+class CampaignDisplay:
     """Shows how far a campaign is, in CPU time where that is known, and tells failures as they come."""
 
     def __init__(self) -> None:
         self.plan: Plan | None = None
-        self._following = Following()
+        self._following = ProgressDisplay()
         self._weights: dict[str, int] = {}
         self._done: set[str] = set()
         self._failures = 0
 
-    def __enter__(self) -> Watching:
+    def __enter__(self) -> CampaignDisplay:
         self._following.__enter__()
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._following.__exit__(None, None, None)
 
-    def begin(self, plan: Plan, costs: dict[str, float | None]) -> Watching:
+    def begin(self, plan: Plan, costs: dict[str, float | None]) -> CampaignDisplay:
         """Begin with a plan."""
         self.plan = plan
         known = [cost for cost in costs.values() if cost is not None]

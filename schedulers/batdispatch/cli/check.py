@@ -127,7 +127,7 @@ def command(
       batdispatch check campaigns/mine --sample 20 --budget 60
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
-    from batdispatch.cli.progress import Following
+    from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.runs.checking.again import Budget
     from batdispatch.runs.checking.check import Given, Sample, check
 
@@ -136,7 +136,7 @@ def command(
     drawn = None if sample is None else Sample(sample, secrets.randbelow(2**32) if seed is None else seed)
     given = Given(platform, workload, events, master_host, roles_of(roles), limit)
     seconds = BUDGET if budget is None and replay == "auto" else budget
-    with Following() as progress:
+    with ProgressDisplay() as progress:
         report = check(
             folders,
             given=given,

@@ -30,7 +30,7 @@ from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.spec import REAL_BATSIM, RunSpec
 
 if TYPE_CHECKING:
-    from batdispatch.cli.progress import Following
+    from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.runs.replicate_comparison import ReplicateComparison
 
 #: What a comparison says otherwise than a run.
@@ -88,7 +88,7 @@ def command(
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers fcfs,easy,conservative --out kth
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers families --replicates 10 --out kth10
     """
-    from batdispatch.cli.progress import Following
+    from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.core import extras
     from batdispatch.inputs.workloads.importing import is_workload
     from batdispatch.runs.from_log import LogInputs, inputs_in
@@ -105,7 +105,7 @@ def command(
     inputs = inputs_in(folder, platform, given, is_log=is_log)
     base = msgspec.structs.replace(typed, platform=str(inputs.platform), workload=str(inputs.workload))
     _check_replicates(who, report=report)
-    progress = Following()
+    progress = ProgressDisplay()
     given_log = given if is_log else None
     making = LogInputs(inputs, platform, given_log, reading, base.master_host, progress.tell, note, warn)
     prepare = making.make if is_log or platform is None else None
@@ -162,7 +162,7 @@ class _SideBySide:
         self,
         prepare: Callable[[], None] | None,
         processes: int,
-        following: Following,
+        following: ProgressDisplay,
         *,
         fresh: bool,
         explain: bool,

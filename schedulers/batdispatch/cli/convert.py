@@ -14,7 +14,7 @@ from batdispatch.cli.logs import log_options, refuse_log_options, warn_of_overru
 from batdispatch.cli.messages import answer, json_text, quiet_option, show, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
-from batdispatch.cli.progress import Following
+from batdispatch.cli.progress import ProgressDisplay
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import RESULTS
 from batdispatch.inputs.log_options import LogMachine, LogReading
@@ -62,7 +62,7 @@ def command(on: LogMachine, reading: LogReading, log: str, output: Path, target:
     if on.platform is None and on.master_host is not None:
         raise InputError("needs --platform", source="option --master-host")
     machine = None if on.platform is None else read_platform(on.platform, master=on.master_host).machine
-    with Following() as following:
+    with ProgressDisplay() as following:
         imported = read_as(log, reading, machine=machine, follow=following.tell)
     workload, report, _ = imported
     account = _written(workload, output, version)

@@ -9,7 +9,7 @@ import click
 from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Command
 from batdispatch.cli.options import options
-from batdispatch.inputs.generator_options import LublinOptions, chosen
+from batdispatch.inputs.generator_options import LublinOptions, fields_of
 
 
 @click.command(cls=Command)
@@ -34,7 +34,7 @@ def command(model: LublinOptions, output: Path, seed: int, as_json: bool) -> Non
     from batdispatch.inputs.workloads.pinning import pinned_to
     from batdispatch.inputs.workloads.users import with_users
 
-    stated = chosen(model, "jobs", "hosts", "load", "classes", "walltimes", "factor")
+    stated = fields_of(model, "jobs", "hosts", "load", "classes", "walltimes", "factor")
     rng = np.random.default_rng(seed)
     workload = lublin(rng, **stated)
     if model.at_once:

@@ -11,7 +11,7 @@ from batdispatch.cli.groups import Command
 from batdispatch.cli.logs import read_source, source_option
 from batdispatch.cli.messages import show
 from batdispatch.cli.options import options
-from batdispatch.inputs.generator_options import ResampleOptions, chosen
+from batdispatch.inputs.generator_options import ResampleOptions, fields_of
 
 
 @click.command(cls=Command)
@@ -33,9 +33,9 @@ def command(model: ResampleOptions, output: Path, seed: int, as_json: bool, log:
     from batdispatch.inputs.workloads.resampling import resampled
 
     read, found = read_source(log, quiet=as_json)
-    workload, drawn = resampled(np.random.default_rng(seed), read, **chosen(model))
+    workload, drawn = resampled(np.random.default_rng(seed), read, **fields_of(model))
     if not as_json:
         left_out = f"; {drawn.nameless:,} jobs that name no user are left out" if drawn.nameless else ""
         show(f"{drawn.long_users:,} users all the time, {drawn.other_users:,} who come and go{left_out}")
-    stated = {"from": log.name, **chosen(model)}
+    stated = {"from": log.name, **fields_of(model)}
     finish(workload, output, as_json, kind="resample", seed=seed, options=stated, found={**drawn._asdict(), **found})

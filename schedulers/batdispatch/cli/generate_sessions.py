@@ -9,7 +9,7 @@ import click
 from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Command
 from batdispatch.cli.options import options
-from batdispatch.inputs.generator_options import SessionOptions, chosen
+from batdispatch.inputs.generator_options import SessionOptions, fields_of
 
 
 @click.command(cls=Command)
@@ -30,7 +30,7 @@ def command(model: SessionOptions, output: Path, seed: int, as_json: bool) -> No
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads.sessions import sessions
 
-    stated = chosen(model, "jobs", "short", "load", "users")
+    stated = fields_of(model, "jobs", "short", "load", "users")
     machine = read_platform(Path(model.platform)).machine
     workload = sessions(np.random.default_rng(seed), machine, **stated)
     stated = {"platform": Path(model.platform).name, **stated}

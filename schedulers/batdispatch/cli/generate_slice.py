@@ -10,7 +10,7 @@ from batdispatch.cli.generate import finish, unseeded_options
 from batdispatch.cli.groups import Command
 from batdispatch.cli.logs import read_source, source_option
 from batdispatch.cli.options import options
-from batdispatch.inputs.generator_options import SliceOptions, chosen
+from batdispatch.inputs.generator_options import SliceOptions, fields_of
 
 
 @click.command(cls=Command)
@@ -31,6 +31,6 @@ def command(model: SliceOptions, output: Path, as_json: bool, log: Path) -> None
     from batdispatch.inputs.workloads.slicing import sliced
 
     read, found = read_source(log, quiet=as_json)
-    workload = sliced(read, **chosen(model))
-    stated = {"from": log.name, **chosen(model)}
+    workload = sliced(read, **fields_of(model))
+    stated = {"from": log.name, **fields_of(model)}
     finish(workload, output, as_json, kind="slice", seed=None, options=stated, found=found)

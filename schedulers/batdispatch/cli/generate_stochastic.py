@@ -12,8 +12,8 @@ from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Command
 from batdispatch.cli.messages import show
 from batdispatch.cli.options import options
-from batdispatch.cli.progress import Following
-from batdispatch.inputs.generator_options import SCENARIO, StochasticOptions, chosen
+from batdispatch.cli.progress import ProgressDisplay
+from batdispatch.inputs.generator_options import SCENARIO, StochasticOptions, fields_of
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads.fitting import Fitted
@@ -51,18 +51,18 @@ def command(model: StochasticOptions, output: Path, seed: int, as_json: bool) ->
 
     found: dict[str, Any] = {}
     if model.log is not None:
-        stated = {"from": model.log.name, **chosen(model, "fit", "least", "application")}
+        stated = {"from": model.log.name, **fields_of(model, "fit", "least", "application")}
         fields = tuple(model.application.split(","))
         read = read_workload(model.log)
-        with Following() as following:
+        with ProgressDisplay() as following:
             progress = functools.partial(following.tell, "fitting laws")
             workload, fitted = with_laws(read, kind=model.fit, least=model.least, application=fields, progress=progress)
         found = {"fitted": fitted}
         if not as_json:
             show(_summary(fitted, model.application))
     else:
-        stated = {"scenario": model.scenario, **chosen(model, *SCENARIO)}
-        workload = scenario(np.random.default_rng(seed), model.scenario, **chosen(model, *SCENARIO))
+        stated = {"scenario": model.scenario, **fields_of(model, *SCENARIO)}
+        workload = scenario(np.random.default_rng(seed), model.scenario, **fields_of(model, *SCENARIO))
     finish(workload, output, as_json, kind="stochastic", seed=seed, options=stated, found=found)
 
 

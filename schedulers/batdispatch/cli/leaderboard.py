@@ -48,13 +48,13 @@ def command(who: LeaderboardOptions, out: Path, page: Path | None, processes: in
     from batdispatch.core import extras
 
     extras.check("campaign", "the leaderboard")
-    from batdispatch.cli.campaign import Watching
+    from batdispatch.cli.campaign import CampaignDisplay
     from batdispatch.cli.campaign_inputs import CommandMakers
     from batdispatch.cli.kinds import names
     from batdispatch.runs.leaderboard.leaderboard import rank
 
     chosen = [name.strip() for name in who.boards.split(",") if name.strip()]
-    with Watching() as watching:
+    with CampaignDisplay() as watching:
         path, standings = rank(
             chosen,
             who.add,

@@ -147,9 +147,9 @@ def _bounds(kind: Any) -> msgspec.Meta | None:
     for part in typing.get_args(kind):
         if isinstance(part, msgspec.Meta):
             return part
-        found = _bounds(part)
-        if found is not None:
-            return found
+        bounds = _bounds(part)
+        if bounds is not None:
+            return bounds
     return None
 
 

@@ -26,7 +26,7 @@ _PAUSE = 0.1
 _SILENT = 3.0
 
 
-class Following:
+class ProgressDisplay:
     """A context manager that shows how far named pieces of work have come.
 
     The time left is estimated from the speed of the last half minute, so that neither starting up nor a slow
@@ -78,7 +78,7 @@ class Following:
             disable=not self._console.is_terminal,
         )
 
-    def __enter__(self) -> Following:
+    def __enter__(self) -> ProgressDisplay:
         if self._quiet:
             return self
         if self._silent_until > -math.inf:

@@ -37,14 +37,14 @@ def command(question: RequestQuestion, as_json: bool) -> None:
     """
     from batdispatch.parts.requests.answer import answer
 
-    found = answer(question)
+    reply = answer(question)
     if as_json:
-        click.echo(json_text(found))
+        click.echo(json_text(reply))
         return
-    unit = found["unit"]
-    times = " ".join(f"{t:.4f}".rstrip("0").rstrip(".") for t in found["requests"])
-    cost = f"{found['expected_cost']:.6g} {unit}"
+    unit = reply["unit"]
+    times = " ".join(f"{t:.4f}".rstrip("0").rstrip(".") for t in reply["requests"])
+    cost = f"{reply['expected_cost']:.6g} {unit}"
     click.echo(f"requests             {times} {unit}")
     click.echo("expected cost        " + (cost if question.zeta < 1 else f"{cost}, times 1 - zeta"))
-    click.echo(f"failure probability  {found['failure_probability']:.4f}, of the first attempt")
-    click.echo(f"failures per job     {found['failures_per_job']:.4f}")
+    click.echo(f"failure probability  {reply['failure_probability']:.4f}, of the first attempt")
+    click.echo(f"failures per job     {reply['failures_per_job']:.4f}")

@@ -33,7 +33,7 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --engine batsim5
     """
     from batdispatch.cli.metrics_table import metrics_table
-    from batdispatch.cli.progress import Following
+    from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.run import build, execute
@@ -41,7 +41,7 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
     spec = as_typed(typed)
     build(spec)
     folder = checked_folder(out or Path("runs") / spec.label)
-    with Following() as progress:
+    with ProgressDisplay() as progress:
         result = execute(spec, folder, progress=functools.partial(progress.tell, spec.label), notice=warn)
     for warning in warnings_of(result["report"]):
         warn(warning)

@@ -13,7 +13,7 @@ from batdispatch.cli.logs import log_options, refuse_log_options, warn_of_overru
 from batdispatch.cli.messages import is_quiet, json_text, quiet_option
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
-from batdispatch.cli.progress import Following
+from batdispatch.cli.progress import ProgressDisplay
 from batdispatch.cli.tables import plain, table
 from batdispatch.cli.workload_fidelity import fidelity
 from batdispatch.core.line.settings import RESULTS
@@ -79,7 +79,7 @@ def show(on: LogMachine, reading: LogReading, path: str, html: Path | None, as_j
     machine = None if on.platform is None else read_platform(on.platform, master=on.master_host).machine
     if is_plain_workload(path, reading):
         refuse_log_options()
-    with Following() as following:
+    with ProgressDisplay() as following:
         traits, imported = traits_of(path, reading, machine, following.tell)
     account = ""
     if imported is not None:

@@ -51,14 +51,14 @@ def fidelity(
       batdispatch workload fidelity KTH-SP2-1996-2.1-cln.swf.xz --out kth
       batdispatch workload fidelity KIT-FH2-2016-1.rst.xz --dispatchers slurm-backfill,easy,fcfs --out kit
     """
-    from batdispatch.cli.progress import Following
+    from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.core.errors import SimulationError
     from batdispatch.runs.fidelity import as_dict, simulate_log, waits_of, write_fidelity
     from batdispatch.runs.from_log import LogInputs, inputs_in
 
     folder = checked_folder(out)
     inputs = inputs_in(folder, against.platform, log, is_log=True)
-    with Following() as progress:
+    with ProgressDisplay() as progress:
         making = LogInputs(inputs, against.platform, log, reading, None, progress.tell, note, warn)
         imported, folders, failures = simulate_log(
             making, against.dispatchers, folder, seed=spec.seed, processes=processes
