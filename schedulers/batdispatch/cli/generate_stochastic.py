@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +14,6 @@ from batdispatch.cli.messages import show
 from batdispatch.cli.options import options
 from batdispatch.cli.progress import ProgressDisplay
 from batdispatch.inputs.generator_options import SCENARIO, StochasticOptions, fields_of
-
-if TYPE_CHECKING:
-    from batdispatch.inputs.workloads.fitting import Fitted
 
 
 @click.command(cls=Command)
@@ -45,7 +42,7 @@ def command(model: StochasticOptions, output: Path, seed: int, as_json: bool) ->
     """
     import numpy as np
 
-    from batdispatch.inputs.workloads.fitting import with_laws
+    from batdispatch.inputs.workloads.fitting import summary_of, with_laws
     from batdispatch.inputs.workloads.reader import read_workload
     from batdispatch.inputs.workloads.stochastic import scenario
 
@@ -59,39 +56,8 @@ def command(model: StochasticOptions, output: Path, seed: int, as_json: bool) ->
             workload, fitted = with_laws(read, kind=model.fit, least=model.least, application=fields, progress=progress)
         found = {"fitted": fitted}
         if not as_json:
-            show(_summary(fitted, model.application))
+            show(summary_of(fitted, model.application))
     else:
         stated = {"scenario": model.scenario, **fields_of(model, *SCENARIO)}
         workload = scenario(np.random.default_rng(seed), model.scenario, **fields_of(model, *SCENARIO))
     finish(workload, output, as_json, kind="stochastic", seed=seed, options=stated, found=found)
-
-
-def _summary(fitted: Fitted, application: str) -> str:
-    """Return how many laws were fitted, how well, and what requests made from them cost."""
-    from collections import Counter
-
-    import numpy as np
-
-    found = fitted.applications
-    unknown = f", of which {fitted.unknown:,} do not say their application" if fitted.unknown else ""
-    families = Counter(each.family for each in found)
-    jobs = f"{fitted.stochastic:,} jobs with a law, {fitted.known:,} as they were{unknown}"
-    lines = [
-        f"{len(found):,} applications ({application}): {jobs}",
-        f"families: {', '.join(f'{name} {count:,}' for name, count in families.most_common())}",
-        f"{'':28}{'median':>8}{'5 %':>8}{'95 %':>8}",
-    ]
-    for label, values in (
-        ("mean of law / mean of runs", [each.mean_ratio for each in found]),
-        ("Kolmogorov-Smirnov distance", [each.distance for each in found]),
-    ):
-        shown = np.percentile(values, [50, 5, 95])
-        lines.append(f"{label:28}{''.join(f'{value:8.3f}' for value in shown)}")
-    costs = []
-    for name, label in (("toptimal", "toptimal"), ("hpc", "hpc"), ("users", "users' walltimes")):
-        known = [each for each in found if name in each.later_reserved]
-        if known:
-            reserved = sum(each.later_reserved[name] for each in known)
-            costs.append(f"{label} {reserved / sum(each.later_used for each in known):.2f}")
-    lines.append(f"time reserved / time used, later third of the runs: {', '.join(costs)}")
-    return "\n".join(lines)

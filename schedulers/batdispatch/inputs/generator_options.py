@@ -10,6 +10,11 @@ from msgspec import Meta
 
 from batdispatch.core.line.settings import Form
 
+#: How many hosts stochastic jobs want, when applications arrive, and which family of laws is fitted.
+Widths = Literal["beta", "all", "half", "normal", "powers"]
+Arrivals = Literal["uniform", "start"]
+Fit = Literal["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]
+
 
 class LublinOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The Lublin-Feitelson model.
@@ -113,15 +118,13 @@ class StochasticOptions(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int = 100
     hosts: int | None = None
     law: Annotated[str | None, Form("LAW")] = None
-    widths: Literal["beta", "all", "half", "normal", "powers"] = "beta"
+    widths: Widths = "beta"
     rate: float | None = None
     share: float = 0.3
     small_units: int = 1
-    arrivals: Literal["uniform", "start"] = "uniform"
+    arrivals: Arrivals = "uniform"
     log: Annotated[Path | None, Form("W.json", name="--from")] = None
-    fit: Literal[
-        "best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"
-    ] = "best"
+    fit: Fit = "best"
     least: int = 20
     application: Annotated[str, Form("FIELD,...")] = "user,units"
 
