@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from batch_means import mean_by_batches
 from batdispatch.report.losses import losers
 from batdispatch.report.moved import losing
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from batdispatch.results.statistics.batch_means import mean_by_batches
 from batdispatch.runs.run import RunSpec, execute
 from browsing import browse, needs_browser
 

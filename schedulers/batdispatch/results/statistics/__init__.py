@@ -8,7 +8,6 @@ run is computed in `metrics`, and what it means for a dispatcher is said in `com
 | How well is a mean over replicates known? | `bootstrap`: BCa | `comparison`, the leaderboard, most of `expe/` |
 | The same, as in a page that was first made with percentiles | `bootstrap`: percentile | `expe/malleability` |
 | The same for values that are nearly normal, as means over seeds are | `student` | `expe/common`, `benchmarks/` |
-| How well is a mean over the jobs of a single run known? | `batch_means` | the report's explorer, in JavaScript |
 | Does one of a pair win more often than by chance? | `signed_rank`, `significance` | `comparison` |
 | The same, asked of many pairs | `holm` | `comparison` |
 | Do ranks of many differ, and which of them? | `friedman`, `nemenyi` | `comparison`, the leaderboard |
