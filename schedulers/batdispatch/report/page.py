@@ -15,12 +15,12 @@ from markupsafe import Markup, escape
 
 from batdispatch import __version__
 from batdispatch.inputs.files import write_whole
-from batdispatch.report import comparison, losses, style
+from batdispatch.report import comparison, style
 from batdispatch.report.attempts_table import attempt_rows
 from batdispatch.report.curves import in_panels
 from batdispatch.report.explore.section import explorer
+from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.maps import atlases
-from batdispatch.report.moved import begin_reasons
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
 from batdispatch.results import rejections
 from batdispatch.results.numbers import duration, durations, number
@@ -82,8 +82,7 @@ def render(
     runs: Sequence[Run], *, title: str | None = None, explain: bool = True, workers: Executor | None = None
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
-    best, losers = losses.begin_losers(runs, workers=workers) if explain else ("", [])
-    moved = begin_reasons(runs, workers=workers) if explain else {}
+    losses = begin_losses(runs, workers=workers) if explain else lambda: Losses("", [], {})
     sites = Sites()
     shared, chart_note = shared_runs(runs, sites)
     if len(runs) > MAX_CHARTS:
@@ -92,10 +91,7 @@ def render(
     facts = comparison.inputs(runs)
     curves, drawn = compared_curves(runs, shared), charts(runs, shared)
     # Only now: workers go through the recordings while the pictures are drawn.
-    lost = [loser() for loser in losers]
-    reasons = {label: finish() for label, finish in moved.items()}
-    for loser in lost:
-        reasons.setdefault(loser.label, {}).update((loss.job, loss.why) for loss in loser.losses)
+    lost = losses()
     templates = resources.files("batdispatch.report") / "templates"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.filters["breakable"] = _breakable
@@ -121,9 +117,9 @@ def render(
         chart_note=chart_note,
         maps=maps,
         map_note=map_note,
-        best=best,
-        losers=lost,
-        explorer=explorer(runs, reasons, sites, shared),
+        best=lost.best,
+        losers=lost.losers,
+        explorer=explorer(runs, lost.reasons, sites, shared),
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),
