@@ -16,7 +16,6 @@ from markupsafe import Markup, escape
 from batdispatch import __version__
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import comparison, style
-from batdispatch.report.attempts_table import attempt_rows
 from batdispatch.report.curves import in_panels
 from batdispatch.report.explore.section import explorer
 from batdispatch.report.losses import Losses, begin_losses
@@ -111,7 +110,7 @@ def render(
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
-        groups=comparison.grouped([*attempt_rows(runs), *comparison.metric_rows(runs)]),
+        groups=comparison.grouped([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)]),
         curves=curves,
         charts=drawn,
         chart_note=chart_note,
