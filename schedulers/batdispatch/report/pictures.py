@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from batdispatch.report import style
 from batdispatch.report.curves import distribution_figure, in_panels, load_figure, stretch
 from batdispatch.report.gantt import gantt
+from batdispatch.report.html import Picture
 from batdispatch.report.occupancy import occupancy
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.numbers import duration_unit, number
@@ -23,21 +23,6 @@ Floats = NDArray[np.float64]
 
 #: Most runs that get a chart of their own; more make a page that nobody can scroll through.
 MAX_CHARTS = 12
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture for a page.
-
-    Attributes:
-        title: heading.
-        caption: what is to be seen and how it was made.
-        svg: an SVG element, safe to stand in a page.
-    """
-
-    title: str
-    caption: str
-    svg: str
 
 
 def curve_figures(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[tuple[str, str, Callable[[], Figure]]]:

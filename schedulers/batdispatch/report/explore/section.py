@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
@@ -15,6 +14,7 @@ from batdispatch.report.explore.asking import asking
 from batdispatch.report.explore.bundle import bundled
 from batdispatch.report.explore.data import MAX_SEGMENTS, explored
 from batdispatch.report.explore.families import families
+from batdispatch.report.html import environment
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import Sites
@@ -50,12 +50,15 @@ def explorer(
     data = explored(runs, asking(runs, sites), lambda table: families(table, sites, shared))
     if data is None:
         return None
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    section = environment.from_string(_asset("assets", "explore.html.j2")).render(
-        scale=data["scale"],
-        left_out=data["left_out"],
-        most=number(MAX_SEGMENTS),
-        joined=any(run.lineage.joined for run in runs),
+    section = (
+        environment()
+        .from_string(_asset("assets", "explore.html.j2"))
+        .render(
+            scale=data["scale"],
+            left_out=data["left_out"],
+            most=number(MAX_SEGMENTS),
+            joined=any(run.lineage.joined for run in runs),
+        )
     )
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.

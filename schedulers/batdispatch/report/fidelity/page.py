@@ -13,7 +13,7 @@ from batdispatch.report import style
 from batdispatch.report.curves import distribution_figure
 from batdispatch.report.fidelity.waits import WEEK, Waits
 from batdispatch.report.fidelity.words import APART, HEADINGS, apart_rows, sentences, wait_rows
-from batdispatch.report.pictures import Picture
+from batdispatch.report.html import Picture
 from batdispatch.report.workload.page import page
 
 _DIAGONAL = (

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from batdispatch.report import style
 from batdispatch.report.curves import distribution_figure, load_figure, stretch
-from batdispatch.report.pictures import Picture
+from batdispatch.report.html import Picture
 from batdispatch.report.workload.traits import ACCURACY_PARTS, WEEKDAYS, Traits
 from batdispatch.results.numbers import duration
 

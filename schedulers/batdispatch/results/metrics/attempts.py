@@ -12,8 +12,8 @@ from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage, unjoined
 from batdispatch.results.metrics.compute import Description
 
-#: Label, unit in tables, which is better, summary and formula of each metric that tables show. Attempt j has u_j units and
-#: takes p_j seconds.
+#: Label, unit in tables, which is better, summary and formula of each metric that tables show. Attempt j has u_j units
+#: and takes p_j seconds.
 _WORDS = {
     "effective_utilisation": (
         "effective utilisation",
@@ -80,9 +80,9 @@ def attempt_metrics(
 ) -> dict[str, float | int | None]:
     """Return the metrics of the jobs of a run, each counted once however often it was tried.
 
-    `DESCRIPTIONS` says what each is; work is in unit-seconds, times are in seconds. What a checkpoint had saved counts as
-    useful once the job has succeeded, and reading it does not. ``saved_work`` and ``checkpoint_work`` are there only if
-    attempts went on from checkpoints, ``effective_utilisation`` is None without `hosts`. ``jobs`` counts the jobs.
+    `DESCRIPTIONS` says what each is; work is in unit-seconds, times are in seconds. What a checkpoint had saved counts
+    as useful once the job has succeeded, and reading it does not. ``saved_work`` and ``checkpoint_work`` are there only
+    if attempts went on from checkpoints, ``effective_utilisation`` is None without `hosts`. ``jobs`` counts the jobs.
 
     Args:
         columns: of the run, from `jobs_file.read_columns`.
