@@ -56,14 +56,7 @@ def read_schedule(
     return _with_sizes(_joined(simulated, _of_log(log, None, LogOptions(size=options.size)), path, log))
 
 
-class _Read(NamedTuple):
-    jobs: list[Asked]
-    starts: list[int | None]
-    sizes: dict[int, str]
-    notes: list[str]
-
-
-def _of_batsim(path: Path) -> _Read:
+def _of_batsim(path: Path) -> Schedule:
     columns = read_columns(path)
     ran = columns.ran
     jobs, starts = [], []
@@ -79,16 +72,16 @@ def _of_batsim(path: Path) -> _Read:
             )
         )
         starts.append(microseconds(start) if ran[row] else None)
-    return _Read(jobs, starts, {}, [])
+    return Schedule(jobs, starts, {}, [])
 
 
-def _of_log(path: Path, kind: str | None, options: LogOptions) -> _Read:
+def _of_log(path: Path, kind: str | None, options: LogOptions) -> Schedule:
     records = read_records(path, kind=kind, options=options)
     if not records.jobs:
         raise InputError("has no jobs that ran", source=str(path))
     jobs = [_asked(job) for job in records.jobs]
     starts = [None if math.isnan(job.start) else microseconds(job.start) for job in records.jobs]
-    return _Read(jobs, starts, _stated(records.info), [])
+    return Schedule(jobs, starts, _stated(records.info), [])
 
 
 def _asked(job: LogJob) -> Asked:
@@ -105,7 +98,7 @@ def _stated(info: LogInfo) -> dict[int, str]:
     return found
 
 
-def _joined(simulated: _Read, log: _Read, path: Path, log_path: Path) -> _Read:
+def _joined(simulated: Schedule, log: Schedule, path: Path, log_path: Path) -> Schedule:
     """Return the log's jobs with the simulated starts, shifted to the log's clock."""
     by_id = {job.id.rpartition("!")[2]: index for index, job in enumerate(simulated.jobs)}
     both = [(job, by_id[job.id]) for job in log.jobs if job.id in by_id]
@@ -123,7 +116,7 @@ def _joined(simulated: _Read, log: _Read, path: Path, log_path: Path) -> _Read:
             notes.append(f"{len(other):,} jobs have another {name} than in the log, first job {other[0]}")
     starts = [simulated.starts[index] for _, index in both]
     moved = [None if start is None else start + shift for start in starts]
-    return _Read([job for job, _ in both], moved, log.sizes or simulated.sizes, notes)
+    return Schedule([job for job, _ in both], moved, log.sizes or simulated.sizes, notes)
 
 
 def _moved(job: Asked, shift: int) -> Asked:
@@ -140,12 +133,13 @@ _DIFFERENCES: dict[str, Callable[[Asked, Asked], bool]] = {
 }
 
 
-def _with_sizes(read: _Read) -> Schedule:
+def _with_sizes(read: Schedule) -> Schedule:
+    """Add the sizes that the jobs themselves show."""
     sizes = dict(read.sizes)
     peak = peak_of(read.jobs, read.starts)
     sizes.setdefault(peak, "the most that ran at a time in the job file")
     sizes.setdefault(max(job.units for job in read.jobs), "the size of the largest job")
-    return Schedule(read.jobs, read.starts, sizes, read.notes)
+    return read._replace(sizes=sizes)
 
 
 def peak_of(jobs: list[Asked], starts: list[int | None]) -> int:

@@ -15,13 +15,14 @@ import pandas as pd
 
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.machine.machine import Machine
-from batdispatch.explain.placing import machine_of, placement_of, predictions_of
+from batdispatch.explain.placing import placement_of, predictions_of
 from batdispatch.explain.records import Explanation
 from batdispatch.explain.waiting import explain, recording_of
 from batdispatch.explain.words import sentence
 from batdispatch.parts.prediction import Predictions
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
+from batdispatch.results.sites import machine_of
 
 #: By what the runs are ranked.
 METRIC = "mean_bounded_slowdown"
