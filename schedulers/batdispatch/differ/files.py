@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from batdispatch.differ.cases import CASES, Case
-from batdispatch.differ.hold import Held, hold
+from batdispatch.differ.hold import Comparison, hold
 from batdispatch.differ.reading import Schedule, read_schedule
 from batdispatch.differ.textbook import Rules, seconds, simulate
 from batdispatch.differ.variants import DEFINED, rules_of
@@ -73,17 +73,17 @@ def _starts(case: Case, rules: Rules) -> list[float]:
     return [seconds(start) for start in found if start is not None]
 
 
-class Checked(NamedTuple):
+class CaseResult(NamedTuple):
     """What a simulator made of a case."""
 
     case: Case
     policy: str
     path: Path
     schedule: Schedule
-    held: Held
+    held: Comparison
 
 
-def check_cases(folder: Path) -> Iterator[Checked]:
+def check_cases(folder: Path) -> Iterator[CaseResult]:
     """Yield what is found of each schedule beside the cases: ``CASE/POLICY.csv`` of Batsim or ``CASE/POLICY.swf``.
 
     Raises:
@@ -96,11 +96,11 @@ def check_cases(folder: Path) -> Iterator[Checked]:
                     yield _check(case, policy, path)
 
 
-def _check(case: Case, policy: str, path: Path) -> Checked:
+def _check(case: Case, policy: str, path: Path) -> CaseResult:
     schedule = read_schedule(path, log=path.parent / "workload.swf")
     largest = max(job.units for job in case.jobs)
     sizes = [1 << (case.hosts - 1).bit_length(), largest]
     others = [size for size in dict.fromkeys(sizes) if size != case.hosts]
-    return Checked(
+    return CaseResult(
         case, policy, path, schedule, hold(schedule.jobs, schedule.starts, policy, case.hosts, other_sizes=others)
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
-from batdispatch.differ.textbook import ENDLESS, Asked, microseconds
+from batdispatch.differ.textbook import ENDLESS, RigidJob, microseconds
 from batdispatch.inputs.workloads.importing import guess_format, read_records
 from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions
 from batdispatch.results.jobs_file import read_columns
@@ -27,7 +27,7 @@ class Schedule(NamedTuple):
         notes: sentences about what does not agree between the job file and the log.
     """
 
-    jobs: list[Asked]
+    jobs: list[RigidJob]
     starts: list[int | None]
     sizes: dict[int, str]
     notes: list[str]
@@ -63,7 +63,7 @@ def _of_batsim(path: Path) -> Schedule:
     for row, name in enumerate(columns.job_id.tolist()):
         start, finish = float(columns.starting_time[row]), float(columns.finish_time[row])
         jobs.append(
-            Asked(
+            RigidJob(
                 str(name),
                 microseconds(float(columns.submission_time[row])),
                 int(columns.requested_number_of_resources[row]),
@@ -84,8 +84,10 @@ def _of_log(path: Path, kind: str | None, options: LogOptions) -> Schedule:
     return Schedule(jobs, starts, _stated(records.info), [])
 
 
-def _asked(job: LogJob) -> Asked:
-    return Asked(job.id, microseconds(job.submission), job.units, microseconds(job.walltime), microseconds(job.runtime))
+def _asked(job: LogJob) -> RigidJob:
+    return RigidJob(
+        job.id, microseconds(job.submission), job.units, microseconds(job.walltime), microseconds(job.runtime)
+    )
 
 
 def _stated(info: LogInfo) -> dict[int, str]:
@@ -119,12 +121,12 @@ def _joined(simulated: Schedule, log: Schedule, path: Path, log_path: Path) -> S
     return Schedule([job for job, _ in both], moved, log.sizes or simulated.sizes, notes)
 
 
-def _moved(job: Asked, shift: int) -> Asked:
+def _moved(job: RigidJob, shift: int) -> RigidJob:
     return job._replace(submission=job.submission + shift)
 
 
 #: What may differ between a job of the log and the same job of the job file -> whether it does.
-_DIFFERENCES: dict[str, Callable[[Asked, Asked], bool]] = {
+_DIFFERENCES: dict[str, Callable[[RigidJob, RigidJob], bool]] = {
     "submission": lambda log, file: abs(log.submission - file.submission) > _TELLS,
     "size": lambda log, file: log.units != file.units,
     "requested time": lambda log, file: file.walltime != ENDLESS and abs(log.walltime - file.walltime) > _TELLS,
@@ -142,7 +144,7 @@ def _with_sizes(read: Schedule) -> Schedule:
     return read._replace(sizes=sizes)
 
 
-def peak_of(jobs: list[Asked], starts: list[int | None]) -> int:
+def peak_of(jobs: list[RigidJob], starts: list[int | None]) -> int:
     """Return the most processors that jobs held at a time; who ends makes room for who starts."""
     changes = []
     for job, start in zip(jobs, starts, strict=True):

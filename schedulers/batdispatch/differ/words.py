@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import fmean
 
-from batdispatch.differ.hold import Explanation, Held, Starts
+from batdispatch.differ.hold import Comparison, Explanation, Starts
 from batdispatch.differ.reading import Schedule
 from batdispatch.differ.textbook import seconds
 from batdispatch.results.numbers import duration, number
@@ -37,7 +37,7 @@ def rules_in_words(explanation: Explanation, of: int) -> str:
     return f"{text}, where {'; '.join(reading.about for reading in explanation.readings)}"
 
 
-def verdict(held: Held, policy: str, hosts: int) -> str:
+def verdict(held: Comparison, policy: str, hosts: int) -> str:
     """Return one sentence that says what the schedule is."""
     name = f"{CALLED[policy]} on {hosts:,} processors"
     if held.closest.exact:
@@ -51,7 +51,7 @@ def verdict(held: Held, policy: str, hosts: int) -> str:
     )
 
 
-def differences(schedule: Schedule, held: Held) -> list[str]:
+def differences(schedule: Schedule, held: Comparison) -> list[str]:
     """Return sentences about the jobs that start otherwise; none if there are none."""
     if not held.differing:
         return []

@@ -67,7 +67,7 @@ def gantt(
     hosts = max(hosts, int(intervals.last.max(initial=0)) + 1)
     with style.styled():
         if 0 < len(started) <= evalys_bridge.GANTT_JOBS and len(intervals.first) <= VECTOR_RECTANGLES:
-            figure: Figure = style.Shown(figsize=(style.WIDTH, 3.2), layout="constrained")
+            figure: Figure = style.NotebookFigure(figsize=(style.WIDTH, 3.2), layout="constrained")
             seconds, _ = style.time_unit(end - begin)
             frame = frame_of(started)
             axes = evalys_bridge.draw_gantt(figure, frame, hosts, seconds, lambda row: WAIT_COLOURS[kind[row]])

@@ -217,16 +217,16 @@ def _loser(run: Run, ranked: pd.DataFrame, most: int, whys: Mapping[str, str], n
         half=int(np.searchsorted(np.cumsum(costs), total / 2)) + 1,
         losses=[
             Loss(
-                job=row.job,
-                share=row.difference / total,
-                slowdown=number(row.slowdown),
-                best=number(row.slowdown_best),
-                wait=duration(row.wait),
-                best_wait=duration(row.wait_best),
-                why=whys[row.job],
+                job=row["job"],
+                share=row["difference"] / total,
+                slowdown=number(row["slowdown"]),
+                best=number(row["slowdown_best"]),
+                wait=duration(row["wait"]),
+                best_wait=duration(row["wait_best"]),
+                why=whys[row["job"]],
             )
-            for row in worst.itertuples()
-            if row.job in whys
+            for row in worst.to_dict("records")
+            if row["job"] in whys
         ],
         note=note,
     )

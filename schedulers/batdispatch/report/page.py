@@ -19,7 +19,7 @@ from batdispatch.results import rejections
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.sites import Sites
-from batdispatch.results.usage import Shared, job_facts, licences_of, read_units, slots_of
+from batdispatch.results.usage import MachineUse, job_facts, licences_of, read_units, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS = 8
@@ -142,9 +142,9 @@ def _key(index: int) -> dict[str, str]:
     return {"color": str(chosen["color"]), "dash": _DASHES[str(chosen["linestyle"])]}
 
 
-def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, Shared], str]:
+def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, MachineUse], str]:
     """Load what is needed to draw shared nodes and licences; also say why some runs cannot be drawn."""
-    found: dict[str, Shared] = {}
+    found: dict[str, MachineUse] = {}
     missing = []
     for run in runs:
         # On exclusive hosts, too, a machine may have licences: their utilisation is among the metrics.
@@ -159,7 +159,7 @@ def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, Shared], s
         units = read_units(run.folder / "units.csv", run.columns, intervals)
         jobs = job_facts(run.columns, workload.jobs, run.lineage).asking
         slots = slots_of(intervals, units, machine, jobs)
-        found[run.label] = Shared(machine, slots, licences_of(machine, jobs))
+        found[run.label] = MachineUse(machine, slots, licences_of(machine, jobs))
     if not missing:
         return found, ""
     return found, (

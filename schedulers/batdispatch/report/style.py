@@ -55,7 +55,7 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-class Shown(Figure):
+class NotebookFigure(Figure):
     """A figure that a notebook shows by itself, also before ``%matplotlib inline`` or an import of pyplot.
 
     Without either, notebooks know a plain `Figure` as a text only, such as ``<Figure size 500x320 with 1 Axes>``.
@@ -79,7 +79,7 @@ def styled() -> Iterator[None]:
 
 def new_figure(height: float = 2.9, rows: int = 1) -> tuple[Figure, list[Axes]]:
     """Return a figure without pyplot (no display, no global state) and its axes, one above the other."""
-    figure = Shown(figsize=(WIDTH, height), layout="constrained")
+    figure = NotebookFigure(figsize=(WIDTH, height), layout="constrained")
     axes = figure.subplots(rows, 1, squeeze=False)
     return figure, [axes[row, 0] for row in range(rows)]
 

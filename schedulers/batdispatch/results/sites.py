@@ -20,7 +20,7 @@ from batdispatch.results.runs import Result, Run
 Found = TypeVar("Found")
 
 
-class _Queued(msgspec.Struct, gc=False):
+class _JobQueue(msgspec.Struct, gc=False):
     """What a job says of its queue."""
 
     id: str | int
@@ -29,7 +29,7 @@ class _Queued(msgspec.Struct, gc=False):
 
 
 class _Queues(msgspec.Struct):
-    jobs: list[_Queued]
+    jobs: list[_JobQueue]
 
 
 class Sites:

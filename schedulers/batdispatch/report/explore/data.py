@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.hosts.hostsets import Intervals
-from batdispatch.report.explore.asking import Asking
-from batdispatch.report.explore.decided import decided
+from batdispatch.report.explore.decision_columns import decision_columns
+from batdispatch.report.explore.demands import JobDemand
 from batdispatch.report.explore.streams import Whole, folded, steps, written
 from batdispatch.results.columns import Floats
 from batdispatch.results.runs import Run, has_network
@@ -25,11 +25,11 @@ from batdispatch.results.runs import Run, has_network
 MAX_ROWS = 2048
 #: Most segments of a page; a browser draws them all within a frame or two.
 MAX_SEGMENTS = 2_000_000
-_NOTHING = Asking()
+_NOTHING = JobDemand()
 
 
 def explored(
-    runs: Sequence[Run], asking: Mapping[str, Asking], add: Callable[[Table], Mapping[str, Any]] | None = None
+    runs: Sequence[Run], asking: Mapping[str, JobDemand], add: Callable[[Table], Mapping[str, Any]] | None = None
 ) -> dict[str, Any] | None:
     """Return what the page's script reads, of types that JSON has; None: no run has a job, or all have too many.
 
@@ -79,7 +79,7 @@ class Table:
         places: of each run, the place in the table of each of its logical jobs, int64 [logical job].
     """
 
-    def __init__(self, runs: Sequence[Run], asking: Mapping[str, Asking]) -> None:
+    def __init__(self, runs: Sequence[Run], asking: Mapping[str, JobDemand]) -> None:
         self.runs = runs
         self.hosts = max(1, *(_hosts(run) for run in runs))
         self.scale = 1 if any(map(has_network, runs)) else -(-self.hosts // MAX_ROWS)
@@ -147,7 +147,7 @@ class Table:
         state[self.places[index]] = run.logical.final_state.astype(np.int64) + 1
         yield "state", state
         yield from segment_columns(run, rows, self._units[job])
-        yield from decided(run, self.time, len(self.runs))
+        yield from decision_columns(run, self.time, len(self.runs))
 
     @property
     def count(self) -> int:
@@ -223,7 +223,7 @@ def _jobs_of(runs: Sequence[Run]) -> _Jobs:
     return _Jobs(position[code], ids[order].tolist(), submission[order], walltime[order], units[order])
 
 
-def _asking(known: Mapping[str, Asking], full: str) -> Asking:
+def _asking(known: Mapping[str, JobDemand], full: str) -> JobDemand:
     # Jobs of a workload may carry its name, or not.
     return known.get(full) or known.get(full.partition("!")[2]) or _NOTHING
 

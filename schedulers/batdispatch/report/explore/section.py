@@ -10,15 +10,15 @@ import msgspec
 from markupsafe import Markup
 
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.report.explore.asking import asking
 from batdispatch.report.explore.bundle import bundled
 from batdispatch.report.explore.data import MAX_SEGMENTS, explored
+from batdispatch.report.explore.demands import demands_of
 from batdispatch.report.explore.families import families
 from batdispatch.report.html import environment
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import Sites
-from batdispatch.results.usage import Shared
+from batdispatch.results.usage import MachineUse
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Explorer:
 
 
 def explorer(
-    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites, shared: Mapping[str, Shared]
+    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites, shared: Mapping[str, MachineUse]
 ) -> Explorer | None:
     """Return the explorer of some runs; None: they have no jobs, or too many.
 
@@ -47,7 +47,7 @@ def explorer(
         sites: where their machines and workloads are.
         shared: by label, of runs on shared nodes or with licences.
     """
-    data = explored(runs, asking(runs, sites), lambda table: families(table, sites, shared))
+    data = explored(runs, demands_of(runs, sites), lambda table: families(table, sites, shared))
     if data is None:
         return None
     section = (

@@ -24,7 +24,7 @@ MAX_DRAWN, MAX_LISTED = 6, 12
 
 
 #: A line of a table: its name, and its cells.
-Row = tuple[str, Sequence[Cell]]
+Row = tuple[str, list[Cell]]
 
 
 def render(sections: Sequence[Section], facts: Facts) -> str:
