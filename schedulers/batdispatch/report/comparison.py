@@ -33,7 +33,7 @@ KEY_METRICS = (
 
 @dataclass(frozen=True)
 class Fact:
-    """An input of the runs: one value a run, as text."""
+    """An input of the runs, with its value for each run as text."""
 
     name: str
     values: Sequence[str]

@@ -105,7 +105,7 @@ class Result(msgspec.Struct, kw_only=True):
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences of the dispatcher on why its run may not be worth much, without a full stop."""
+        """Why the dispatcher itself doubts its run: sentences without a full stop."""
         return warnings_of(self.report)
 
 

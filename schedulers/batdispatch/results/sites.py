@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 
 
 class _JobQueue(msgspec.Struct, gc=False):
-    """What a job says of its queue."""
+    """The fields of a job that name its queue."""
 
     id: str | int
     queue: Any = None

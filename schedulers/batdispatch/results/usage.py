@@ -196,7 +196,7 @@ def slots_in_blocks(
 
 
 class _Demands:
-    """What a job of each row takes of a host."""
+    """What the job of each row takes from a host."""
 
     def __init__(self, intervals: Intervals, machine: Machine, jobs: Sequence[Job | None], source: str) -> None:
         self._machine = machine

@@ -186,13 +186,13 @@ def segment_columns(run: Run, rows: Whole, units: Whole) -> Iterable[tuple[str, 
 
 
 def _limits(seconds: Floats) -> Whole:
-    """Return walltimes in whole seconds and one more, 0 without one."""
+    """Return walltimes in whole seconds, rounded up, plus 1; 0 stands for no walltime."""
     limited = np.isfinite(seconds)
     return np.where(limited, np.ceil(np.where(limited, seconds, 0)) + 1, 0).astype(np.int64)
 
 
 class _Jobs(NamedTuple):
-    """The jobs of several runs, each once, in order of submission; of equal ones that of the first run comes first.
+    """The jobs of several runs, each once, in order of submission; at one moment, those of the first run come first.
 
     Attributes:
         place: where each logical job of the runs, one run after the other, is among the jobs, int64.
@@ -245,7 +245,7 @@ def _hosts(run: Run) -> int:
 
 
 def _in_rows(intervals: Intervals, scale: int) -> tuple[Whole, Whole, Whole]:
-    """Return first and last row of each interval in rows of so many hosts, and how many each segment has.
+    """Return the first and last row of each interval, and how many intervals each segment has; a row has `scale` hosts.
 
     What touches within a segment becomes one.
     """
@@ -266,7 +266,7 @@ def _in_rows(intervals: Intervals, scale: int) -> tuple[Whole, Whole, Whole]:
 
 
 def _numbers(names: Sequence[str]) -> Whole | None:
-    """Return names as numbers, if each is one that is written as JavaScript writes it."""
+    """Return names as numbers; None if JavaScript would write one of them in another way."""
     if not all(
         name.isascii() and name.isdigit() and len(name) < 16 and (name == "0" or name[0] != "0") for name in names
     ):

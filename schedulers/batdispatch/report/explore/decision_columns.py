@@ -69,7 +69,7 @@ def plan_columns(plans: Plans, at: Whole, most: int) -> Iterable[tuple[str, Whol
 
 
 def _groups(count: int, most: int) -> tuple[NDArray[np.int64], int]:
-    """Return where each of at most `most` groups of neighbours begins, and how many each but the last one has."""
+    """Return where each group of neighbours begins, at most `most`, and the size of all groups but the last."""
     size = max(1, -(-count // most))
     return np.arange(0, count, size, dtype=np.int64), size
 
@@ -79,7 +79,7 @@ def _sums(values: Whole, begins: NDArray[np.int64]) -> Whole:
 
 
 def _slowest(values: Whole, size: int) -> NDArray[np.int64]:
-    """Return the place of the largest value of each group of neighbours, the first one of equal ones."""
+    """Return the place of the largest value in each group of neighbours; if values are equal, the first place."""
     missing = -len(values) % size
     padded = np.append(values, np.full(missing, np.iinfo(np.int64).min))
     groups = padded.reshape(-1, size)

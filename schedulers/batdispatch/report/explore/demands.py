@@ -14,7 +14,7 @@ from batdispatch.results.sites import Sites
 
 @dataclass(frozen=True)
 class JobDemand:
-    """What a job asked for; empty texts: not known, or nothing.
+    """What a job asked for. An empty text means unknown, or nothing.
 
     Attributes:
         user: who.
@@ -28,7 +28,7 @@ class JobDemand:
 
 
 def demands_of(runs: Sequence[Run], sites: Sites) -> dict[str, JobDemand]:
-    """Return id -> what was asked, of the jobs of the workloads that are where the runs say, and are unchanged."""
+    """Return id of a job -> what it asked for. Workloads that were moved or changed are left out."""
     found: dict[str, JobDemand] = {}
     for run in {(run.result.workload.path, run.result.workload.sha256): run for run in runs}.values():
         users, queues = sites.users(run), sites.queues(run)

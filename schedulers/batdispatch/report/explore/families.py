@@ -186,7 +186,7 @@ def _load(run: Run, machine: Machine, topology: Topology, most_links: int) -> Li
 
 
 def _load_columns(table: Table, run: Run, load: LinkLoad) -> Columns:
-    """Yield the loads behind each moment at which a segment starts or ends, which the page knows already."""
+    """Yield the loads after each moment at which a segment starts or ends; the page knows these moments."""
     ran = run.columns.ran
     ends = [table.time(times[ran]) for times in (run.columns.starting_time, run.columns.finish_time)]
     place = np.searchsorted(table.time(load.moments), np.unique(np.concatenate(ends)), side="right")
