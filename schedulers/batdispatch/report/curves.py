@@ -166,13 +166,4 @@ def _legend(axes: Axes, names: Sequence[str]) -> None:
     longest = max(map(len, names))
     columns = max(1, min(len(names), 70 // (longest + 8)))
     shown = [name if len(name) <= 60 else name[:57] + "..." for name in names]
-    axes.legend(
-        axes.lines[: len(names)],
-        shown,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=columns,
-        fontsize=8.8,
-        handlelength=1.8,
-        columnspacing=1.2,
-    )
+    style.legend_above(axes, axes.lines[: len(names)], shown, ncols=columns, handlelength=1.8, columnspacing=1.2)

@@ -89,15 +89,8 @@ def gantt(
         ]
         if lineage is not None and _mark_resizes(axes, columns, lineage, seconds):
             handles.append(Line2D([], [], color=style.INK, linewidth=MARK, label="resized"))
-        axes.legend(
-            handles=handles,
-            loc="lower center",
-            bbox_to_anchor=(0.5, 1.0),
-            ncols=6,
-            fontsize=8.2,
-            handlelength=0.8,
-            columnspacing=0.7,
-            handletextpad=0.3,
+        style.legend_above(
+            axes, handles=handles, ncols=6, fontsize=8.2, handlelength=0.8, columnspacing=0.7, handletextpad=0.3
         )
     return figure
 

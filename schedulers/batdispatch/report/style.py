@@ -96,6 +96,11 @@ def series_style(index: int) -> dict[str, Any]:
     return {"color": SERIES[index % len(SERIES)], "linestyle": STROKES[index // len(SERIES) % len(STROKES)]}
 
 
+def legend_above(axes: Axes, *what: Any, **look: Any) -> None:
+    """Put a legend above the axes; the arguments are those of `Axes.legend`."""
+    axes.legend(*what, loc="lower center", bbox_to_anchor=(0.5, 1.0), **{"fontsize": 8.8, **look})
+
+
 def to_svg(figure: Figure, prefix: str, title: str) -> str:
     """Return a figure as an SVG element for a page: same bytes every time, ids that begin with `prefix`."""
     buffer = io.StringIO()

@@ -142,7 +142,7 @@ def _bars(
         axes.grid(True, axis="y")
         _name(axes, names)
         if legend:
-            axes.legend(legend, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(legend), fontsize=8.8)
+            style.legend_above(axes, legend, ncols=len(legend))
     return figure
 
 
