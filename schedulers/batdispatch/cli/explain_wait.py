@@ -35,11 +35,12 @@ def command(shown: ExplainWaitOptions, run: Path, job: str, as_json: bool) -> No
       batdispatch explain-wait comparison/easy 17
       batdispatch explain-wait results 'w0!17~2' --json
     """
-    from batdispatch.explain.placing import machine_of, placement_of, predictions_of
+    from batdispatch.explain.placing import placement_of, predictions_of
     from batdispatch.explain.waiting import explain, find_recording
     from batdispatch.explain.witness import witness_of
     from batdispatch.explain.words import in_words
     from batdispatch.results.runs import read_result
+    from batdispatch.results.sites import machine_of
 
     result = read_result(run)
     recording = find_recording(run)

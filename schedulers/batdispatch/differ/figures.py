@@ -11,7 +11,7 @@ import numpy as np
 
 from batdispatch.differ.options import FigureOptions
 from batdispatch.differ.reading import read_schedule
-from batdispatch.differ.textbook import Asked, Rules, simulate
+from batdispatch.differ.textbook import RigidJob, Rules, simulate
 from batdispatch.differ.variants import Variant, mistakes_of, rules_of
 
 
@@ -49,7 +49,7 @@ def figures_of_log(log: Path, wanted: FigureOptions) -> tuple[int, Iterator[Figu
 
 
 def figures_of(
-    jobs: Sequence[Asked],
+    jobs: Sequence[RigidJob],
     policy: str,
     sizes: Sequence[int],
     *,
@@ -85,7 +85,7 @@ def _agree(chosen: Sequence[Variant]) -> bool:
     return len(set(fields)) == len(fields)
 
 
-def _figure(jobs: Sequence[Asked], rules: Rules, about: str, threshold: float, quantile: float) -> Figure:
+def _figure(jobs: Sequence[RigidJob], rules: Rules, about: str, threshold: float, quantile: float) -> Figure:
     found = simulate(jobs, rules)
     assert isinstance(found, list)
     ran = [(job, start) for job, start in zip(jobs, found, strict=True) if start is not None]

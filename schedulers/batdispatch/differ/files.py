@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
 from batdispatch.differ.cases import CASES, Case
-from batdispatch.differ.hold import Held, hold
+from batdispatch.differ.hold import Comparison, hold
 from batdispatch.differ.options import FileOptions
 from batdispatch.differ.reading import Schedule, read_schedule
 from batdispatch.differ.textbook import Rules, seconds, simulate
@@ -74,17 +74,17 @@ def _starts(case: Case, rules: Rules) -> list[float]:
     return [seconds(start) for start in found if start is not None]
 
 
-class Checked(NamedTuple):
+class CaseResult(NamedTuple):
     """What a simulator made of a case."""
 
     case: Case
     policy: str
     path: Path
     schedule: Schedule
-    held: Held
+    held: Comparison
 
 
-def hold_file(path: Path, wanted: FileOptions) -> tuple[Schedule, int, str, Held]:
+def hold_file(path: Path, wanted: FileOptions) -> tuple[Schedule, int, str, Comparison]:
     """Return a schedule, the size of its machine, how that is known, and what came of holding it.
 
     Args:
@@ -104,7 +104,7 @@ def hold_file(path: Path, wanted: FileOptions) -> tuple[Schedule, int, str, Held
     return schedule, hosts, why, held
 
 
-def checked_cases(folder: Path) -> list[Checked]:
+def checked_cases(folder: Path) -> list[CaseResult]:
     """Return what is found of each schedule beside the cases: ``CASE/POLICY.csv`` of Batsim or ``CASE/POLICY.swf``.
 
     Raises:
@@ -125,11 +125,11 @@ def checked_cases(folder: Path) -> list[Checked]:
     return checked
 
 
-def _check(case: Case, policy: str, path: Path) -> Checked:
+def _check(case: Case, policy: str, path: Path) -> CaseResult:
     schedule = read_schedule(path, log=path.parent / "workload.swf")
     largest = max(job.units for job in case.jobs)
     sizes = [1 << (case.hosts - 1).bit_length(), largest]
     others = [size for size in dict.fromkeys(sizes) if size != case.hosts]
-    return Checked(
+    return CaseResult(
         case, policy, path, schedule, hold(schedule.jobs, schedule.starts, policy, case.hosts, other_sizes=others)
     )

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from batdispatch.differ.files import Checked
-from batdispatch.differ.hold import Explanation, Held, Starts
+from batdispatch.differ.files import CaseResult
+from batdispatch.differ.hold import Comparison, Explanation, Starts
 from batdispatch.differ.reading import Schedule
 from batdispatch.differ.textbook import seconds
 from batdispatch.results.numbers import duration, number
@@ -39,7 +39,7 @@ def rules_in_words(explanation: Explanation, of: int) -> str:
     return f"{text}, where {'; '.join(reading.about for reading in explanation.readings)}"
 
 
-def verdict(held: Held, policy: str, hosts: int) -> str:
+def verdict(held: Comparison, policy: str, hosts: int) -> str:
     """Return one sentence that says what the schedule is."""
     name = f"{CALLED[policy]} on {hosts:,} processors"
     if held.closest.exact:
@@ -53,7 +53,7 @@ def verdict(held: Held, policy: str, hosts: int) -> str:
     )
 
 
-def differences(schedule: Schedule, held: Held) -> list[str]:
+def differences(schedule: Schedule, held: Comparison) -> list[str]:
     """Return sentences about the jobs that start otherwise; none if there are none."""
     if not held.differing:
         return []
@@ -87,7 +87,7 @@ def _mean_wait(schedule: Schedule, starts: Starts) -> float:
     return fmean(waits) if waits else 0.0
 
 
-def as_dict(schedule: Schedule, held: Held, policy: str, hosts: int) -> dict[str, Any]:
+def as_dict(schedule: Schedule, held: Comparison, policy: str, hosts: int) -> dict[str, Any]:
     """Return what came of holding a schedule as JSON has it."""
     return {
         "policy": policy,
@@ -109,7 +109,7 @@ def _explanation_as_dict(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def cases_as_dict(checked: Sequence[Checked]) -> dict[str, Any]:
+def cases_as_dict(checked: Sequence[CaseResult]) -> dict[str, Any]:
     """Return what came of the cases as JSON has it."""
     listed = [
         {
