@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from procset import ProcSet
 
 from batdispatch.core.capacity.filling import first_fit
-from batdispatch.core.capacity.space import HostSpace, PoolSpace
+from batdispatch.core.capacity.space import HostCount, HostSpace
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
@@ -95,7 +95,7 @@ def test_a_known_size_is_not_counted_again() -> None:
     held = Allocation(_Uncounted(0b1011), size=3)
     job = Job(id="w!1", request=Request(units=3))
     assert (held.size, held.units) == (3, 3)
-    pool = PoolSpace(Machine.flat(8))
+    pool = HostCount(Machine.flat(8))
     assert pool.give(2, job, held) == 5
     assert pool.take(5, job, held) == 2
     assert pool.lacking(2, job, held) == (-1, "host", 2, 3)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import naive
 from batdispatch.core.capacity.filling import first_fit
 from batdispatch.core.capacity.granularity import space_of
-from batdispatch.core.capacity.pooled import SOMEWHERE, PooledSpace
 from batdispatch.core.capacity.space import Space
+from batdispatch.core.capacity.totals import SOMEWHERE, ResourceTotals
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Host, Machine
@@ -175,7 +175,7 @@ def test_nothing_starts_before_it_may(case: Case, after: int) -> None:
 @quick
 @given(case=cases())
 def test_pooled_plans_start_no_later_in_serial_and_stay_within_the_sums(case: Case) -> None:
-    pool = PooledSpace(case.space)
+    pool = ResourceTotals(case.space)
     free = case.space.pooled(case.free)
     anywhere = lambda free, job, start, end, planned: SOMEWHERE  # noqa: E731
     blocks = Timeline.rising(pool, 0, free, case.ends)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from batdispatch.core.capacity.space import PoolSpace
+from batdispatch.core.capacity.space import HostCount
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
@@ -21,7 +21,7 @@ def test_a_hole_inside_another_does_not_hide_its_longer_stretch(holes: list[tupl
     # One host is free from 0 to 15 s and from 20 to 25 s; the job of 12 s is planned to start at 40 s.
     machine = Machine.flat(1)
     ledger = Ledger(e.SimulationBegins(0.0, machine))
-    plan = Reservations(ledger, lambda scene, job: Place(Allocation(1)), PoolSpace(machine))
+    plan = Reservations(ledger, lambda scene, job: Place(Allocation(1)), HostCount(machine))
     host = Place(Allocation(1))
     for key, start, end in (("a", 15.0, 20.0), ("b", 25.0, 40.0)):
         plan.put(key, Reservation(Job(id=key, request=Request(units=1)), start, end, host))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from batdispatch.core.capacity.space import Space
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.plans.windows import Window, Windows
+from batdispatch.core.plans.windows import SumWindow, SumWindows
 
 F = TypeVar("F")
 
@@ -202,7 +202,7 @@ class Masks(Values[int]):
         return self._frees[index - 1] == self._frees[index]
 
     def free_along(
-        self, first: Window, allowed: Windows, units: int, own: int, held: int
+        self, first: SumWindow, allowed: SumWindows, units: int, own: int, held: int
     ) -> Iterator[tuple[int, float, float]]:
         """Yield (hosts free all along, start, end) of the windows with room for a job that may have any hosts.
 

@@ -15,7 +15,7 @@ from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.plans.steps import Block, Masks, Steps, Values
 from batdispatch.core.plans.sums import Sums
-from batdispatch.core.plans.windows import Window, Windows, windows
+from batdispatch.core.plans.windows import SumWindow, SumWindows, windows
 
 F = TypeVar("F")
 
@@ -314,7 +314,7 @@ class Timeline(Generic[F]):
         if first is None:
             # So it is with most jobs of a plan, which cannot start earlier.
             return None
-        found: Iterator[tuple[Any, float, float]]
+        found: Any
         if job.request.plain and isinstance(self._steps, Masks):
             mask = 0 if held is None else held[1].mask
             found = self._steps.free_along(first, allowed, least, own, mask)
@@ -327,7 +327,7 @@ class Timeline(Generic[F]):
         return None
 
     def _free_along(
-        self, first: Window, allowed: Windows, job: Job, own: int, held: tuple[int, Allocation] | None
+        self, first: SumWindow, allowed: SumWindows, job: Job, own: int, held: tuple[int, Allocation] | None
     ) -> Iterator[tuple[F, float, float]]:
         """Yield (what is free, start, end) of the windows with room; arguments as for `_first`."""
         index, later, start, end = first

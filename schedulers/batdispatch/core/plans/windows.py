@@ -8,9 +8,9 @@ from collections.abc import Generator, Sequence
 from batdispatch.core.plans.moments import ROUNDING, end_of
 
 #: A window: its first step, the step behind its last one, and its start and end in seconds.
-Window = tuple[int, int, float, float]
+SumWindow = tuple[int, int, float, float]
 #: Windows in the order of their starts. To `send` a step says where the next window begins at the earliest.
-Windows = Generator[Window, int, None]
+SumWindows = Generator[SumWindow, int, None]
 
 
 def windows(
@@ -22,7 +22,7 @@ def windows(
     after: float,
     stop: int,
     own: int,
-) -> Windows:
+) -> SumWindows:
     """Yield windows in each step of which the sum suffices, beginning with the earliest one.
 
     Who takes a window sends the step at which the next one may begin, later than the first step of this one. All steps

@@ -78,12 +78,7 @@ class Problem:
         self.capacity = ledger.free if capacity is None else capacity
         machine, space = ledger.machine, ledger.space
         self.hosts: NDArray[np.int64] = np.array(hostset.ids(machine.compute), dtype=np.int64)
-        nodes = space.nodes(self.capacity)
-        if machine.exclusive:
-            self.free = np.zeros((len(self.hosts), 1), dtype=np.int64)
-            self.free[np.isin(self.hosts, hostset.ids(nodes))] = 1
-        else:
-            self.free = nodes[self.hosts]
+        self.free: NDArray[np.int64] = space.table(self.capacity)[self.hosts]
         self.licences: NDArray[np.int64] = space.pooled(self.capacity)[len(machine.resources) :]
         self._rooms: dict[Any, NDArray[np.int64]] = {}
         self.askings = tuple(self._asking(job, priority) for job, priority in window)

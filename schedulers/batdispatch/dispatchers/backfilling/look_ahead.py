@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import PooledSpace
 from batdispatch.core.capacity.space import present
+from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
@@ -74,7 +74,7 @@ class LookAhead(Easy):
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         options = self.options
-        self._pool = PooledSpace(ledger.space)
+        self._pool = ResourceTotals(ledger.space)
         self._past = Past(options.samples)
         self._room = Room(self._past, options.shorter)
         self._rollouts = Rollouts(self._past, self._room, options.samples, options.arrivals)

@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 import numpy as np
 
-from batdispatch.core.capacity.pooled import SOMEWHERE, PooledSpace
 from batdispatch.core.capacity.space import present
+from batdispatch.core.capacity.totals import SOMEWHERE, ResourceTotals
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -96,7 +96,7 @@ class PlanningDispatcher(Dispatcher):
         self.placement.begin(ledger.machine)
         self.prospects = Prospects(self.placement, self.options.placement)
         self.predictions.begin(ledger)
-        self.pool = PooledSpace(ledger.space)
+        self.pool = ResourceTotals(ledger.space)
         self.window = Window(self.options.window)
         self.reserve = Reserve(self.options.reserve) if self.options.reserve else None
         #: The jobs that fitted when the last plan was made, and the ledger's count of capacity changes at that moment.

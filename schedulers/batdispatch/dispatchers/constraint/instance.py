@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import PooledSpace
 from batdispatch.core.capacity.space import Space
+from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Stay
@@ -49,7 +49,7 @@ class Instance:
 
     Attributes:
         ledger: the cluster at this moment.
-        space: how capacity is counted: the ledger's space, or a `PooledSpace` where all nodes are taken for one.
+        space: how capacity is counted: the ledger's space, or a `ResourceTotals` where all nodes are taken for one.
         pool: sums over the machine, for bounds.
         free: what is free now, a value of `space`.
         jobs: the queued jobs, in the order that a dispatcher gave them.
@@ -65,7 +65,7 @@ class Instance:
         ledger: Ledger,
         jobs: Sequence[Job],
         expected: Callable[[Job], float],
-        pool: PooledSpace | None = None,
+        pool: ResourceTotals | None = None,
         *,
         pooled: bool = False,
         lateness: Lateness = ON_TIME,
@@ -84,7 +84,7 @@ class Instance:
                 have ended already is given a second, as published.
         """
         self.ledger = ledger
-        self.pool = PooledSpace(ledger.space) if pool is None else pool
+        self.pool = ResourceTotals(ledger.space) if pool is None else pool
         self.pooled = pooled
         self.space: Space[Any] = self.pool if pooled else ledger.space
         self.free: Any = ledger.space.pooled(ledger.free) if pooled else ledger.free

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import SOMEWHERE
+from batdispatch.core.capacity.totals import SOMEWHERE
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.scene import Scene

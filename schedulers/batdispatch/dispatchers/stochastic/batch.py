@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from batdispatch.core.capacity.space import HostSpace, PoolSpace
+from batdispatch.core.capacity.space import HostCount, HostSpace
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.jobs.request import Request
@@ -112,7 +112,7 @@ class BatchPlanner(PlanningQueue):
         #: Whether only the number of hosts is planned. On whole hosts such a plan is always carried out, as long as
         #: jobs do not care which hosts they get and all hosts are there.
         self._pooled = self.placement.complete and isinstance(ledger.space, HostSpace)
-        space = PoolSpace(ledger.machine) if self._pooled else ledger.space
+        space = HostCount(ledger.machine) if self._pooled else ledger.space
         self.plan = self.reservations(ledger, space)
         self.window = ledger.now
         #: (start, order of planning, key) of the planned reservations, and some that are no more.

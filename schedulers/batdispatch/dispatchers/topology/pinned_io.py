@@ -300,10 +300,7 @@ class PinnedIo(Dispatcher):
 
     def _idle(self, ledger: Ledger) -> NDArray[np.bool_]:
         """Return which nodes are there and used by nobody, bool [position]."""
-        nodes = ledger.space.nodes(ledger.free)
-        if ledger.machine.exclusive:
-            return self.line.chosen(nodes)
-        whole = (nodes == ledger.machine.capacity).all(axis=1)[self.line.hosts]
+        whole = (ledger.space.table(ledger.free) == ledger.machine.capacity).all(axis=1)[self.line.hosts]
         return np.asarray(whole & (self._users == 0))
 
     # ------------------------------------------------------------------ filling

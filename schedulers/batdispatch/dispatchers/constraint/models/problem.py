@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import SOMEWHERE
-from batdispatch.core.hosts import hostset
+from batdispatch.core.capacity.totals import SOMEWHERE
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.dispatchers.constraint.instance import Instance
@@ -129,12 +128,7 @@ class Problem:
         instance = self.instance
         if self.pooled:
             return instance.total[None, :]
-        nodes = instance.space.nodes(instance.idle)
-        if not self._exclusive:
-            return np.asarray(nodes)
-        table = np.zeros((len(instance.ledger.machine.hosts), 1), dtype=np.int64)
-        table[hostset.ids(nodes)] = 1
-        return table
+        return instance.space.table(instance.idle)
 
     def _held(self) -> list[Held]:
         instance, plan = self.instance, self.plan
