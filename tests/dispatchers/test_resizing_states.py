@@ -1,4 +1,4 @@
-"""The states of segments under `resizing`: which moves there are. Tests that run `checked` verify what holds in each."""
+"""The states of segments under `resizing`: which moves there are. Tests with `checked` verify what holds in each."""
 
 from __future__ import annotations
 

@@ -79,7 +79,8 @@ class Aucsched(AuctionDispatcher):
     Limits: there are no reservations, so large jobs may starve, and walltimes are not used. A job that fits makes no
         bid if the jobs before it have used up `bids`. It is counted (`cut_off`) and has its turn at the next auction.
         On large windows the preferences, and sometimes the priorities, are not proven to be the best in the time
-        allowed.
+        allowed. There is no `placement`: the preferences of the bids say which nodes a job had better have, and the
+        auction weighs them for all jobs together.
     Guarantee: `priorities(plan) >= priorities(greedy)`, with the default alpha. If the status is OPTIMAL or BOUND, no
         grant of these bids has a larger sum of priorities, and none with that sum has a larger sum of preferences. If
         any job of the window fits, at least one starts. There is no guarantee on waiting times.

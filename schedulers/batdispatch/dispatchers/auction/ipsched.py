@@ -47,7 +47,8 @@ class Ipsched(AuctionDispatcher):
         want and what they need on each.
     Limits: there are no reservations, so large jobs may starve, and walltimes are not used. On large windows of mixed
         requests the optimum is not proven in the time allowed. A job that asks for consecutive nodes starts only where
-        a list plan puts it.
+        a list plan puts it. There is no `placement`: the program chooses jobs and nodes together, and the fewer nodes a
+        plan takes, the more it is worth.
     Guarantee: `worth(plan) >= worth(greedy)`, the worth of a backfilling pass over the window in order of priority, and
         `worth(plan) <= bound`, which each decision states and no plan exceeds. The status OPTIMAL means that plan and
         bound differ by at most 1e-9 of the worth. There is no guarantee on waiting times.

@@ -81,6 +81,7 @@ class PinnedIo(Dispatcher):
     Typical use: machines on which a job has to run beside the I/O node that holds its data.
     Limits: it plans for a short makespan, not for short waits. It needs walltimes or a prediction. Each job has its
         nodes for itself. On a torus, neighbouring nodes are those that are neighbours on the line through the routers.
+        There is no `placement`: the plan gives each job its range of the line, and its guarantee holds on no other.
     Guarantee:
         - `max load <= 2 Lambda` and `makespan <= held + 3 max load` for a plan whose jobs are all pinned, with Lambda
           the optimum of the linear program and held how long a node is taken already. On an idle machine `makespan <= 6
