@@ -128,11 +128,7 @@ class Layer(Dispatcher):
 
 def successor_id(ledger: Ledger, first: Job, number: int) -> str:
     """Return an id for the segment of some number, counted from 1, of the logical job that begins with a job."""
-    name = f"{first.id}~{number}"
-    while ledger.roll.knows(name):
-        # A job of the workload happens to have this name.
-        name += "~"
-    return name
+    return ledger.roll.free_id(f"{first.id}~{number}")
 
 
 def successor(
