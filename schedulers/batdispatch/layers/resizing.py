@@ -385,7 +385,12 @@ class Resizing(Layer):
                 self._look_again(ledger, flexible, stay)
 
     def _check_due(self, ledger: Ledger) -> None:
-        """Ask the policy about the jobs that are at a reconfiguring point, in the order in which they came there."""
+        """Ask the policy about the jobs that are at a reconfiguring point, in the order in which they came there.
+
+        If a job that was molded is about to start, they are asked about once it has its hosts.
+        """
+        if self.segments.of(State.COMING):
+            return
         while self._points and self._points[0][0] <= ledger.now + TICK / 2:
             time, name = heapq.heappop(self._points)
             segment = self.segments.get(name)
