@@ -12,7 +12,7 @@ from batdispatch.core.line import events as e
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.reservations import Reservation, Reservations
-from batdispatch.dispatchers.stochastic.movable import Movable, Planned
+from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
 from batdispatch.dispatchers.stochastic.repacking import Repacking
 
 
@@ -27,8 +27,8 @@ def test_a_hole_inside_another_does_not_hide_its_longer_stretch(holes: list[tupl
         plan.put(key, Reservation(Job(id=key, request=Request(units=1)), start, end, host))
     job = Job(id="w0!1", request=Request(units=1))
     plan.put(job.id, Reservation(job, 40.0, 52.0, host))
-    movable = Movable()
-    movable.put(job, Planned(40.0, 0, job.id, 12.0))
+    movable = MovableJobs()
+    movable.put(job, PlannedStart(40.0, 0, job.id, 12.0))
     moved = Repacking(plan, movable, {job.id: job}, share=0.01, slack=0.0).run(holes)
     assert [key for key, _ in moved] == [job.id]
     assert plan.planned[job.id].start == 0.0

@@ -34,7 +34,7 @@ from batdispatch.layers.reshaping import (
     without,
 )
 from batdispatch.layers.resizing_options import MEASURED, ResizingOptions
-from batdispatch.layers.segments import RESIZED, Resize, Segment, Segments, State
+from batdispatch.layers.segments import RESIZED, Resize, Segment, Segments, SegmentState
 from batdispatch.layers.situations import situation_of
 from batdispatch.parts.policy import Action, Situation, make_policy
 
@@ -128,7 +128,7 @@ class Resizing(Layer):
         if sizes is not None and (sizes.resizable or self.options.moldable == "fitting"):
             flexible = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
             flexible.longest = ledger.longest(job)
-            self.segments.enter(Segment(job.id, flexible, State.WAITING))
+            self.segments.enter(Segment(job.id, flexible, SegmentState.WAITING))
         self.inner.on_submit(ledger, job)
         self.forget_rejected(ledger)
 
@@ -137,9 +137,9 @@ class Resizing(Layer):
         segment = self.segments.get(stay.job.id)
         if segment is None:
             return
-        if segment.state is not State.SEEKING:
-            self.segments.move(segment, State.WORKING if segment.after is None else State.MOVING)
-        if segment.state is State.WORKING:
+        if segment.state is not SegmentState.SEEKING:
+            self.segments.move(segment, SegmentState.WORKING if segment.after is None else SegmentState.MOVING)
+        if segment.state is SegmentState.WORKING:
             self._look_again(ledger, segment.flexible, stay)
 
     def _look_again(self, ledger: Ledger, flexible: Flexible, stay: Stay, *, ignore: bool = True) -> None:
@@ -155,12 +155,12 @@ class Resizing(Layer):
         if segment is not None and segment.after is not None and stay.state is JobState.COMPLETED_FAILED:
             self._register_moved(ledger, segment, segment.after, stay)
             return
-        if segment is not None and segment.state is State.STOPPING:
+        if segment is not None and segment.state is SegmentState.STOPPING:
             assert segment.resize is not None, "it is stopped for one"
             if stay.state is JobState.COMPLETED_KILLED:
                 # The dispatcher inside hears of it when the job goes on.
                 segment.resize.ended = stay
-                self.segments.move(segment, State.STOPPED)
+                self.segments.move(segment, SegmentState.STOPPED)
                 return
             # It ended while it was being stopped; whoever was promised its nodes finds them free.
             self._promise(segment.resize)
@@ -169,7 +169,7 @@ class Resizing(Layer):
         self.inner.on_end(ledger, stay)
 
     def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
-        stopped = [name for name in event.job_ids if name in self.segments.of(State.STOPPED)]
+        stopped = [name for name in event.job_ids if name in self.segments.of(SegmentState.STOPPED)]
         others = [name for name in event.job_ids if name not in stopped]
         if others:
             progress = {name: told for name, told in event.progress.items() if name in others}
@@ -224,7 +224,7 @@ class Resizing(Layer):
         workload, name = first.id.partition("!")[0], successor_id(ledger, first, flexible.segments)
         profile = rest_name(name)
         ledger.register_profile(workload, profile, flexible.rest(resize.units) if told is None else told)
-        self.segments.enter(Segment(name, flexible, State.COMING, resize))
+        self.segments.enter(Segment(name, flexible, SegmentState.COMING, resize))
         ledger.register_job(
             successor(
                 ledger,
@@ -262,7 +262,7 @@ class Resizing(Layer):
         self._promise(resize)
         if job.id not in ledger.queue or place is None or place.allocation.mask & ledger.unavailable:
             # A host went away at this very moment: it waits like any other job.
-            self.segments.move(segment, State.WAITING)
+            self.segments.move(segment, SegmentState.WAITING)
             if resize.then is not None:
                 resize.then.place = None
             ledger.release(job.parent)
@@ -271,7 +271,7 @@ class Resizing(Layer):
         if resize.waits:
             until = milliseconds(ledger.now + self.options.timeout)
             segment.seeks = resize.waits, until
-            self.segments.move(segment, State.SEEKING)
+            self.segments.move(segment, SegmentState.SEEKING)
             ledger.wake_at(max(until, ledger.now + TICK))
         self.inner.give_way(ledger, job, place)
         ledger.start(job, place)
@@ -302,7 +302,7 @@ class Resizing(Layer):
     def decide(self, ledger: Ledger) -> None:
         while self._leaving and self._leaving[0][0] <= ledger.now + TICK / 2:
             ledger.release(heapq.heappop(self._leaving)[1])
-        if self.segments.of(State.COMING):
+        if self.segments.of(SegmentState.COMING):
             # What is about to start keeps its nodes.
             return
         self._start_boosted(ledger)
@@ -317,7 +317,7 @@ class Resizing(Layer):
 
     def _mold_first(self, ledger: Ledger) -> None:
         """Start the first waiting job on fewer units than it asks for, and the next ones, as long as they can be."""
-        while not self.segments.of(State.COMING):
+        while not self.segments.of(SegmentState.COMING):
             job = next(iter(self._waiting(ledger)), None)
             segment = None if job is None else self.segments.get(job.id)
             if job is None or segment is None or segment.flexible.segments > 1 or ledger.fits(job):
@@ -367,7 +367,7 @@ class Resizing(Layer):
 
     def _expand_waiting(self, ledger: Ledger) -> None:
         """Give nodes to the jobs that wait for them, in the order in which they began to; drop who waited too long."""
-        for name, segment in list(self.segments.of(State.SEEKING).items()):
+        for name, segment in list(self.segments.of(SegmentState.SEEKING).items()):
             stay, flexible, (units, until) = ledger.running[name], segment.flexible, segment.seeks
             ledger.release(name)
             hosts = grown_to(ledger, self.choose, stay, units)
@@ -380,7 +380,7 @@ class Resizing(Layer):
                 self.actions.did("expand", self._cost(flexible, stay, units) + ledger.now - stay.start)
                 self._stop(ledger, stay, Resize(units, Place(hosts), self._cost(flexible, stay, units)))
             elif ledger.now >= until - TICK:
-                self.segments.move(segment, State.WORKING)
+                self.segments.move(segment, SegmentState.WORKING)
                 self.actions.dropped += 1
                 self._look_again(ledger, flexible, stay)
 
@@ -389,12 +389,12 @@ class Resizing(Layer):
 
         If a job that was molded is about to start, they are asked about once it has its hosts.
         """
-        if self.segments.of(State.COMING):
+        if self.segments.of(SegmentState.COMING):
             return
         while self._points and self._points[0][0] <= ledger.now + TICK / 2:
             time, name = heapq.heappop(self._points)
             segment = self.segments.get(name)
-            if segment is None or segment.state is not State.WORKING or time != segment.flexible.due:
+            if segment is None or segment.state is not SegmentState.WORKING or time != segment.flexible.due:
                 continue
             flexible, stay = segment.flexible, ledger.running[name]
             flexible.due = math.inf
@@ -423,7 +423,7 @@ class Resizing(Layer):
         """Return the waiting jobs in order of priority, without those that have been promised nodes."""
         resizes = [segment.resize for state in RESIZED for segment in self.segments.of(state).values()]
         promised = {resize.boosted[0] for resize in resizes if resize is not None and resize.boosted is not None}
-        promised.update(self._boosted, self.segments.of(State.COMING))
+        promised.update(self._boosted, self.segments.of(SegmentState.COMING))
         return self.in_order(ledger, [job for name, job in ledger.queue.items() if name not in promised])
 
     def _situation(self, ledger: Ledger, flexible: Flexible, stay: Stay, waiting: list[Job]) -> Situation:
@@ -493,7 +493,7 @@ class Resizing(Layer):
         held = joined(resize.place.allocation, resize.frees or resize.beside)
         segment = self.segments[stay.job.id]
         segment.resize, segment.flexible.due = resize, math.inf
-        self.segments.move(segment, State.STOPPING)
+        self.segments.move(segment, SegmentState.STOPPING)
         ledger.hold(stay.job, held)
         ledger.kill([stay.job])
 

@@ -38,21 +38,23 @@ from batdispatch.core.jobs.job import Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.layers.flexible import Flexible
 
-State = Enum("State", "WAITING WORKING SEEKING MOVING STOPPING STOPPED COMING")
+SegmentState = Enum("SegmentState", "WAITING WORKING SEEKING MOVING STOPPING STOPPED COMING")
 
 #: State -> the states that follow it, apart from being over.
-MOVES: Mapping[State, frozenset[State]] = {
-    State.WAITING: frozenset({State.WORKING, State.MOVING}),
-    State.WORKING: frozenset({State.STOPPING}),
-    State.SEEKING: frozenset({State.STOPPING, State.WORKING}),
-    State.MOVING: frozenset(),
-    State.STOPPING: frozenset({State.STOPPED}),
-    State.STOPPED: frozenset(),
-    State.COMING: frozenset({State.WORKING, State.SEEKING, State.MOVING, State.WAITING}),
+MOVES: Mapping[SegmentState, frozenset[SegmentState]] = {
+    SegmentState.WAITING: frozenset({SegmentState.WORKING, SegmentState.MOVING}),
+    SegmentState.WORKING: frozenset({SegmentState.STOPPING}),
+    SegmentState.SEEKING: frozenset({SegmentState.STOPPING, SegmentState.WORKING}),
+    SegmentState.MOVING: frozenset(),
+    SegmentState.STOPPING: frozenset({SegmentState.STOPPED}),
+    SegmentState.STOPPED: frozenset(),
+    SegmentState.COMING: frozenset(
+        {SegmentState.WORKING, SegmentState.SEEKING, SegmentState.MOVING, SegmentState.WAITING}
+    ),
 }
 #: States in which a segment runs, and those in which it knows the resize that it ends for or begins with.
-RUNNING = (State.WORKING, State.SEEKING, State.MOVING, State.STOPPING)
-RESIZED = (State.STOPPING, State.STOPPED, State.COMING)
+RUNNING = (SegmentState.WORKING, SegmentState.SEEKING, SegmentState.MOVING, SegmentState.STOPPING)
+RESIZED = (SegmentState.STOPPING, SegmentState.STOPPED, SegmentState.COMING)
 
 
 @dataclass(slots=True, eq=False)
@@ -84,7 +86,7 @@ class Segment:
 
     name: str
     flexible: Flexible
-    state: State
+    state: SegmentState
     #: In the states `RESIZED`: what it ends for, or begins with.
     resize: Resize | None = None
     #: How the job goes on after this segment, if it only redistributes data.
@@ -98,7 +100,7 @@ class Segments:
 
     def __init__(self) -> None:
         self._known: dict[str, Segment] = {}
-        self._in: dict[State, dict[str, Segment]] = {state: {} for state in State}
+        self._in: dict[SegmentState, dict[str, Segment]] = {state: {} for state in SegmentState}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -110,7 +112,7 @@ class Segments:
         """Return a segment that is not over, or None."""
         return self._known.get(name)
 
-    def of(self, state: State) -> Mapping[str, Segment]:
+    def of(self, state: SegmentState) -> Mapping[str, Segment]:
         """Return the segments in a state, by id, in the order in which they came into it."""
         return self._in[state]
 
@@ -118,7 +120,7 @@ class Segments:
         """Take up a segment in the state in which it begins."""
         self._known[segment.name] = self._in[segment.state][segment.name] = segment
 
-    def move(self, segment: Segment, state: State) -> None:
+    def move(self, segment: Segment, state: SegmentState) -> None:
         """Let a segment go into another state.
 
         Raises:
@@ -147,8 +149,12 @@ class Segments:
             state, roll = segment.state, ledger.roll
             assert self._in[state][name] is segment, f"{name} is in two states"
             assert (name in ledger.running) == (state in RUNNING), f"{name} is {state.name}, and does not run or does"
-            assert state is not State.WAITING or name in ledger.queue or name in ledger.blocked, f"{name} waits nowhere"
-            assert state is not State.STOPPED or name in roll.ended, f"{name} has not ended"
-            assert state is not State.COMING or name in roll.registered or name in ledger.queue, f"{name} never comes"
+            assert state is not SegmentState.WAITING or name in ledger.queue or name in ledger.blocked, (
+                f"{name} waits nowhere"
+            )
+            assert state is not SegmentState.STOPPED or name in roll.ended, f"{name} has not ended"
+            assert state is not SegmentState.COMING or name in roll.registered or name in ledger.queue, (
+                f"{name} never comes"
+            )
             assert state not in RESIZED or segment.resize is not None, f"{name} knows no resize"
-            assert state is not State.MOVING or segment.after is not None, f"{name} leads nowhere"
+            assert state is not SegmentState.MOVING or segment.after is not None, f"{name} leads nowhere"

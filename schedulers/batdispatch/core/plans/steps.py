@@ -85,12 +85,12 @@ class Steps(ABC, Generic[F]):
     def restrict(self, hosts: int, first: int, last: int) -> None:
         """Leave nothing free outside the mask `hosts` in the steps ``first..last - 1``."""
 
-    def search(self, job: Job, first: int) -> Search[F]:
+    def search(self, job: Job, first: int) -> RoomSearch[F]:
         """Return a search for the room of a job from step `first` on, valid until the next change."""
-        return Search(self, job, first)
+        return RoomSearch(self, job, first)
 
 
-class Search(Generic[F]):
+class RoomSearch(Generic[F]):
     """Finds where a job has room all along a window of steps; the window only moves to later steps.
 
     Time: nearly O(1) meets of rooms for each step that the window comes across; O(w) at worst.
@@ -206,8 +206,8 @@ class Masks(Values[int]):
     ) -> Iterator[tuple[int, float, float]]:
         """Yield (hosts free all along, start, end) of the windows with room for a job that may have any hosts.
 
-        This is what `Search` does for all kinds of steps, with the operations of integers: a plan asks it several times
-        for each job.
+        This is what `RoomSearch` does for all kinds of steps, with the operations of integers: a plan asks it several
+        times for each job.
 
         Time: nearly O(1) intersections of masks for each step that the window comes across; O(w) at worst.
 
@@ -305,11 +305,11 @@ class Block(Steps[NDArray[np.int64]]):
         # One product for all steps: what stays is multiplied by 1.
         self._rows[first:last] *= self.space.only(np.ones_like(self._rows[0]), hosts)
 
-    def search(self, job: Job, first: int) -> Search[NDArray[np.int64]]:
-        return (BlockSearch if job.request.plain else Search)(self, job, first)
+    def search(self, job: Job, first: int) -> RoomSearch[NDArray[np.int64]]:
+        return (BlockSearch if job.request.plain else RoomSearch)(self, job, first)
 
 
-class BlockSearch(Search[NDArray[np.int64]]):
+class BlockSearch(RoomSearch[NDArray[np.int64]]):
     """Finds room in a block for a job whose units and amounts are all that restricts it: whole windows at once.
 
     Time: O(w F) for each window, in one numpy operation.

@@ -13,7 +13,7 @@ from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptio
 from batdispatch.dispatchers.auction.bids import SCALE, Bids, Most, generate
 from batdispatch.dispatchers.auction.plans import Plan, choice_of, value_of
 from batdispatch.dispatchers.auction.problem import Choice, Problem
-from batdispatch.dispatchers.auction.settling import Settled, settle
+from batdispatch.dispatchers.auction.settling import AuctionResult, settle
 from batdispatch.dispatchers.auction.weighing import Rule, Variant, preferences
 from batdispatch.parts.solving import Found, settled
 
@@ -141,7 +141,7 @@ class Aucsched(AuctionDispatcher):
     def _auction(self, problem: Problem, bids: Bids, counters: dict[str, int]) -> Found[Plan]:
         """Settle an auction; on a time-out halve the window and solve again, and return the best plan of all."""
         jobs = list(bids)
-        rounds: list[Settled] = []
+        rounds: list[AuctionResult] = []
         while not rounds or (rounds[-1].timed_out and len(jobs) > 1):
             if rounds:
                 self.window.failed(len(jobs))

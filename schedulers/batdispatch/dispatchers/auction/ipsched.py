@@ -9,7 +9,7 @@ import msgspec
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
-from batdispatch.dispatchers.auction.problem import Asking, Choice, Problem
+from batdispatch.dispatchers.auction.problem import Choice, JobDemand, Problem
 from batdispatch.dispatchers.auction.worth import dense, fewest_nodes, worth
 from batdispatch.parts.solving import Found, settled
 
@@ -100,10 +100,10 @@ class Ipsched(AuctionDispatcher):
             fits = set(rest.fitting())
             sayable = [job for job in sayable if job in fits]
         # A solver takes half a second to load, which commands that only list dispatchers should not pay.
-        from batdispatch.dispatchers.auction.search import Search
+        from batdispatch.dispatchers.auction.search import PlanSearch
 
         others = [None if kept else allocation for kept, allocation in zip(aside, plan, strict=True)]
-        search = Search(rest, others, bound, self.limits, self.clock)
+        search = PlanSearch(rest, others, bound, self.limits, self.clock)
         search.improve(sayable, single=self.options.formulation == "nodes")
         counters.update(search.counters)
         chosen = [kept or allocation for kept, allocation in zip(aside, search.choice, strict=True)]
@@ -137,6 +137,6 @@ class Ipsched(AuctionDispatcher):
         return {"class_bound": self._class_bound}
 
 
-def _consecutive(asking: Asking) -> bool:
+def _consecutive(asking: JobDemand) -> bool:
     """Return whether a job asks for consecutive nodes, which the program cannot say; one node always is."""
     return asking.job.request.contiguous and asking.most > 1

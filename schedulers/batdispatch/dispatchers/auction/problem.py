@@ -23,7 +23,7 @@ from batdispatch.core.line.ledger import Ledger
 Choice = Sequence[Allocation | None]
 
 
-class Asking(msgspec.Struct, frozen=True, eq=False):
+class JobDemand(msgspec.Struct, frozen=True, eq=False):
     """A job of the window as the programs see it.
 
     On node i, x units of the job use ``x * amounts + once[i]``, if x > 0.
@@ -83,7 +83,7 @@ class Problem:
         self._rooms: dict[Any, NDArray[np.int64]] = {}
         self.askings = tuple(self._asking(job, priority) for job, priority in window)
 
-    def _asking(self, job: Job, priority: int) -> Asking:
+    def _asking(self, job: Job, priority: int) -> JobDemand:
         machine = self.ledger.machine
         need = self.ledger.space.need(job)
         if machine.exclusive:
@@ -94,7 +94,7 @@ class Problem:
         else:
             amounts = np.array(need.amounts, dtype=np.int64)
             once = np.broadcast_to(np.array(need.once or (0,) * len(amounts), dtype=np.int64), self.free.shape)
-        return Asking(
+        return JobDemand(
             job=job,
             priority=priority,
             units=need.units,
@@ -162,7 +162,7 @@ class Problem:
                 free = self.ledger.space.take(free, asking.job, allocation)
         return Problem(self.ledger, [(asking.job, asking.priority) for asking in self.askings], free)
 
-    def asking(self, askings: Mapping[int, Asking]) -> Problem:
+    def asking(self, askings: Mapping[int, JobDemand]) -> Problem:
         """Return the same problem with other askings in the place of some."""
         changed: Problem = Problem.__new__(Problem)
         changed.__dict__.update(self.__dict__)

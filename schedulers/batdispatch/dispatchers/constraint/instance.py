@@ -33,7 +33,7 @@ SCALE = 10**6
 ON_TIME = Lateness()
 
 
-class Remaining(NamedTuple):
+class RunningJob(NamedTuple):
     """A running job, its expected end in whole seconds from now, and the allocation that it then gives back.
 
     Nothing is given back on hosts that are away.
@@ -95,16 +95,16 @@ class Instance:
         self.waits: NDArray[np.float64] = np.array([ledger.now - job.submission for job in jobs], dtype=np.float64)
         self.running = self._running(end or (lambda stay: stay.start + lateness.booked(expected(stay.job))))
 
-    def _running(self, end: Callable[[Stay], float]) -> tuple[Remaining, ...]:
+    def _running(self, end: Callable[[Stay], float]) -> tuple[RunningJob, ...]:
         now, away = self.ledger.now, self.ledger.unavailable
         running = [
             # What started a moment too late must not take a second more of the grid.
-            Remaining(stay, whole_seconds(end(stay) - now - TOLERANCE), stay.allocation)
+            RunningJob(stay, whole_seconds(end(stay) - now - TOLERANCE), stay.allocation)
             for stay in self.ledger.running.values()
         ]
         if away:
             running = [
-                Remaining(stay, seconds, kept)
+                RunningJob(stay, seconds, kept)
                 for stay, seconds, allocation in running
                 if (kept := _without(allocation, away)) is not None
             ]

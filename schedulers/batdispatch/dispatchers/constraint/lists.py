@@ -15,7 +15,7 @@ from batdispatch.core.capacity.totals import SOMEWHERE
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.scene import Scene
-from batdispatch.core.plans.list_schedule import Listed, forward, serial
+from batdispatch.core.plans.list_schedule import ListEntry, forward, serial
 from batdispatch.core.plans.reservations import Reservation
 from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.constraint.instance import Instance
@@ -55,7 +55,7 @@ class Planner:
         self._placement = placement
         earliest = [-1.0] * len(instance.jobs) if after is None else after
         self._listed = [
-            Listed(*row)
+            ListEntry(*row)
             for row in zip(instance.jobs, instance.durations.tolist(), instance.weights.tolist(), earliest, strict=True)
         ]
 

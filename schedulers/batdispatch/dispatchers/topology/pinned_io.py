@@ -21,7 +21,7 @@ from batdispatch.core.plans.correction import LEAST
 from batdispatch.core.plans.lateness import Lateness
 from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.topology.course import Course, Turn
-from batdispatch.dispatchers.topology.line import Asking, Line, Order
+from batdispatch.dispatchers.topology.line import Line, Order, RangeFinder
 from batdispatch.dispatchers.topology.ranges import Floats, Ranges
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import in_order
@@ -128,7 +128,7 @@ class PinnedIo(Dispatcher):
             self.line = Line(ledger.machine, self.options.line)
         except ValueError as problem:
             raise InputError(f"dispatcher pinned-io: option line: {problem}") from problem
-        self.asking = Asking(self.line, ledger.space)
+        self.asking = RangeFinder(self.line, ledger.space)
         self.course = Course(len(self.line))
         #: Jobs that wait and are in no plan, by id.
         self._unplanned: dict[str, Job] = {}

@@ -42,7 +42,7 @@ from batdispatch.core.line.dispatcher import Dispatcher, Gap
 from batdispatch.core.line.ledger import TICK, Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.backfilling.queue import QueueOptions
-from batdispatch.dispatchers.topology.beside import Beside
+from batdispatch.dispatchers.topology.beside import SparingFiller
 from batdispatch.dispatchers.topology.copies import Copies, Copy
 from batdispatch.dispatchers.topology.tasks import MAIN, Node, Resource, Task, task_of
 
@@ -94,7 +94,7 @@ class TaskDispatcher(Dispatcher):
         super().__init__(options, seed)
         given = {name: getattr(self.options, name) for name in QueueOptions.__struct_fields__}
         #: Serves the jobs that are no tasks.
-        self.others = Beside(QueueOptions(**given), seed)
+        self.others = SparingFiller(QueueOptions(**given), seed)
 
     def begin(self, ledger: Ledger) -> None:
         self.others.begin(ledger)

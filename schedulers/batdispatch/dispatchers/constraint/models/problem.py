@@ -23,7 +23,7 @@ from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.parts.solving.runner import Answer, Value
 
 
-class Held(NamedTuple):
+class FixedJob(NamedTuple):
     """What a job that the model does not move holds from `begin` to `end`, in s: `amounts` [node of it, resource]."""
 
     begin: int
@@ -32,7 +32,7 @@ class Held(NamedTuple):
     amounts: NDArray[np.int64]
 
 
-class Problem:
+class InstanceModel:
     """An instance as models see it. A subclass is a model on some backend, and has one start variable per job.
 
     Attributes:
@@ -130,7 +130,7 @@ class Problem:
             return instance.total[None, :]
         return instance.space.table(instance.idle)
 
-    def _held(self) -> list[Held]:
+    def _held(self) -> list[FixedJob]:
         instance, plan = self.instance, self.plan
         held = [
             self._holding(0, one.seconds, one.stay.job, one.allocation, instance.returns[index])
@@ -145,11 +145,11 @@ class Problem:
                 )
         return held
 
-    def _holding(self, begin: int, end: int, job: Job, allocation: Allocation, sums: NDArray[np.int64]) -> Held:
+    def _holding(self, begin: int, end: int, job: Job, allocation: Allocation, sums: NDArray[np.int64]) -> FixedJob:
         if self.pooled:
-            return Held(begin, end, np.zeros(1, dtype=np.intp), sums[None, :])
+            return FixedJob(begin, end, np.zeros(1, dtype=np.intp), sums[None, :])
         nodes = np.array(allocation.ids, dtype=np.intp)
-        return Held(begin, end, nodes, self.instance.space.use(job, allocation))
+        return FixedJob(begin, end, nodes, self.instance.space.use(job, allocation))
 
     def held_on(self, node: int, axis: int) -> list[tuple[int, int, int]]:
         """Return (begin, end, amount) of what jobs that are not moved hold of a resource on a node."""
