@@ -28,7 +28,7 @@ from batdispatch.parts.requests.base import MAX_HISTORY, Plan
 #: Seconds by which an attempt's walltime exceeds its limit, so that a job of exactly the limit's length succeeds.
 MARGIN = 1e-3
 
-#: A job that needs more than so many times its law's upper bound does not follow the law.
+#: A job that runs for more than this many times its law's upper bound does not follow the law.
 BEYOND = 2.0
 
 #: How a job ends that nobody stops.

@@ -21,8 +21,8 @@ F = TypeVar("F")
 
 #: Chooses a place for a job within what is free from a start to an end, or None.
 Chooser = Callable[[F, Job, float, float], Place | None]
-#: Says as what a job may be placed if it starts at a time: with the hosts that are open to it then, and until when that
-#: is so, see `Openings.opened`.
+#: Returns a job as one that asks for the hosts open to it if it starts at a time, and until when these are open, see
+#: `Openings.opened`.
 Opened = Callable[[Job, float], tuple[Job, float]]
 
 

@@ -52,7 +52,7 @@ Meeting = tuple[int, ...]
 
 
 class MeetingCell(NamedTuple):
-    """So many nodes that carry the same jobs: each of them on each of the nodes, with `units` of each job in all."""
+    """Nodes that all carry the same jobs: how many nodes, and how many units of each job they carry together."""
 
     nodes: int
     units: Mapping[int, int]

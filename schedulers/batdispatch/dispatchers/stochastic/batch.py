@@ -27,7 +27,7 @@ from batdispatch.dispatchers.stochastic.repacking import Hole, Repacking, gains
 from batdispatch.dispatchers.stochastic.unplaced import UnplacedJobs
 from batdispatch.layers.attempts import Attempts, Rate
 
-#: So many holes are looked at one by one; with more of them, gaps are measured anew.
+#: Most holes that are looked at one by one. If there are more, all gaps are measured anew.
 _FEW = 8
 
 

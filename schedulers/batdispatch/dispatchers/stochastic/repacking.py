@@ -64,7 +64,7 @@ class Repacking:
         self._next: list[tuple[PlannedStart, int]] = []
         self._searches: dict[int, _Search] = {}
         self._numbers = 0
-        #: The searches for jobs of so many hosts. They lie apart: whatever stretch one sees, no other one sees.
+        #: The searches for the jobs of each request. No two of them see the same stretch.
         self._of: dict[Request, set[int]] = {}
         self._moves = 0
 

@@ -15,7 +15,7 @@ from batdispatch.parts.rollouts.past import REMEMBERED, Arrival, Floats, Past
 
 Ints = NDArray[np.int64]
 
-#: Nothing is drawn before so many jobs have come.
+#: Fewest jobs that must have come before a future is drawn.
 FEWEST = 20
 #: For how long a job without a walltime or prediction is expected to run in a plan, s: longer than any rollout.
 FOR_EVER = 1e12
