@@ -106,3 +106,16 @@ def test_first_fit_knows_the_size_of_what_it_gives(free: int, units: int) -> Non
     found = first_fit(HostSpace(Machine.flat(70)), free, Job(id="w!1", request=Request(units=units)))
     assert (found is None) == (free.bit_count() < units)
     assert found is None or found.size == found.mask.bit_count() == units
+
+
+def test_a_part_and_two_allocations_together_keep_their_units() -> None:
+    both = Allocation.of([1, 2, 5], [3, 1, 2])
+    assert both.without(0b100) == Allocation.of([1, 5], [3, 2])
+    assert both.without(0b1) is both
+    assert both.without(-1) is None
+    assert Allocation(0b111).without(0b10) == Allocation(0b101)
+    assert Allocation.of([1], [3]).joined(Allocation.of([2, 5], [1, 2])) == both
+    assert both.joined(None) is both
+    assert Allocation.of([1, 5], [2, 2]).is_within(both)
+    assert not Allocation.of([1, 2], [3, 2]).is_within(both)
+    assert not Allocation.of([0]).is_within(both)

@@ -26,12 +26,10 @@ from batdispatch.layers.redistribution import transfer_profile, transfer_seconds
 from batdispatch.layers.reshaping import (
     free_if,
     grown_to,
-    joined,
     kept_by,
     of_size,
     scene_if,
     units_of_machine,
-    without,
 )
 from batdispatch.layers.resizing_options import MEASURED, ResizingOptions
 from batdispatch.layers.segments import RESIZED, Resize, Segment, Segments, SegmentState
@@ -284,7 +282,7 @@ class Resizing(Layer):
 
     def _hold_beside(self, ledger: Ledger, job: Job, hosts: Allocation | None) -> bool:
         """Keep hosts from others as long as a running job redistributes data, and return whether there are any."""
-        there = None if hosts is None else without(hosts, Allocation(ledger.unavailable))
+        there = None if hosts is None else hosts.without(ledger.unavailable)
         if there is not None:
             ledger.hold(job, there)
         return there is not None
@@ -374,7 +372,7 @@ class Resizing(Layer):
             if hosts is not None and ledger.now <= stay.start:
                 # Killed in the moment in which it starts, it would be written as if it had run for 10 microseconds, and
                 # would overlap its successor. It keeps the nodes for the moment that it runs.
-                self._hold_beside(ledger, stay.job, without(hosts, stay.allocation))
+                self._hold_beside(ledger, stay.job, hosts.without(stay.allocation.mask))
                 ledger.wake_at(ledger.now + TICK)
             elif hosts is not None:
                 self.actions.did("expand", self._cost(flexible, stay, units) + ledger.now - stay.start)
@@ -466,7 +464,7 @@ class Resizing(Layer):
             if kept is None:
                 return False
             resize = Resize(action.units, Place(kept), cost)
-            freed = without(stay.allocation, kept)
+            freed = stay.allocation.without(kept.mask)
             resize.frees = freed if self.options.acknowledge else None
             # In mode async it may wait no longer.
             job = ledger.queue.get(flexible.meant)
@@ -486,11 +484,11 @@ class Resizing(Layer):
         """Stop a running job so that it goes on elsewhere, and hold the nodes for that."""
         promised = None if resize.boosted is None else resize.boosted[1]
         # What the waiting job gets beside the freed nodes stays free for it, too.
-        resize.beside = None if promised is None else without(promised.allocation, stay.allocation)
+        resize.beside = None if promised is None else promised.allocation.without(stay.allocation.mask)
         if resize.frees is not None:
-            resize.frees = joined(resize.frees, resize.beside)
+            resize.frees = resize.frees.joined(resize.beside)
         assert resize.place is not None, "it is stopped for this place"
-        held = joined(resize.place.allocation, resize.frees or resize.beside)
+        held = resize.place.allocation.joined(resize.frees or resize.beside)
         segment = self.segments[stay.job.id]
         segment.resize, segment.flexible.due = resize, math.inf
         self.segments.move(segment, SegmentState.STOPPING)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from batdispatch.core.capacity.space import Space
 from batdispatch.core.capacity.totals import ResourceTotals
-from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.jobs.request import Request
@@ -106,7 +105,7 @@ class Instance:
             running = [
                 RunningJob(stay, seconds, kept)
                 for stay, seconds, allocation in running
-                if (kept := _without(allocation, away)) is not None
+                if (kept := allocation.without(away)) is not None
             ]
         running.sort(key=lambda one: one.seconds)
         return tuple(running)
@@ -246,15 +245,3 @@ def whole_seconds(duration: float) -> int:
     """Return a duration on the grid: rounded up, at least 1 s and at most `FOREVER`."""
     # Clocks count microseconds: what exceeds a whole second by less does not exceed it.
     return FOREVER if duration >= FOREVER else max(1, math.ceil(round(duration, 6)))
-
-
-def _without(allocation: Allocation, away: int) -> Allocation | None:
-    """Return the part of an allocation that is on hosts that are there, or None."""
-    if not allocation.mask & away:
-        return allocation
-    kept = [(host, count) for host, count in allocation.per_host() if not away >> host & 1]
-    if not kept:
-        return None
-    if allocation.counts is None:
-        return Allocation(hostset.mask_of(host for host, _ in kept))
-    return Allocation.of([host for host, _ in kept], [count for _, count in kept])
