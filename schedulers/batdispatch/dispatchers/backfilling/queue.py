@@ -220,16 +220,21 @@ class QueueDispatcher(Dispatcher):
     def start_from_head(self, ledger: Ledger, most: int | None = None) -> int:
         """Start jobs in order until one does not fit, at most so many, and return how many were started.
 
-        Jobs to which reservations leave no host now are shown for the sake of a plan, and hold nobody up here.
+        Jobs to which reservations leave no host now are shown for the sake of a plan, and hold nobody up here. Nor do
+        jobs for which nothing is reserved, if the ordering says so.
         """
         started = passed = 0
+        reserves = self.ordering.reserves
         for job in islice(self.in_order(ledger), most):
             if job.request.allowed == 0:
                 passed += 1
                 continue
             place = self.choose_now(job)
-            if place is None:
+            if place is None and reserves(job, ledger.now):
                 break
+            if place is None:
+                passed += 1
+                continue
             ledger.start(job, place)
             self._forget_key(job)
             started += 1

@@ -49,7 +49,8 @@ class Ordering(Part, ABC):
     def reserves(self, job: Job, now: float) -> bool:
         """Return whether a waiting job that does not fit at `now`, in seconds, may have room reserved for it.
 
-        `easy` reserves for the first job that may, and lets those before it wait without a reservation.
+        A job that may not holds up nobody: jobs behind it start as if it did not wait. `easy` reserves for the first
+        job that may.
         """
         return True
 
