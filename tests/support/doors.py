@@ -9,10 +9,9 @@ from __future__ import annotations
 import csv
 import json
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -227,8 +226,8 @@ def _over_a_socket(version: str) -> Callable[[str, Site, Path], Schedule]:
 
 
 def in_pybatsim(name: str, site: Site, folder: Path) -> Schedule:
-    """Inside the stock launcher of pybatsim."""
-    pytest.importorskip("batsim.batsim", reason="pybatsim is not installed")
+    """Inside pybatsim, by what its launcher calls; tests/links/test_pybatsim_bridge.py starts the launcher itself."""
+    launcher = pytest.importorskip("batsim.tools.launcher", reason="pybatsim is not installed")
     folder.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = f"tcp://127.0.0.1:{server.getsockname()[1]}"
@@ -236,17 +235,12 @@ def in_pybatsim(name: str, site: Site, folder: Path) -> Schedule:
     options: dict[str, Any] = {"dispatcher": name, "options": special.options}
     if special.informed:
         options["platform"] = str(site.platform)
-    program = "import sys; from batsim.cmds.launcher import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, str(batdispatcher_path()), "-s", endpoint, "-t", "60000"]
-    with subprocess.Popen(
-        [*command, "-o", json.dumps(options)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            with RemotePeer(endpoint, protocol("4"), timeout=60) as peer:
-                found = simulate(peer, name, site, folder, "4")
-            assert process.wait(30) == 0
-        finally:
-            process.kill()
+    with ThreadPoolExecutor(1) as thread:
+        scheduler = launcher.instanciate_scheduler(str(batdispatcher_path()), options=options)
+        status = thread.submit(launcher.launch_scheduler, scheduler, endpoint, None, options, 60_000, protect=False)
+        with RemotePeer(endpoint, protocol("4"), timeout=60) as peer:
+            found = simulate(peer, name, site, folder, "4")
+        assert status.result(30) == 0
     return found
 
 
