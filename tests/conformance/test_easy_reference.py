@@ -103,19 +103,29 @@ def test_one_event_at_a_time_explains_every_difference(name: str, hosts: int) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "hosts", "split", "least_share", "most_off"),
+    ("name", "hosts", "first", "split", "least_share", "most_off"),
     [
-        ("KTH-SP2", 100, False, 0.98, 0.001),
-        ("KTH-SP2", 100, True, 0.999, 0.0001),
+        ("KTH-SP2", 100, None, False, 0.98, 0.001),
+        ("KTH-SP2", 100, None, True, 0.999, 0.0001),
         # In CTC-SP2 one job in ten ends at its walltime exactly, so that ends coincide with expected ends.
-        ("CTC-SP2", 338, False, 0.75, 0.03),
-        ("CTC-SP2", 338, True, 0.70, 0.01),
+        ("CTC-SP2", 338, 5_000, False, 0.98, 0.001),
+        ("CTC-SP2", 338, 5_000, True, 0.97, 0.01),
+        pytest.param("CTC-SP2", 338, None, False, 0.75, 0.03, marks=pytest.mark.slow),
+        pytest.param("CTC-SP2", 338, None, True, 0.70, 0.01, marks=pytest.mark.slow),
     ],
 )
-def test_easy_agrees_up_to_ties(name: str, hosts: int, split: bool, least_share: float, most_off: float) -> None:
-    jobs = reference(name)
-    waits = ours(jobs, hosts, split=split)
-    same = sum(abs(wait - job.wait) < 1 for wait, job in zip(waits, jobs, strict=True))
-    assert same / len(jobs) >= least_share
-    mean = sum(job.wait for job in jobs)
-    assert abs(sum(waits) / mean - 1) <= most_off
+def test_easy_agrees_up_to_ties(
+    name: str, hosts: int, first: int | None, split: bool, least_share: float, most_off: float
+) -> None:
+    jobs = reference(name)[:first]
+    # No job that comes later has a say in what starts before it comes.
+    waits = [
+        (wait, job.wait)
+        for wait, job in zip(ours(jobs, hosts, split=split), jobs, strict=True)
+        if first is None or job.submission + max(wait, job.wait) < jobs[-1].submission
+    ]
+    assert len(waits) > 0.9 * len(jobs)
+    same = sum(abs(wait - expected) < 1 for wait, expected in waits)
+    assert same / len(waits) >= least_share
+    ours_in_all, theirs_in_all = map(sum, zip(*waits, strict=True))
+    assert abs(ours_in_all / theirs_in_all - 1) <= most_off

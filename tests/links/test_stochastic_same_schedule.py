@@ -31,6 +31,7 @@ UNDERSTOOD = {
     },
 }
 REGISTERS = {"4": "REGISTER_JOB", "5": "RegisterJobEvent"}
+#: In the fast suite each is tried with one protocol in turn.
 OPTIONS = [
     ("stochastic-batch", {"speculate": "true", "requests": "hpc"}),
     ("stochastic-batch", {"plan": "repack"}),
@@ -62,8 +63,14 @@ def decisions(record: Path) -> list[dict[str, Any]]:
     return told
 
 
-@pytest.mark.parametrize("protocol", ["4", "5"])
-@pytest.mark.parametrize(("name", "options"), OPTIONS)
+@pytest.mark.parametrize(
+    ("name", "options", "protocol"),
+    [
+        pytest.param(name, options, protocol, marks=[] if (number + int(protocol)) % 2 else pytest.mark.slow)
+        for number, (name, options) in enumerate(OPTIONS)
+        for protocol in ("4", "5")
+    ],
+)
 def test_same_schedule_behind_a_socket(
     name: str, options: dict[str, str], protocol: str, decide: Callable[..., Any], tmp_path: Path
 ) -> None:
