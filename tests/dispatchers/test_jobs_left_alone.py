@@ -20,7 +20,7 @@ from simulating import Task, simulate
 from strategies import absences, exclusive_machines, machines, workloads
 
 C = TypeVar("C", bound=Conservative)
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=60, deadline=None)
 
 
 class PlacedAnew(Reservations):

@@ -28,7 +28,7 @@ OPTIONS = {
     "resizing": {"dispatcher": "conservative"},
 }
 quick = settings(
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "15")),
+    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "8")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -34,7 +34,7 @@ from simulating import Task, audit, simulate
 from strategies import make_job
 
 NAMES = registry.names(dispatchers.GROUP)
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 #: These may leave a job that fits for the next batch.
 PLANS_IN_BATCHES = {"stochastic-batch", "pinned-io"}

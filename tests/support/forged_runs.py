@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from batdispatch.runs.run import RunSpec, execute
+
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1"><zone id="all" routing="Full">
@@ -54,3 +60,28 @@ IN_ATTEMPTS: Jobs = {
 EVENTS = """{"timestamp": 20, "type": "machine_unavailable", "resources": "6-7"}
 {"timestamp": 300, "type": "machine_available", "resources": "6-7"}
 """
+#: A platform, its jobs, a dispatcher, its options, and whether hosts come and go.
+Simulated = tuple[str, Jobs, str, dict[str, str], bool]
+
+
+def simulated(runs: Mapping[str, Simulated], root: Path) -> dict[str, Path]:
+    """Simulate runs below a folder, and return the folder of each."""
+    for name, (platform, jobs, dispatcher, options, events) in runs.items():
+        place = root / name
+        place.mkdir()
+        (place / "p.xml").write_text(platform)
+        listed = [
+            {"id": job, "subtime": at, "res": units, "profile": profile, "walltime": limit} | more
+            for job, (at, units, profile, limit, more) in jobs.items()
+        ]
+        (place / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": listed, "profiles": PROFILES}))
+        (place / "events.txt").write_text(EVENTS)
+        spec = RunSpec(
+            platform=str(place / "p.xml"),
+            workload=str(place / "w.json"),
+            dispatcher=dispatcher,
+            options=options,
+            external_events=str(place / "events.txt") if events else None,
+        )
+        execute(spec, place / "run")
+    return {name: root / name / "run" for name in runs}

@@ -109,10 +109,10 @@ TASKS = [
     [
         ("best-list", {}),
         ("best-list", {"capacity": "pooled"}),
-        ("pcp20", {"work": "0.05"}),
-        ("pcp20", {"backtracking": "starts", "work": "0.05"}),
-        ("pcp19", {"work": "0.05"}),
-        ("hcp19", {"work": "0.05"}),
+        ("pcp20", {"work": "0.02"}),
+        ("pcp20", {"backtracking": "starts", "work": "0.02"}),
+        ("pcp19", {"work": "0.02"}),
+        ("hcp19", {"work": "0.02"}),
     ],
 )
 def test_the_same_seed_decides_the_same_byte_for_byte(name: str, options: dict[str, str]) -> None:
