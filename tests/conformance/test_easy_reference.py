@@ -1,13 +1,12 @@
 """EASY against the schedules of another simulator (KTH-SP2 and CTC-SP2, see shared data's README).
 
 That simulator handles one event at a time, and takes a host for free from the expected end of its job on, even before
-it has handled the end itself. `one_event_at_a_time` is EASY told so, independently of the package: it reproduces both
-references exactly, so ties are all that our schedules differ by.
+it has handled the end itself. That ties of this kind are all that our schedules differ by is held by
+tests/results/differ/test_whole_logs.py: the textbook's EASY, read so, reproduces both references exactly.
 """
 
 from __future__ import annotations
 
-import heapq
 import lzma
 import os
 from pathlib import Path
@@ -41,51 +40,6 @@ def reference(name: str) -> list[Row]:
     return [Row(row[1], row[7], row[8], row[3], row[2]) for row in rows]
 
 
-def one_event_at_a_time(jobs: list[Row], hosts: int) -> list[int]:
-    """Return EASY's start times when each submission and each end is a decision of its own, submissions first."""
-    calendar = [(job.submission, 0, index, index) for index, job in enumerate(jobs)]
-    heapq.heapify(calendar)
-    expected_end: dict[int, int] = {}
-    start: dict[int, int] = {}
-    queue: list[int] = []
-    while calendar:
-        now, is_end, _, current = heapq.heappop(calendar)
-        if is_end:
-            del expected_end[current]
-        else:
-            queue.append(current)
-        free = hosts - sum(jobs[index].units for index, end in expected_end.items() if end > now)
-
-        def launch(index: int, now: int = now) -> None:
-            start[index] = now
-            expected_end[index] = now + jobs[index].walltime
-            heapq.heappush(calendar, (now + jobs[index].runtime, 1, len(start), index))
-
-        while queue and jobs[queue[0]].units <= free:
-            free -= jobs[queue[0]].units
-            launch(queue.pop(0))
-        if len(queue) < 2 or not free:
-            continue
-        available, shadow = free, None
-        for end, units in sorted((end, jobs[index].units) for index, end in expected_end.items() if end > now):
-            if shadow is not None and end > shadow:
-                break
-            available += units
-            if shadow is None and available >= jobs[queue[0]].units:
-                shadow = end
-        assert shadow is not None
-        spare = available - jobs[queue[0]].units
-        for index in list(queue[1:]):
-            job = jobs[index]
-            outlives = now + job.walltime > shadow
-            if job.units <= free and (not outlives or job.units <= spare):
-                spare -= job.units * outlives
-                free -= job.units
-                queue.remove(index)
-                launch(index)
-    return [start[index] for index in range(len(jobs))]
-
-
 def ours(jobs: list[Row], hosts: int, *, split: bool) -> list[float]:
     tasks = [
         Task(f"{index:06d}", float(job.submission), job.units, job.runtime, float(job.walltime))
@@ -93,13 +47,6 @@ def ours(jobs: list[Row], hosts: int, *, split: bool) -> list[float]:
     ]
     starts = simulate(Machine.flat(hosts), tasks, "easy", engine=EngineOptions(split_simultaneous=split)).starts()
     return [starts[task.id] - task.submission for task in tasks]
-
-
-@pytest.mark.parametrize(("name", "hosts"), [("KTH-SP2", 100), ("CTC-SP2", 338)])
-def test_one_event_at_a_time_explains_every_difference(name: str, hosts: int) -> None:
-    jobs = reference(name)
-    starts = one_event_at_a_time(jobs, hosts)
-    assert [start - job.submission for start, job in zip(starts, jobs, strict=True)] == [job.wait for job in jobs]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from batdispatch.cli.main import cli
+from sites import platform_of
 
 JOBS = [
     # Eight cores in all and two GPUs on each node that they land on.
@@ -73,10 +74,7 @@ def batdispatch(*arguments: str | Path) -> Result:
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("requests")
     hosts = "".join(f'<host id="n{i}" speed="1Gf"><prop id="capacity" value="core=4 gpu=2"/></host>' for i in range(4))
-    (folder / "p.xml").write_text(
-        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">'
-        f'<zone id="z" routing="Full"><prop id="licences" value="matlab=4"/>{hosts}</zone></platform>\n'
-    )
+    (folder / "p.xml").write_text(platform_of(f'<prop id="licences" value="matlab=4"/>{hosts}'))
     profiles = {"d": {"type": "delay", "delay": 10}}
     (folder / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": JOBS, "profiles": profiles}))
     found = batdispatch(

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
-from batdispatch.cli.main import main
+from command_line import call
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 #: What a scheduler may say with dynamic registration: for Batsim 4 its documentation, without the energy option; for
@@ -42,15 +38,8 @@ OPTIONS = [
 
 
 def command(*arguments: Any) -> None:
-    said = io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["batdispatch", *map(str, arguments)]),
-        redirect_stdout(said),
-        redirect_stderr(said),
-        pytest.raises(SystemExit) as stop,
-    ):
-        main()
-    assert stop.value.code in (0, None), said.getvalue()
+    done = call(*arguments)
+    assert done.status == 0, done.output
 
 
 def decisions(record: Path) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ The program is a stand-in (see tests/support/fake_batsim.py): no package index h
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import re
@@ -15,18 +14,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
-from unittest import mock
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import fake_batsim
 from batdispatch.audit.run import Auditor
-from batdispatch.cli.main import cli, main
+from batdispatch.cli.main import cli
 from batdispatch.links.watched_process import telling
+from command_line import Answer, call
+from sites import platform_of
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
@@ -54,11 +53,6 @@ class Registering(Dispatcher):
 '''
 
 
-class Ran(NamedTuple):
-    status: int
-    output: str
-
-
 @pytest.fixture
 def batsim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of programs, first on PATH, with a Batsim of each version."""
@@ -70,7 +64,7 @@ def batsim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def run(*arguments: Any) -> Ran:
+def run(*arguments: Any) -> Answer:
     """Run, and let `check` find nothing wrong with what the stand-in ran."""
     ran = said_by(*arguments)
     if ran.status == 0 and "--engine" in arguments and "--out" in arguments:
@@ -79,15 +73,8 @@ def run(*arguments: Any) -> Ran:
     return ran
 
 
-def said_by(*arguments: Any) -> Ran:
-    text = io.StringIO()
-    words = ["batdispatch", "run", *map(str, arguments)]
-    with mock.patch.object(sys, "argv", words), redirect_stdout(text), redirect_stderr(text):
-        try:
-            main()
-        except SystemExit as stop:
-            return Ran(int(stop.code or 0), text.getvalue())
-    raise AssertionError("main ends the process")
+def said_by(*arguments: Any) -> Answer:
+    return call("run", *arguments)
 
 
 def inputs(platform: Path = FOUR, workload: Path = DELAYS, dispatcher: str = "easy") -> list[Any]:
@@ -204,10 +191,7 @@ def test_a_dispatcher_that_registers_jobs_may_do_so(engine: str, batsim: Path, t
 def test_hosts_that_jobs_share(engine: str, batsim: Path, tmp_path: Path) -> None:
     platform = tmp_path / "shared.xml"
     hosts = "".join(f'<host id="n{i}" speed="1Gf"><prop id="capacity" value="core=4"/></host>' for i in range(2))
-    platform.write_text(
-        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
-        f'<zone id="z" routing="Full"><host id="master_host" speed="1Gf"/>{hosts}</zone></platform>'
-    )
+    platform.write_text(platform_of(f'<host id="master_host" speed="1Gf"/>{hosts}'))
     jobs = [
         {"id": name, "subtime": 0, "res": res, "walltime": 9, "profile": "d", "demand": {"core": 1}, "user": "eve"}
         for name, res in (("a", 3), ("b", 4), ("c", 2))
@@ -422,10 +406,7 @@ def storage_platform(path: Path, *disks: str) -> Path:
     role = '<prop id="role" value="storage"/>'
     hosts = "".join(f'<host id="n{number}" speed="1Gf"/>' for number in range(3))
     hosts += "".join(f'<host id="{name}" speed="1Gf">{role}</host>' for name in disks)
-    path.write_text(
-        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
-        f'<zone id="z" routing="Full"><host id="master_host" speed="1Gf"/>{hosts}</zone></platform>'
-    )
+    path.write_text(platform_of(f'<host id="master_host" speed="1Gf"/>{hosts}'))
     return path
 
 

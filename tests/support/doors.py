@@ -36,6 +36,7 @@ from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.links.replay import replay, told_by
 from batdispatch.links.serve import serve
 from batdispatch.runs.run import RunSpec, execute
+from sites import platform_of
 
 
 class Special(NamedTuple):
@@ -80,10 +81,7 @@ def _site(folder: Path, capacity: str, jobs: list[dict[str, Any]], profiles: dic
         for i, name in enumerate("abcdefgh")
     )
     site = Site(folder / "platform.xml", folder / "workload.json")
-    site.platform.write_text(
-        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">'
-        f'<zone id="z" routing="Full"><host id="master_host" speed="1Gf"/>{hosts}</zone></platform>\n'
-    )
+    site.platform.write_text(platform_of(f'<host id="master_host" speed="1Gf"/>{hosts}'))
     site.workload.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}))
     return site
 

@@ -15,6 +15,7 @@ import numpy as np
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.runs.run import RunSpec, execute
+from sites import platform_of
 
 Draw = np.random.Generator
 
@@ -107,10 +108,7 @@ def _by_hand(draw: Draw, size: int, shared: bool, queues: bool) -> bytes:
     if draw.random() < 0.5:
         hosts.append('<host id="master_host" speed="1Gf"/>')
     inner = "\n".join([*zone, *hosts])
-    return (
-        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-        f'<platform version="4.1"><zone id="all" routing="Full">{inner}</zone></platform>\n'
-    ).encode()
+    return platform_of(inner).encode()
 
 
 def _queues(draw: Draw, size: int) -> dict[str, Any]:
