@@ -1,7 +1,5 @@
 """Whatever messages and replies can say survives the wire, to a microsecond in messages and exactly in replies."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

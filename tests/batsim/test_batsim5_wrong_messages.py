@@ -1,7 +1,5 @@
 """Malformed frames of Batsim 5's protocol, each with one readable error: which event, which field, found, expected."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import struct

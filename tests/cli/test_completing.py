@@ -1,7 +1,5 @@
 """Tab completion: names and options of dispatchers and parts at every depth of the grammar."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

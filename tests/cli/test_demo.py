@@ -1,7 +1,5 @@
 """The demonstration needs the installed package and nothing else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A plain installation runs what it promises; where a library of an extra is missing, one sentence says what to do."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

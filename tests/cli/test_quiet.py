@@ -1,7 +1,5 @@
 """--quiet: only errors and the path of the result; and no control character where there is no terminal."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

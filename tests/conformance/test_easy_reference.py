@@ -5,8 +5,6 @@ it has handled the end itself. That ties of this kind are all that our schedules
 tests/results/differ/test_whole_logs.py: the textbook's EASY, read so, reproduces both references exactly.
 """
 
-from __future__ import annotations
-
 import lzma
 import os
 from pathlib import Path

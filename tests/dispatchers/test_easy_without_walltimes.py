@@ -1,7 +1,5 @@
 """Without walltimes EASY has nothing to plan with: it starts what fits, as filler does, and says so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from batdispatch.inputs.platforms.generate import flat

@@ -1,7 +1,5 @@
 """Conservative backfilling leaves jobs alone that cannot gain; whoever places all of them anew gets the same."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """look-ahead: easy where no room is kept, room where it pays, and that nobody starves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The manual's malleable dispatcher through every door: nodes are kept, no work is lost, each job ends once."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A running job that outlives its prediction: nobody waits for it to end at any moment, and somebody looks again."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

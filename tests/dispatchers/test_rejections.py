@@ -1,7 +1,5 @@
 """Whatever a dispatcher rejects has no place on the idle machine: all spreads of units over hosts are tried by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Any

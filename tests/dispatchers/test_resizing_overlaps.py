@@ -1,7 +1,5 @@
 """A rest that only waits for nodes gets them in the moment in which it starts: no two rows of the jobs file overlap."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shapes and time: waits that run out, shadow times, and plans, by hand and against slower twins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

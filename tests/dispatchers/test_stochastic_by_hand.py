@@ -1,7 +1,5 @@
 """Stochastic dispatchers: the paper's rule with its numbers, worked schedules, closed forms of utilisation."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The picture on the first page shows what the code draws today, and evalys draws the demonstration."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 from pathlib import Path

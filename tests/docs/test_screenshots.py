@@ -1,7 +1,5 @@
 """The manual's screenshots: taken where there is a Chromium, and in the repository for where there is none."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import re

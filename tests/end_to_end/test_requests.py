@@ -1,7 +1,5 @@
 """Jobs that ask for more than units: run, audited, drawn, explained and replayed as a user would do it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Simulated time goes far beyond the 285 years in which floats tell one microsecond from the next."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -5,8 +5,6 @@ would come in. By default each target takes a fixed number of examples. ``BATDIS
 for that long, ``BATDISPATCH_FUZZ_SEED=7`` takes other examples. A failure names the seed and the example.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -3,8 +3,6 @@
 Every example goes through the command's entry, in this process.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

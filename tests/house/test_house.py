@@ -1,7 +1,5 @@
 """The rules of `make lint` about imports, files and clocks: a copy of the package that breaks one of them is found."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

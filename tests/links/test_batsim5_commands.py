@@ -1,7 +1,5 @@
 """``serve --protocol 5`` and ``engine --protocol 5``, as commands, and what is recorded of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Dependencies, arrays, partitions and reservations through real sockets, in both protocols, as in process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """pybatsim's schedulers on our engine, and endpoints where nobody answers."""
 
-from __future__ import annotations
-
 import importlib.util
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The decision process over real sockets: a whole simulation, and everything that may go wrong with the other side."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Stochastic jobs behind a socket: the schedule is that of the same dispatcher in process, in messages Batsim knows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

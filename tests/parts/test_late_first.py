@@ -1,7 +1,5 @@
 """late-first: who is late, and that with easy nobody starves."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

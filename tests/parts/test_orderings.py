@@ -1,7 +1,5 @@
 """Orderings: keys worked out by hand from the published formulas."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

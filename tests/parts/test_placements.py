@@ -1,7 +1,5 @@
 """Placements against exhaustive search; whatever they choose, the ledger accepts."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """All shapes on 200 states of small machines, against the number of valid allocations of every size."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What holds for every dispatcher with every part, on random machines and workloads, read from the output files."""
 
-from __future__ import annotations
-
 import os
 from itertools import cycle
 from typing import Any

@@ -1,7 +1,5 @@
 """What each backfilling algorithm promises, checked at every decision of random runs."""
 
-from __future__ import annotations
-
 import math
 import os
 from typing import Any

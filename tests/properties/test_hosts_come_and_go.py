@@ -1,7 +1,5 @@
 """What holds for every dispatcher while hosts go away and come back: no job is lost, nothing exceeds what is there."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Jobs that depend on jobs which are killed and go on: decided by how these end at last, however messages are split."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

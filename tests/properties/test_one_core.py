@@ -3,8 +3,6 @@
 What is expected is worked out by `support/naive.py`, by hand and by brute force.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

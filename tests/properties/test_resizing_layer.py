@@ -1,7 +1,5 @@
 """Any dispatcher under `resizing`: what the layer promises, whoever decides inside, wherever jobs are stopped."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

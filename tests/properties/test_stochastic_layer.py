@@ -1,7 +1,5 @@
 """Any dispatcher under `attempts`, with any request sequence: what the layer promises, whoever decides inside."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

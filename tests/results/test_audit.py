@@ -1,7 +1,5 @@
 """Every rule of the audit finds the corruption it is there for, and only that one; a right run has no violation."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

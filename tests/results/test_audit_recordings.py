@@ -1,7 +1,5 @@
 """What the real Batsim did, with the exchange that it had: nothing is wrong with it, and what is changed is found."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

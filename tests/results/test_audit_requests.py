@@ -1,7 +1,5 @@
 """Each rule of the audit about what a job asks for finds the run that breaks it, and no other rule does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Differences to a run of choice, in the tables of a report: what a browser shows, against result.json."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``batdispatch explain-wait`` on the command line."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

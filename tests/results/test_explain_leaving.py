@@ -1,7 +1,5 @@
 """explain-wait on hosts that a resized job leaves: they are not free, and it says for whom they are kept until when."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

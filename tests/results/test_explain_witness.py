@@ -1,7 +1,5 @@
 """What dispatchers add to the explanation of a wait: why each of their decisions left the job waiting."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

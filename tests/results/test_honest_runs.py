@@ -1,7 +1,5 @@
 """The audit finds nothing wrong with runs that nobody tampered with, whatever features they use."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

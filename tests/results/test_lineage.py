@@ -1,7 +1,5 @@
 """Rows of one job are joined by the record of the run and by nothing else: in metrics, table, report, explanation."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

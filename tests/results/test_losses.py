@@ -1,7 +1,5 @@
 """Where a dispatcher loses: the jobs that make the difference between two means, and the reasons in the report."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future

@@ -1,7 +1,5 @@
 """The pages of reports fit any window and a few sheets of paper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """axe-core finds no barrier in the pages of reports, in light and in dark, on a phone and on a screen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

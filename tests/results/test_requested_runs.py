@@ -1,7 +1,5 @@
 """Jobs that ask for everything a request can say: the audit finds nothing, metrics and report count what was held."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

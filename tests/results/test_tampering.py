@@ -4,8 +4,6 @@ A forgery is a function that changes one thing, or one thing with all that follo
 `again` leave nothing that contradicts itself: only the dispatcher, which decides again, finds them.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever somebody changes in a run's folder, digests recomputed, is found; what is not found misleads nobody."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Why a job waits for which there is room somewhere: the placement, its own nodes, the form it asks for, other jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

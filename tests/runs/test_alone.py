@@ -1,7 +1,5 @@
 """Run times of jobs alone on their hosts, against hand-worked cases."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 The program is a stand-in (see tests/support/fake_batsim.py): no package index has the real one.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os

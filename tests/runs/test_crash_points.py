@@ -1,7 +1,5 @@
 """A run or a comparison killed before any change of a file: the folder never reads as whole when it is not."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """``python -m expe``: what a folder says is run, held against the paper's claims and shown."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A job that an incomplete search never places: the run ends with a sentence that names job, placement and way out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

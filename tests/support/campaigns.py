@@ -1,7 +1,5 @@
 """Campaigns for tests: a file in a folder, read with the commands of the command line."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

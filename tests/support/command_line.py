@@ -1,7 +1,5 @@
 """The command line as a user calls it, in this process: what it prints, and its exit status."""
 
-from __future__ import annotations
-
 import io
 import sys
 from contextlib import redirect_stderr, redirect_stdout

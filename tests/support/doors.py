@@ -4,8 +4,6 @@ A dispatcher is found by its entry point, so that one added later comes through 
 options, another site, or cannot go through a door, it says so in `SPECIAL`.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import socket

@@ -1,7 +1,5 @@
 """Runs on machines that have more to show than hosts: a torus with I/O nodes, and nodes that jobs share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Machines, jobs and outages of small runs that tests forge."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

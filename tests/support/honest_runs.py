@@ -4,8 +4,6 @@ What no dispatcher takes (a reservation under a layer, a task without its class)
 drawn again.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """All kernels in machine code beside the dispatchers in Python, for a process in which Numba compiles."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages of reports as people get them, for tests in a browser: of few runs and of many, and of replicates."""
 
-from __future__ import annotations
-
 import functools
 import json
 import tempfile

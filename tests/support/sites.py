@@ -1,7 +1,5 @@
 """Platforms and workloads that tests make, as files, and the runs of dispatchers on them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

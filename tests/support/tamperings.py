@@ -4,8 +4,6 @@ A kind takes a folder and a source of chance, edits, and says what it changed; i
 such thing. Whoever tampers recomputes the digests, see `sealing`.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

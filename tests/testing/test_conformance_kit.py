@@ -1,7 +1,5 @@
 """The conformance kit: our own dispatchers pass, and each kind of fault is found and named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

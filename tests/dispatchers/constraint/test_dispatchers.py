@@ -1,7 +1,5 @@
 """best-list, HCP'19, PCP'19 and PCP'20 as dispatchers: valid, repeatable, and as described."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

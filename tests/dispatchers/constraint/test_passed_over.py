@@ -1,7 +1,5 @@
 """What the planning dispatchers say of a plan that passed a job over, against the plan that was carried out."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Instances saved from runs and solved again, through the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

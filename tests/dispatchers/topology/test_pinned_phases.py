@@ -1,7 +1,5 @@
 """Both phases of pinned-io: against the oracle's instances, by hand, against naive twins, and on random instances."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Transfers as I/O jobs that share links, in SimGrid: times worked out by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

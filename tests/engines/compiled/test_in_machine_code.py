@@ -1,7 +1,5 @@
 """Kernels that are compiled do what the same kernels do as Python; elsewhere, tests run them as Python."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Kernels make the files that the dispatchers in Python make, byte for byte."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

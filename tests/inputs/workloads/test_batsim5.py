@@ -1,7 +1,5 @@
 """Workloads of Batsim 5: read, written, converted both ways, and what neither version can say."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

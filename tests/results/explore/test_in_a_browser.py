@@ -1,7 +1,5 @@
 """The explorer at work, in a headless Chromium; skipped where there is none."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

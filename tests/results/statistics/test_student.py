@@ -1,7 +1,5 @@
 """Student's intervals: his own example, how often they hold the mean, and the table of printed quantiles."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A campaign's file: what it may say, and how each mistake is told."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Campaigns that Snakemake runs: what comes out, failures, and kills of everything at random moments."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
