@@ -205,7 +205,7 @@ def test_any_sequence_with_any_ordering_under_every_dispatcher(name: str) -> Non
 def check_sequence(name: str, requests: str) -> None:
     """Run a mixture of jobs with a sequence and each ordering, and check the runs."""
     machine = Machine.flat(4)
-    tasks = mixture(np.random.default_rng(1), 14)
+    tasks = mixture(np.random.default_rng(1), 24)
     seen = set()
     for ordering in registry.names(ORDERINGS):
         for speculate in ("false", "true"):
