@@ -1,7 +1,5 @@
 """What jobs ask of the platform: matrices as Batsim makes them, I/O jobs added host by host."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The rows of a simulation's files beside Python's formats, and the columns of a run beside what its file says."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from pathlib import Path

@@ -3,8 +3,6 @@
 batsched is not needed: a stand-in of its name takes its arguments and speaks its protocol.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

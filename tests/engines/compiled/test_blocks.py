@@ -1,7 +1,5 @@
 """Blocks of hosts beside plain sets of hosts."""
 
-from __future__ import annotations
-
 import itertools
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Times are rounded as Python rounds them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """A run of filler that says it is one of easy: nothing that result.json says switches the rerun off in silence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A run without a recorded exchange is simulated again from its inputs, wherever its folder is now."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
