@@ -11,6 +11,7 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.inputs.platforms import generate
+from batdispatch.runs.checking.settings import contradictions, read_said
 from batdispatch.runs.run import RunSpec, execute
 from honest_runs import honest_run
 
@@ -26,7 +27,8 @@ def wrong(seeds: range, folder: Path) -> tuple[list[str], int]:
         run = honest_run(seed, folder / "honest")
         if run is not None:
             count += 1
-            found += [f"seed {seed}: {each}" for each in Auditor().run(run).kept]
+            findings = [*Auditor().run(run).kept, *contradictions(read_said(run))]
+            found += [f"seed {seed}: {each}" for each in findings]
         shutil.rmtree(folder / "honest")
     return found, count
 

@@ -12,8 +12,8 @@ import pytest
 from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
-from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.run import RunSpec, execute
+from checked import checked
 from forged_runs import EVENTS, IN_ATTEMPTS, ON_HOSTS, ON_NODES, PROFILES, SHARED, WHOLE, Jobs
 from sealing import seal
 from tamperings import HARMLESS, TAMPERINGS
@@ -50,7 +50,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             external_events=str(place / "events.txt") if events else None,
         )
         execute(spec, place / "run")
-        assert audit_all(Auditor(), place / "run", "always").kept == []
+        assert checked(place / "run", "always").kept == []
         folders[name] = place / "run"
     return folders
 
@@ -61,7 +61,7 @@ def is_found(folder: Path) -> bool:
     A dispatcher that cannot be set up as the run says is told with a status of its own, and never as no violation.
     """
     try:
-        findings = audit_all(Auditor(), folder, "always")
+        findings = checked(folder, "always")
         return bool(Auditor().run(folder).total or findings.total or findings.undone)
     except InputError:
         # Refused with the reason, status 2.

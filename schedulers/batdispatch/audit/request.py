@@ -53,25 +53,6 @@ class Demands:
         """Return whether all hosts, resources and licences that a job names exist."""
         return not self._lack(job)
 
-    def figures(self, job: Job) -> set[float]:
-        """Return the numbers that a reason why a job can never run may name: the job's, its queues', the machine's."""
-        classes = [self._queues.class_of(job, kind) or {} for kind in self._queues.limits]
-        room = np.where(self._open(job), self._room(job), 0)
-        if job.units_per_node:
-            room = np.where(room >= job.units_per_node, job.units_per_node, 0)
-        amounts = [job.demand or {}, job.per_node, job.licences, self._machine.licences]
-        return {
-            *(float(amount) for named in amounts for amount in named.values()),
-            *(
-                float(one[limit])
-                for one in classes
-                for limit in ("max_time", "max_nodes")
-                if one.get(limit) is not None
-            ),
-            *map(float, (job.res, job.limit, self._least_nodes(job), job.units_per_node, int(room.sum()))),
-            *map(float, (*(job.node_range or (1, job.res)), *self._nodes(job))),
-        }
-
     def _least_nodes(self, job: Job) -> int:
         if self._machine.exclusive or job.demand is None:
             return job.res

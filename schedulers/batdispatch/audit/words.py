@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 #: Final states, with Batsim's names.
@@ -28,6 +29,17 @@ SAME = 1e-9
 def is_number(value: Any) -> TypeGuard[float]:
     """Return whether a JSON value is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_amount(value: Any) -> TypeGuard[float]:
+    """Return whether a JSON value is a number from 0, and finite."""
+    return is_number(value) and 0 <= value < math.inf
+
+
+def part(said: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an object within a JSON object; what is none has nothing in it."""
+    value = said.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def alike(one: Any, other: Any) -> bool:

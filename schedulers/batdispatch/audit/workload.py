@@ -78,6 +78,11 @@ class Job(msgspec.Struct, gc=False, kw_only=True):
         )
 
     @property
+    def namesakes(self) -> tuple[str, str]:
+        """User and name: what jobs share of which one that is to run alone waits for the others."""
+        return str(self.user), str(self.name)
+
+    @property
     def waits_for(self) -> list[Dependency]:
         """What other jobs must have done before the job starts."""
         return [

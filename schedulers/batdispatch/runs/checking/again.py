@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from batdispatch.audit.findings import Findings
-from batdispatch.audit.run import Site
+from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.platforms import read_platform
 from batdispatch.results.origins import Origins
-from batdispatch.results.run_files import RECORDING, RESULT
-from batdispatch.runs.checking.rerun import KIND, When, decide_again, why_not
+from batdispatch.results.run_files import RECORDING
+from batdispatch.runs.checking.lines import KIND
+from batdispatch.runs.checking.rerun import When, decide_again, why_not
+from batdispatch.runs.checking.settings import read_said
 from batdispatch.runs.checking.simulation import simulate_again
 from batdispatch.runs.run import InputFiles
 from batdispatch.runs.workers import Tell, carry_out
@@ -99,7 +100,7 @@ def _undone(reason: str) -> Findings:
 
 def _without_rerun(rerun: Rerun) -> Findings | None:
     """Return what is known without a worker; None: the run has to be made again."""
-    result = _read(rerun.folder)
+    result = read_said(rerun.folder)
     reason = why_not(result, rerun.when)
     if not result and rerun.when != "never":
         # As in a folder that Batsim wrote: there is nothing that could be false.
@@ -114,25 +115,19 @@ _FILES = InputFiles()
 def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
     """Be a worker: make a run again, and tell what was found."""
     index, rerun = task
-    findings, result = Findings(limit=rerun.limit), _read(rerun.folder)
+    findings, result = Findings(limit=rerun.limit), read_said(rerun.folder)
     if (rerun.folder / RECORDING).is_file():
         if rerun.origins.platform is None:
             tell(_undone("its platform is not there"))
             return
-        decide_again(findings, rerun.folder, result, _site(rerun, rerun.origins.platform, result), rerun.when)
+        decide_again(findings, rerun.folder, result, _machine(rerun, rerun.origins.platform, result), rerun.when)
     else:
         place = scratch / str(index)
         simulate_again(findings, rerun.folder, result, rerun.origins, rerun.when, place, _FILES)
     tell(findings)
 
 
-def _site(rerun: Rerun, path: Path, result: dict[str, Any]) -> Site:
+def _machine(rerun: Rerun, path: Path, result: dict[str, Any]) -> Machine:
     master = (result.get("platform") or {}).get("master") if rerun.master is None else rerun.master
     is_batsim5 = (result.get("engine") or {}).get("name") == "batsim5"
-    return Site(path, master, rerun.roles, 5 if is_batsim5 else 4)
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    path = folder / RESULT
-    found: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any]) if path.is_file() else {}
-    return found
+    return read_platform(path, master=master, roles=rerun.roles or {}, batsim=5 if is_batsim5 else 4).machine

@@ -24,6 +24,7 @@ from batdispatch.results.runs import read_result
 from batdispatch.runs.checking.again import Budget, Rerun, make_again
 from batdispatch.runs.checking.folders import Collection, collections_in
 from batdispatch.runs.checking.rerun import When
+from batdispatch.runs.checking.settings import contradictions, read_said
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,10 @@ def check(
     for number, folder in enumerate(chosen, start=1):
         origins = _origins(folder, given)
         auditors = {origins: auditors.get(origins) or _auditor(origins, given)}
-        runs.append(Checked(folder, auditors[origins].run(folder)))
+        findings = auditors[origins].run(folder)
+        for violation in contradictions(read_said(folder)):
+            findings.add(violation)
+        runs.append(Checked(folder, findings))
         reruns.append(Rerun(folder, origins, given.master, dict(given.roles) or None, when, given.limit))
         progress("audit", number, len(chosen))
     again = make_again(reruns, budget, lambda done, total: progress("rerun", done, total))
