@@ -75,6 +75,12 @@ class Case(Material):
         told = [own if job is None else (job.subtime, job.res, job.limit) for job, *own in usual]
         self.due, self.asked, self.limit = np.array(told, dtype=np.float64).reshape(-1, 3).T
 
+    @property
+    def exchange(self) -> Course:
+        """What the exchange says, for a rule that needs one."""
+        assert self.course is not None
+        return self.course
+
     def noted(self, rule: str) -> list[Fault]:
         """Return the faults of a rule that were noted while the exchange was followed."""
         return [] if self.course is None else self.course.faults.get(rule, [])

@@ -24,7 +24,6 @@ class Demands:
     def __init__(self, machine: Machine, queues: Queues) -> None:
         self._machine = machine
         self._queues = queues
-        self._ids = {name: host for host, name in enumerate(machine.names)}
         self._idle = np.ones(machine.size, dtype=bool)
 
     def why_never(self, job: Job) -> str:
@@ -92,7 +91,7 @@ class Demands:
             if amount > machine.licences.get(name, 0):
                 return f"asks for {amount} {name}, the machine has {machine.licences.get(name, 0)}"
         for name in (*job.node_list, *job.exclude_nodes):
-            if name not in self._ids:
+            if name not in machine.ids:
                 return f"names host {name!r}, which the machine does not have"
         for name in job.io_nodes:
             if name not in machine.storage:
@@ -103,13 +102,8 @@ class Demands:
         """Return the hosts that a job may use by its lists and the queues, bool [compute host]."""
         found = self._queues.hosts_of(job).copy()
         if job.node_list:
-            found &= self._mask(job.node_list)
-        return found & ~self._mask(job.exclude_nodes) if job.exclude_nodes else found
-
-    def _mask(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        found = np.zeros(len(self._ids), dtype=bool)
-        found[[self._ids[name] for name in names if name in self._ids]] = True
-        return found[: self._machine.size]
+            found &= self._machine.mask(job.node_list)
+        return found & ~self._machine.mask(job.exclude_nodes) if job.exclude_nodes else found
 
     def _room(self, job: Job) -> Ints:
         """Return how many units each idle host takes, int64 [compute host]."""

@@ -158,9 +158,9 @@ class Rows:
             self.states = list(map(str, np.select(cases, chosen, FAILED).tolist()))
         known = dict(zip(STATES, range(len(STATES)), strict=True))
         self.state = np.array([known.get(state, -1) for state in self.states], dtype=np.int8)
-        self.ran = self.state != known[REJECTED]
+        self.ran: NDArray[np.bool_] = self.state != known[REJECTED]
         self._check(size)
-        self.success = success == 1
+        self.success: NDArray[np.bool_] = success == 1
         self.size = size.astype(np.int64)
         self.left = np.where(np.abs(self.finish - self.start - NO_TIME) < 5e-7, self.start, self.finish)
         try:

@@ -39,8 +39,7 @@ def exchange(case: Case) -> Found:
 @rule("moments", "exchange")
 def outages(case: Case) -> Found:
     """Hosts go away and come back as the events file says."""
-    assert case.course is not None
-    told, slack = case.course.outages, case.clock.slack(1)
+    told, slack = case.exchange.outages, case.clock.slack(1)
     if case.outages is None:
         if told:
             case.skipped["outages"] = "the file of external events is not at hand (say --events)"
@@ -65,15 +64,13 @@ def _apart(later: Floats, earlier: Floats, slack: Floats) -> Mask:
 @claim("moments", f"is in the jobs file, and {RECORDING} never says that it was submitted", needs="exchange")
 def submission_told(case: Case) -> Mask:
     """The exchange says that each job was submitted."""
-    assert case.course is not None
-    return case.course.arrived < 0
+    return case.exchange.arrived < 0
 
 
 @claim("moments", "started at {start:.6f}, its EXECUTE_JOB is of {ordered:.6f} (nan: there is none)", needs="exchange")
 def start_ordered(case: Case) -> Mask:
     """A job starts when and where EXECUTE_JOB says."""
-    assert case.course is not None
-    return case.rows.ran & _apart(case.rows.start, case.course.ordered, case.course.late)
+    return case.rows.ran & _apart(case.rows.start, case.exchange.ordered, case.exchange.late)
 
 
 @claim(
@@ -84,32 +81,28 @@ def start_ordered(case: Case) -> Mask:
 )
 def end_told(case: Case) -> Mask:
     """A job ends when and where JOB_COMPLETED says."""
-    assert case.course is not None
     # An end is told after it, a start is ordered before it.
-    return case.rows.ran & _apart(case.course.ended, case.rows.left, case.course.told_late)
+    return case.rows.ran & _apart(case.exchange.ended, case.rows.left, case.exchange.told_late)
 
 
 @claim("moments", f"is {{states}}, {RECORDING} tells that it ended {{told}}", time="finish", needs="exchange")
 def state_told(case: Case) -> Mask:
     """A job ends in the state that JOB_COMPLETED says."""
-    assert case.course is not None
-    pairs = zip(case.course.told, case.rows.states, strict=True)
-    return case.rows.ran & np.array([bool(told) and told != state for told, state in pairs], dtype=bool)
+    pairs = zip(case.exchange.told, case.rows.states, strict=True)
+    return np.asarray(case.rows.ran & np.array([bool(told) and told != state for told, state in pairs], dtype=bool))
 
 
 @claim("moments", "is rejected in the jobs file, and has no REJECT_JOB", needs="exchange")
 def rejection_ordered(case: Case) -> Mask:
     """A job that is rejected has a REJECT_JOB."""
-    assert case.course is not None
-    return ~case.rows.ran & np.isnan(case.course.rejected)
+    return np.asarray(~case.rows.ran & np.isnan(case.exchange.rejected))
 
 
 @rule("moments", "exchange")
 def metadata(case: Case) -> Found:
     """A job has the text that the dispatcher gave it."""
-    assert case.course is not None
     for row, text in enumerate(case.rows.metadata):
-        given = case.course.metadata.get(row, "")
+        given = case.exchange.metadata.get(row, "")
         if text != given:
             yield Fault(f"is {text[:80]!r}, {RECORDING} gives it {given[:80]!r}", row)
 

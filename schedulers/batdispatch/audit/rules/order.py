@@ -69,9 +69,9 @@ def _not_alone(case: Case, row: int, over: Floats) -> Found:
     job, parent = case.jobs[row], case.lineage.parent
     arrival = _arrival(case)
     late = (arrival < arrival[row]) & (over > case.rows.start[row] + TOLERANCE) & (parent < 0)
-    for other in np.flatnonzero(late).tolist() if job is not None and parent[row] < 0 else ():
+    for other in np.flatnonzero(late).tolist() if parent[row] < 0 else ():
         one = case.jobs[other]
-        if one is not None and one.name is not None and one.namesakes == job.namesakes:
+        if job is not None and one is not None and one.name is not None and one.namesakes == job.namesakes:
             message = f"is to run alone of its name, and job {case.rows.ids[other]} ended only at {over[other]:.6f}"
             yield Fault(message, row)
             return

@@ -52,7 +52,7 @@ def missing_job(case: Case) -> Found:
 def _differ(one: Floats, other: Floats) -> Mask:
     """Return where two times differ; two infinities do not, and a time that is not there differs from any."""
     with np.errstate(invalid="ignore"):
-        return ~((one == other) | (np.abs(one - other) <= TOLERANCE))
+        return np.asarray(~((one == other) | (np.abs(one - other) <= TOLERANCE)))
 
 
 @claim("rows", "submitted at {submission:.6f}, the workload says {due:.6f}", time="submission")
@@ -145,7 +145,7 @@ def stretch(case: Case) -> Mask:
 def energy(case: Case) -> Mask:
     """The energy is -1 where none was counted, as always in the embedded engine."""
     given = case.rows.energy
-    return case.rows.ran & (given != -1) & (case.embedded | ~(given >= 0))
+    return np.asarray(case.rows.ran & (given != -1) & (case.embedded | ~(given >= 0)))
 
 
 @claim("rows", "success is {success:d} while the final state is {states}", time="finish")
@@ -190,7 +190,7 @@ def walltime_not_reached(case: Case) -> Mask:
 def return_code(case: Case) -> Mask:
     """A job succeeded or failed as the return code of its profile says."""
     good, bad = case.rows.is_state(SUCCESS), case.rows.is_state(FAILED)
-    return ((good & (case.codes != 0)) | (bad & (case.codes == 0))) & ~np.isnan(case.codes)
+    return np.asarray(((good & (case.codes != 0)) | (bad & (case.codes == 0))) & ~np.isnan(case.codes))
 
 
 @claim("rows", "ran for {run_time:.6f} s, its profile takes {seconds:.6f} s", time="finish")
@@ -222,7 +222,7 @@ def allocation_size(case: Case) -> Mask:
     held, named = case.held, {job.profile for job in case.jobs if job is not None}
     free = {name for name in named if spreads(name, case.workload.profiles)}
     any_size = np.array([job is not None and job.profile in free for job in case.jobs], dtype=bool)
-    return case.rows.ran & (held != case.rows.size) & ~(any_size & (held > 0))
+    return np.asarray(case.rows.ran & (held != case.rows.size) & ~(any_size & (held > 0)))
 
 
 @claim("rows", "its allocation names a host more than once")

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from batdispatch.audit.findings import Findings
 from batdispatch.core.machine.machine import Machine
@@ -45,24 +45,33 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Rerun:
-    """A run to be made again.
+class Given:
+    """What the inputs of runs are, if not what the runs note, and how the reader looks at them.
 
     Attributes:
-        folder: of the run.
-        origins: where its inputs are.
-        master: the host that carries Batsim; None: what result.json says.
-        roles: of hosts that Batsim was told one of.
-        when: whether to; see `runs.checking.rerun`.
+        platform: of every run; None: the one that it notes. So are the others.
+        workload: of every run.
+        events: external events.
+        master: the host that carries Batsim.
+        roles: role of each host that Batsim was told one of, by name.
         limit: most violations kept of a kind.
     """
 
+    platform: Path | None = None
+    workload: Path | None = None
+    events: Path | None = None
+    master: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    limit: int = 100
+
+
+class Rerun(NamedTuple):
+    """A run to be made again: its folder, where its inputs are, what is known of them, and whether to."""
+
     folder: Path
     origins: Origins
-    master: str | None
-    roles: dict[str, str] | None
+    given: Given
     when: When
-    limit: int
 
 
 def make_again(reruns: Sequence[Rerun], budget: Budget, progress: Callable[[int, int], None]) -> list[Findings]:
@@ -115,7 +124,7 @@ _FILES = InputFiles()
 def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
     """Be a worker: make a run again, and tell what was found."""
     index, rerun = task
-    findings, result = Findings(limit=rerun.limit), read_said(rerun.folder)
+    findings, result = Findings(limit=rerun.given.limit), read_said(rerun.folder)
     if (rerun.folder / RECORDING).is_file():
         if rerun.origins.platform is None:
             tell(_undone("its platform is not there"))
@@ -128,6 +137,6 @@ def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
 
 
 def _machine(rerun: Rerun, path: Path, result: dict[str, Any]) -> Machine:
-    master = (result.get("platform") or {}).get("master") if rerun.master is None else rerun.master
+    master = (result.get("platform") or {}).get("master") if rerun.given.master is None else rerun.given.master
     is_batsim5 = (result.get("engine") or {}).get("name") == "batsim5"
-    return read_platform(path, master=master, roles=rerun.roles or {}, batsim=5 if is_batsim5 else 4).machine
+    return read_platform(path, master=master, roles=rerun.given.roles, batsim=5 if is_batsim5 else 4).machine
