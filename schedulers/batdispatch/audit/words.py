@@ -58,7 +58,7 @@ def full_name(workload: str, name: str) -> str:
     return name if "!" in name else f"{workload}!{name}"
 
 
-def short(value: Any) -> str:
-    """Return a value as a message shows it."""
+def short(value: Any, most: int = 80) -> str:
+    """Return a value as a message shows it, in up to so many characters."""
     text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from batdispatch.audit.findings import Findings
+from batdispatch.audit.words import part
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.results.origins import Origins
@@ -137,6 +138,6 @@ def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
 
 
 def _machine(rerun: Rerun, path: Path, result: dict[str, Any]) -> Machine:
-    master = (result.get("platform") or {}).get("master") if rerun.given.master is None else rerun.given.master
-    is_batsim5 = (result.get("engine") or {}).get("name") == "batsim5"
+    master = part(result, "platform").get("master") if rerun.given.master is None else rerun.given.master
+    is_batsim5 = part(result, "engine").get("name") == "batsim5"
     return read_platform(path, master=master, roles=rerun.given.roles, batsim=5 if is_batsim5 else 4).machine

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from batdispatch.audit.findings import Violation
-from batdispatch.audit.words import is_amount
+from batdispatch.audit.words import is_amount, short
 from batdispatch.inputs.files import MAX_BYTES, read_all
 from batdispatch.parts.solving.account import MEASURED
 from batdispatch.results.decisions import PLANS
@@ -61,12 +61,6 @@ def first_difference(name: str, one: Iterable[str], other: Iterable[str], how: s
     for number, (line, again) in enumerate(zip_longest(one, other, fillvalue="nothing"), start=1):
         if line != again:
             job = line.partition(",")[0] if name == "jobs.csv" else ""
-            message = f"{name}, line {number}, is {short(line)}; {how} again, it is {short(again)}"
-            yield Violation(KIND, message, job=job)
+            found, due = (short(text.rstrip("\n"), 160) for text in (line, again))
+            yield Violation(KIND, f"{name}, line {number}, is {found}; {how} again, it is {due}", job=job)
             return
-
-
-def short(value: Any) -> str:
-    """Return a value as a message shows it."""
-    text = repr(value.rstrip("\n") if isinstance(value, str) else value)
-    return text if len(text) <= 160 else text[:157] + "..."

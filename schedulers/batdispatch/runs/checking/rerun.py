@@ -20,6 +20,7 @@ import msgspec
 
 from batdispatch import __version__
 from batdispatch.audit.findings import Findings, Violation
+from batdispatch.audit.words import part
 from batdispatch.batsim import protocol
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.dispatcher import create
@@ -109,9 +110,7 @@ def why_doubtful(result: Mapping[str, Any], *, cut_short: bool) -> str:
         return f"the run is of version {result.get('batdispatch')}, this is {__version__}"
     if result.get("fallbacks") or cut_short:
         return "the clock stopped a solver, which does not repeat"
-    made_from = result.get("made_from")
-    packages = made_from.get("packages") if isinstance(made_from, dict) else None
-    for name, noted in packages.items() if isinstance(packages, dict) else ():
+    for name, noted in part(part(result, "made_from"), "packages").items():
         with suppress(PackageNotFoundError):
             if version(name) != noted:
                 return f"the run had {name} {noted}, this is {version(name)}"
@@ -146,7 +145,7 @@ def _is_cut_short(session: Session) -> bool:
 
 def _contradictions(session: Session, path: Path, result: Mapping[str, Any], machine: Machine) -> Iterator[Violation]:
     """Yield what the dispatcher says otherwise than the recording and result.json do."""
-    peer: Peer = Informed(session, machine, source=str((result.get("platform") or {}).get("path")))
+    peer: Peer = Informed(session, machine, source=str(part(result, "platform").get("path")))
     measured = result.get("decision_time") == "measured"
     before = _taking_time_as_recorded(session) if measured else None
     found = replay(path, peer, protocol(told_by(path)), times=True, before=before)

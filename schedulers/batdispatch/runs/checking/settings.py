@@ -11,6 +11,7 @@ import msgspec
 
 from batdispatch import __version__
 from batdispatch.audit.findings import Violation
+from batdispatch.audit.words import part
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.run import RunSpec, stated_by
 
@@ -25,8 +26,8 @@ def read_said(folder: Path) -> dict[str, Any]:
 
 def spec_of(result: Mapping[str, Any]) -> RunSpec | str:
     """Return what a run was made from, or why nobody knows that."""
-    settings = (result.get("made_from") or {}).get("settings")
-    if not isinstance(settings, dict):
+    settings = part(part(result, "made_from"), "settings")
+    if not settings:
         return "result.json does not say what the run was made from (made_from)"
     try:
         return msgspec.convert(settings, RunSpec)
@@ -47,16 +48,15 @@ def contradictions(result: Mapping[str, Any]) -> Iterator[Violation]:
         "platform.path": spec.platform,
         "workload.path": spec.workload,
         "engine.name": spec.engine,
-        "batdispatch": result["made_from"].get("batdispatch"),
-        "python": result["made_from"].get("python"),
+        **{name: part(result, "made_from").get(name) for name in ("batdispatch", "python")},
     }
     for name, expected in stated.items():
         place, _, last = name.rpartition(".")
-        noted = (result.get(place) or {} if place else result).get(last)
+        noted = (part(result, place) if place else result).get(last)
         if noted != expected and not (name == "command" and _words(noted) == _words(expected)):
             yield Violation(KIND, f"result.{name} is {noted!r}, made_from says {expected!r}")
     for name, text in spec.options.items():
-        noted = (result.get("options") or {}).get(name)
+        noted = part(result, "options").get(name)
         if isinstance(noted, str) and noted != text:
             yield Violation(KIND, f"result.options.{name} is {noted!r}, made_from says {text!r}")
 

@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 
 from batdispatch.audit.findings import Findings, Violation
+from batdispatch.audit.words import part, short
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.inputs.files import content_digest, file_digest
 from batdispatch.results.decisions import TIMES
 from batdispatch.results.origins import Origins
 from batdispatch.results.run_files import NAMES, RECORDING, SPARABLE
-from batdispatch.runs.checking.lines import KIND, find, first_difference, lines_of, short
+from batdispatch.runs.checking.lines import KIND, find, first_difference, lines_of
 from batdispatch.runs.checking.rerun import When, conclude, differences, why_doubtful, why_not
 from batdispatch.runs.checking.settings import spec_of
 from batdispatch.runs.run import InputFiles, RunSpec, execute
@@ -87,7 +88,7 @@ def _spec_of(result: Mapping[str, Any], when: When) -> RunSpec | str:
 
 
 def _other_simgrid(result: Mapping[str, Any], again: Mapping[str, Any]) -> str:
-    noted, here = ((each.get("engine") or {}).get("simgrid") for each in (result, again))
+    noted, here = (part(each, "engine").get("simgrid") for each in (result, again))
     return "" if noted == here else f"the run had SimGrid {noted}, this is {here}"
 
 
@@ -98,17 +99,17 @@ def _facts(result: Mapping[str, Any], again: Mapping[str, Any], origins: Origins
             {
                 **{name: again.get(name) for name in _OUTCOME},
                 "metrics": _timeless(again["metrics"]),
-                "platform": {**again["platform"], "path": (result.get("platform") or {}).get("path")},
-                "workload": {**again["workload"], "path": (result.get("workload") or {}).get("path")},
+                "platform": {**again["platform"], "path": part(result, "platform").get("path")},
+                "workload": {**again["workload"], "path": part(result, "workload").get("path")},
                 "inputs": _digests(origins),
             }
         )
     )
     found = {name: result.get(name) for name in expected}
-    found["metrics"] = _timeless(result.get("metrics") or {})
-    found["inputs"] = (result.get("made_from") or {}).get("sha256")
+    found["metrics"] = _timeless(part(result, "metrics"))
+    found["inputs"] = part(result, "made_from").get("sha256")
     for name, one, other in differences(found, expected, "result"):
-        yield Violation(KIND, f"{name} is {short(one)}; simulated again, it is {short(other)}")
+        yield Violation(KIND, f"{name} is {short(one, 160)}; simulated again, it is {short(other, 160)}")
 
 
 def _digests(origins: Origins) -> dict[str, str]:
