@@ -172,7 +172,9 @@ def _untrue(case: Case, row: int, job: Job, reason: str) -> str:
     never, hopeless = case.demands.why_never(job), _is_hopeless(case, row, job)
     given = f"the reason {reason[:200]!r} is not so" if reason else "no reason is given"
     if _OF_OTHERS.match(reason):
-        return "" if hopeless else f"waited for no job that failed: {given}"
+        # Of jobs that wait for each other in a circle, one is rejected: which one is its dispatcher's to repeat.
+        in_circle = bool(job.waits_for) and reason.endswith("which depends on it in turn")
+        return "" if hopeless or in_circle else f"waited for no job that failed: {given}"
     if reason and not _OF_MACHINE.match(reason):
         return ""
     # The protocol has no word for the reason of another program's scheduler.
