@@ -15,9 +15,9 @@ from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.results.usage import slots_in_blocks, slots_of
-from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from checked import checked
 from sites import delays, simulated
 
 NAMES = [
@@ -96,7 +96,7 @@ def test_the_dispatcher_decides_again(recordings: Path, tmp_path: Path, settings
     paths = {"platform": "platforms/flat128.xml", "workload": "workloads/burst.json"}
     spec = RunSpec(**{name: str(recordings / path) for name, path in paths.items()}, dispatcher="easy", **settings)
     execute(spec, tmp_path / "run")
-    findings = audit_all(Auditor(), tmp_path / "run", "always")
+    findings = checked(tmp_path / "run", "always")
     assert findings.kept == []
     assert "decision" in findings.checked
     assert not findings.undone
@@ -113,10 +113,10 @@ def test_a_strangers_source_file_is_not_run_unasked(recordings: Path, tmp_path: 
     result["label"] = "evil"
     result["made_from"]["settings"]["dispatcher"] = name
     (tmp_path / "run" / "result.json").write_text(json.dumps(result))
-    findings = audit_all(Auditor(), tmp_path / "run", "auto")
+    findings = checked(tmp_path / "run", "auto")
     assert findings.kept == []
     assert "source file" in findings.undone["decision"]
-    assert "evil.py" in audit_all(Auditor(), tmp_path / "run", "always").undone["decision"]
+    assert "evil.py" in checked(tmp_path / "run", "always").undone["decision"]
 
 
 @given(data=st.data())

@@ -9,6 +9,7 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.inputs.platforms import generate
+from batdispatch.runs.checking.settings import contradictions, read_said
 from honest_runs import honest_run
 from sites import delays, simulated
 
@@ -24,7 +25,8 @@ def wrong(seeds: range, folder: Path) -> tuple[list[str], int]:
         run = honest_run(seed, folder / "honest")
         if run is not None:
             count += 1
-            found += [f"seed {seed}: {each}" for each in Auditor().run(run).kept]
+            findings = [*Auditor().run(run).kept, *contradictions(read_said(run))]
+            found += [f"seed {seed}: {each}" for each in findings]
         shutil.rmtree(folder / "honest")
     return found, count
 

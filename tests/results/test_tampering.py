@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
-from batdispatch.runs.checking.rerun import audit_all
+from checked import checked
 from forged_runs import IN_ATTEMPTS, ON_HOSTS, ON_NODES, SHARED, WHOLE, Simulated, simulated
 from forging import Forged
 from tamperings import HARMLESS, SUMS, read_table, write_table
@@ -198,7 +197,7 @@ def rejection_not_listed(forged: Forged) -> None:
     forged.result["rejected"] = [each for each in forged.result["rejected"] if each["job"] != "w0!big"]
 
 
-@forgery("easy shared events", "rejection", "big")
+@forgery("easy shared events", "decision", "big", again=True)
 def another_reason(forged: Forged) -> None:
     forged.result["rejected"][0]["reason"] = "asks for too much"
 
@@ -689,7 +688,7 @@ def forge(good: dict[str, Path], tmp_path: Path) -> Callable[[str], Forged]:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_good_runs_are_clean(good: dict[str, Path], forge: Callable[[str], Forged], run: str) -> None:
-    findings = audit_all(Auditor(), good[run], "always")
+    findings = checked(good[run], "always")
     assert findings.kept == []
     assert "exchange" not in findings.skipped
     assert not findings.undone
@@ -698,7 +697,7 @@ def test_good_runs_are_clean(good: dict[str, Path], forge: Callable[[str], Forge
     if run != "shared":
         forged.follow()
     forged.write()
-    assert audit_all(Auditor(), forged.folder, "always").kept == []
+    assert checked(forged.folder, "always").kept == []
 
 
 @pytest.mark.parametrize("name", FORGERIES)
@@ -708,11 +707,11 @@ def test_every_forgery_is_found(forge: Callable[[str], Forged], name: str) -> No
     change(forged)
     forged.write()
     try:
-        findings = audit_all(Auditor(), forged.folder, "never")
+        findings = checked(forged.folder, "never")
         if again:
             # Nothing contradicts itself.
             assert findings.kept == []
-            findings = audit_all(Auditor(), forged.folder, "auto")
+            findings = checked(forged.folder, "auto")
     except InputError as problem:
         pytest.fail(f"refused, not audited: {problem}")
     found = [each for each in findings.kept if each.kind in kinds.split("|")]

@@ -9,7 +9,7 @@ import pytest
 from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
-from batdispatch.runs.checking.rerun import audit_all
+from checked import checked
 from forged_runs import IN_ATTEMPTS, ON_HOSTS, ON_NODES, SHARED, WHOLE, Simulated, simulated
 from sealing import seal
 from tamperings import HARMLESS, TAMPERINGS
@@ -28,7 +28,7 @@ RUNS: dict[str, Simulated] = {
 def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folders = simulated(RUNS, tmp_path_factory.mktemp("good"))
     for folder in folders.values():
-        assert audit_all(Auditor(), folder, "always").kept == []
+        assert checked(folder, "always").kept == []
     return folders
 
 
@@ -38,7 +38,7 @@ def is_found(folder: Path) -> bool:
     A dispatcher that cannot be set up as the run says is told with a status of its own, and never as no violation.
     """
     try:
-        findings = audit_all(Auditor(), folder, "always")
+        findings = checked(folder, "always")
         return bool(Auditor().run(folder).total or findings.total or findings.undone)
     except InputError:
         # Refused with the reason, status 2.

@@ -91,7 +91,7 @@ def test_result_json_says_what_the_run_was_made_from(
     path.write_text(json.dumps(result))
     found = check(path.parent)
     assert found.status == 1
-    assert f"decision: result.{name} is " in found.text
+    assert f": result.{name} is " in found.text
 
 
 @pytest.fixture
