@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from batdispatch.batsim.features import Features
-from batdispatch.batsim.v4.reply_encode import encode_reply
+from batdispatch.batsim.v4.replies import encode_reply
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.messages import Reply
 
