@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.compiled import conservative, queueing
+from batdispatch.engines.compiled import conservative, queue_kernel
 from batdispatch.engines.compiled.machine_times import left_last
 from compiling import compiled, in_python, workload_of
 from simulating import Task
@@ -30,7 +30,7 @@ def compare_all() -> int:
     Raises:
         AssertionError: a file differs, or nothing was compiled.
     """
-    for kernel in (queueing.run, conservative.run, left_last):
+    for kernel in (queue_kernel.run, conservative.run, left_last):
         assert type(kernel).__name__ == "CPUDispatcher", kernel
     machine, tasks = Machine.flat(40), _tasks(random.Random(3), 400, 40)
     whole, broken = workload_of(tasks), workload_of(_broken(random.Random(4), tasks))
@@ -40,7 +40,7 @@ def compare_all() -> int:
         assert found.jobs == expected.jobs, (dispatcher, options)
         assert found == expected, (dispatcher, options)
     # Whoever asks for compiled code must have got it.
-    assert all(kernel.signatures for kernel in (queueing.run, conservative.run, left_last))
+    assert all(kernel.signatures for kernel in (queue_kernel.run, conservative.run, left_last))
     return len(CASES)
 
 

@@ -21,10 +21,14 @@ def read_mapping(given: dict[str, str | int], allocation: Allocation) -> tuple[A
         FieldError: an executor or a host is none.
     """
     counts = _counts_as_written(given, allocation.size)
-    return placed(allocation, _mapping(given, allocation.size)) if counts is None else (_with(allocation, counts), None)
+    return (
+        fold_mapping(allocation, _mapping(given, allocation.size))
+        if counts is None
+        else (_with(allocation, counts), None)
+    )
 
 
-def placed(allocation: Allocation, mapping: dict[int, int]) -> tuple[Allocation, dict[int, int] | None]:
+def fold_mapping(allocation: Allocation, mapping: dict[int, int]) -> tuple[Allocation, dict[int, int] | None]:
     """Return the allocation with units per host if these say the same as a mapping does, or else both."""
     counts = _unit_counts(mapping, allocation.size)
     return (allocation, mapping) if counts is None else (_with(allocation, counts), None)

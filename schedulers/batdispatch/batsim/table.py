@@ -287,7 +287,8 @@ def _event(dialect: Dialect) -> type[msgspec.Struct]:
     return msgspec.defstruct("Event", fields, tag_field=dialect.tag)
 
 
-def _frame(dialect: Dialect, schemas: Sequence[type]) -> type[Frame]:
+def _frame(dialect: Dialect, schemas: Sequence[type]) -> Any:
     now: Any = ("now", Time, 0.0) if dialect.lenient else ("now", Time)
-    events = ("events", list[Union[tuple(schemas)]])  # type: ignore[valid-type]  # noqa: UP007
+    event: Any = Union[tuple(schemas)]  # noqa: UP007 - as many as there are.
+    events = ("events", list[event])
     return msgspec.defstruct("Frame", [events, now] if dialect.lenient else [now, events])

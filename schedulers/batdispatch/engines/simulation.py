@@ -13,7 +13,7 @@ from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
 from batdispatch.core.line.session import DecisionTime
-from batdispatch.engines.ended import Rows
+from batdispatch.engines.job_rows import Rows
 from batdispatch.engines.records import Clock
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile

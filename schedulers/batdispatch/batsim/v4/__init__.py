@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from batdispatch.batsim.v4.handshake import (
     DIRECTIONS,
     answer_opening,
-    listed,
+    list_decisions,
     opening,
     opens,
     read_answer,
@@ -40,7 +40,7 @@ __all__ = [
     "decode_reply",
     "encode_message",
     "encode_reply",
-    "listed",
+    "list_decisions",
     "opening",
     "opens",
     "read_answer",

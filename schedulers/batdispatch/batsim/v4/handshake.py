@@ -51,7 +51,7 @@ def unrecord(raw: Any) -> bytes:
     return raw.encode()
 
 
-def listed(reply: Reply) -> list[dict[str, Any]]:
+def list_decisions(reply: Reply) -> list[dict[str, Any]]:
     """Return a reply's decisions as ``{timestamp, type, data}``, in one way of writing each."""
     value: list[dict[str, Any]] = msgspec.json.decode(encode_reply(reply))["events"]
     return value

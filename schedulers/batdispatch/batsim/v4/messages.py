@@ -215,7 +215,7 @@ _AVAILABILITY: dict[str, type[e.MachinesUnavailable] | type[e.MachinesAvailable]
     "event_machine_unavailable": e.MachinesUnavailable,
     "event_machine_available": e.MachinesAvailable,
 }
-_KINDS = {struct: kind for kind, struct in (*_SIGNALS.items(), *_AVAILABILITY.items())}
+_KINDS: dict[type[e.Event], str] = {struct: kind for kind, struct in (*_SIGNALS.items(), *_AVAILABILITY.items())}
 
 
 def _read_notification(time: float, data: Fields, hosts: HostSets) -> e.Event:

@@ -84,7 +84,7 @@ class Batsim5:
         """Write a reply as Batsim 5 reads it."""
         return encode_reply(reply, self._state)
 
-    def listed(self, reply: Reply) -> list[dict[str, Any]]:
+    def list_decisions(self, reply: Reply) -> list[dict[str, Any]]:
         """Return a reply's decisions as ``{timestamp, type, data}``; the names of calls do not count."""
         written: dict[str, Any] = msgspec.json.decode(self.encode_reply(reply).rstrip(b"\0"))
         for event in written["events"]:

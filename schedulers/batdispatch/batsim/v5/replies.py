@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from batdispatch.batsim.executors import placed
+from batdispatch.batsim.executors import fold_mapping
 from batdispatch.batsim.hosts import HostSets
 from batdispatch.batsim.numbers import require_finite
 from batdispatch.batsim.shapes import Count, Fields, Name
@@ -138,7 +138,7 @@ def _read_placed(data: AllocationData, field: str, hosts: HostSets) -> tuple[All
     wrong = [index for index in indices if index >= allocation.size]
     if wrong:
         raise FieldError(f"{field}.executor_placement.mapping", wrong[0], f"from 0 to {allocation.size - 1}")
-    return placed(allocation, dict(enumerate(indices)))
+    return fold_mapping(allocation, dict(enumerate(indices)))
 
 
 def _write_execute(decision: d.Execute, state: ExchangeState) -> dict[str, Any]:
