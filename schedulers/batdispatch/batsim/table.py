@@ -56,6 +56,7 @@ class Column(NamedTuple):
     #: Its name in the core, if that is another one.
     ours: str = ""
     write: Callable[[Any], Any] | None = None
+    read: Callable[[Any], Any] | None = None
     default: Any = msgspec.NODEFAULT
 
 
@@ -79,11 +80,11 @@ def plain(
     """
     fields = [(each.name, each.shape, each.default) for each in columns]
     shape = msgspec.defstruct(kind, fields, forbid_unknown_fields=strict)
-    getters = [(each.ours or each.name, operator.attrgetter(each.name)) for each in columns]
+    getters = [(each.ours or each.name, operator.attrgetter(each.name), each.read) for each in columns]
     writers = [(each.name, operator.attrgetter(each.ours or each.name), each.write) for each in columns]
 
     def read(time: float, data: Any, context: Any) -> Any:
-        return core(time, **{name: get(data) for name, get in getters})
+        return core(time, **{name: get(data) if turn is None else turn(get(data)) for name, get, turn in getters})
 
     def write(struct: Any, context: Any) -> dict[str, Any]:
         check(struct)

@@ -240,7 +240,7 @@ _TABLE = Table(
             strict=True,
         ),
         plain("TO_JOB_MSG", d.SendMessage, _JOB, Column("msg", str, "message")),
-        plain("CHANGE_JOB_STATE", d.ChangeState, _JOB, Column("job_state", JobState, "state")),
+        plain("CHANGE_JOB_STATE", d.ChangeState, _JOB, Column("job_state", JobState, "state", read=str)),
         Row(
             "NOTIFY",
             NotificationData,
