@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.compiled import conservative
+from batdispatch.engines.compiled import conservative, queue_kernel
 from batdispatch.engines.compiled.machine_times import left_last
 from compiling import compiled, in_python, workload_of
 from simulating import Task
@@ -21,7 +21,10 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("conservative", {"ordering": "f2", "rjms_delay": 5}),
 ]
 #: Dispatcher -> its kernel.
-KERNELS: dict[str, Any] = dict.fromkeys(("fcfs", "filler", "easy"), queue_kernel.run) | {"conservative": conservative.run}
+KERNELS: dict[str, Any] = {
+    **dict.fromkeys(("fcfs", "filler", "easy"), queue_kernel.run),
+    "conservative": conservative.run,
+}
 
 
 def compare(*dispatchers: str) -> int:
