@@ -36,7 +36,7 @@ NAMES = (
     "keep_clock",
     "select",
 )
-#: The keys of `inputs.workloads.importing.FORMATS`, said here so that help needs no import.
+#: The keys of `inputs.workloads.importing.formats`, said here so that help needs no import.
 FORMATS = ("swf", "kit", "eurora", "sacct", "table")
 _log_option = functools.partial(option, section=LOGS)
 _OPTIONS = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from batdispatch.cli.announced import AnnouncedGroup
 from batdispatch.cli.groups import Choice, Group, option
 
 if TYPE_CHECKING:
@@ -29,7 +30,13 @@ def command() -> None:
     """
 
 
-@command.group(cls=Group)
+class Kinds(AnnouncedGroup):
+    """The kinds of platforms: those of this package, and what other packages announce."""
+
+    entry_points = "batdispatch.platforms"
+
+
+@command.group(cls=Kinds)
 def generate() -> None:
     """Write a platform file: a machine or a family of machines.
 
@@ -50,7 +57,7 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
     return tuple(int(part) for part in parts)
 
 
-def _link_options(
+def link_options(
     speed: str = "1Gf", bw: str = "1.25GBps", lat: str = "10us", *, dimensions: bool = False
 ) -> Callable[[Any], Any]:
     """Add the options that every kind has, with the defaults of a kind; `dimensions`: whether links have any."""
@@ -116,7 +123,12 @@ _capacity = option(
 )
 
 
-def _write(output: str, content: bytes) -> None:
+def write_platform(output: str, content: bytes) -> None:
+    """Write a platform into a file, or for ``-`` to the standard output.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     from batdispatch.inputs.files import replacing
 
     if output == "-":
@@ -130,82 +142,12 @@ def _write(output: str, content: bytes) -> None:
 @generate.command()
 @option("--hosts", metavar="N", type=int, required=True, help="Make this many compute hosts.")
 @_capacity
-@_link_options()
+@link_options()
 def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output: str) -> None:
     """Equal nodes on a switch that never limits them."""
     from batdispatch.inputs.platforms import generate as kinds
 
-    _write(output, kinds.flat(hosts, capacity=capacity, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
-
-
-@generate.command()
-@option(
-    "--memory",
-    metavar="MIB",
-    type=int,
-    default=16384,
-    show_default=True,
-    help="Give each node this much memory, in MiB. The node file of the published job logs states 32768.",
-)
-@_link_options()
-def eurora(memory: int, speed: str, bw: str, lat: str, output: str) -> None:
-    """CINECA Eurora: 64 nodes of 16 cores, 32 of them with 2 MICs and 32 with 2 GPUs."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    _write(output, kinds.eurora(memory_mib=memory, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
-
-
-@generate.command()
-@_link_options()
-def forhlr2(speed: str, bw: str, lat: str, output: str) -> None:
-    """KIT ForHLR II: 1,152 nodes of 20 cores and 64 GB, 21 of 48 cores, 4 GPUs and 1 TB."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    _write(output, kinds.forhlr2(links=kinds.Links(speed=speed, bw=bw, lat=lat)))
-
-
-@generate.command()
-@option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Make this many nodes.")
-@option("--cores", metavar="N", type=int, default=8, show_default=True, help="Give each node this many cores.")
-@option("--gpus", metavar="N", type=int, default=2, show_default=True, help="Give each node this many GPUs.")
-@_link_options()
-def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output: str) -> None:
-    """The CPU-GPU cluster of the ESP experiments."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    _write(output, kinds.esp(nodes=hosts, cores=cores, gpus=gpus, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
-
-
-@generate.command()
-@option(
-    "--gpus",
-    metavar="N",
-    type=int,
-    default=8,
-    show_default=True,
-    help="Give the node this many GPUs (0 to 255). Each GPU takes one CPU core to drive it.",
-)
-@option(
-    "--cores",
-    metavar="N",
-    type=int,
-    help="Let this many CPU cores compute, at least 1. The default is 12, less one for each GPU.",
-)
-@option(
-    "--switches",
-    metavar="N",
-    type=int,
-    default=4,
-    show_default=True,
-    help="Spread the GPUs over this many PCI Express switches.",
-)
-@_link_options(speed="10.64Gf", bw="6GBps", lat="10us")
-def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat: str, output: str) -> None:
-    """A node whose CPU cores and GPUs are hosts of two classes, for graphs of tasks."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    links = kinds.Links(speed=speed, bw=bw, lat=lat)
-    _write(output, kinds.hybrid(gpus=gpus, cores=cores, switches=switches, links=links))
+    write_platform(output, kinds.flat(hosts, capacity=capacity, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
 
 
 @generate.command()
@@ -242,7 +184,7 @@ def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat
     "seconds, or if a bandwidth is given for each dimension or for hosts; else it is split.",
 )
 @_capacity
-@_link_options(bw="9.6GBps", lat="1us", dimensions=True)
+@link_options(bw="9.6GBps", lat="1us", dimensions=True)
 def torus(
     dims: tuple[int, ...],
     hosts_per_router: int,
@@ -268,7 +210,7 @@ def torus(
         router_links=router_links,
         widths=widths,
     )
-    _write(output, content)
+    write_platform(output, content)
 
 
 @generate.command()
@@ -296,7 +238,7 @@ def torus(
     help="Make this many of the hosts I/O nodes, spread over the mesh. There is at most one on each router.",
 )
 @_capacity
-@_link_options(dimensions=True)
+@link_options(dimensions=True)
 def mesh(
     dims: tuple[int, ...],
     hosts_per_router: int,
@@ -313,7 +255,7 @@ def mesh(
 
     links, widths = _grid_links(speed, bw, lat, host_bw)
     content = kinds.mesh(dims, hosts_per_router=hosts_per_router, io=io, capacity=capacity, links=links, widths=widths)
-    _write(output, content)
+    write_platform(output, content)
 
 
 @generate.command()
@@ -339,7 +281,7 @@ def mesh(
     help="Lay this many parallel cables to each parent: one number for each level, from the leaves to the root.",
 )
 @_capacity
-@_link_options()
+@link_options()
 def fattree(
     down: tuple[int, ...],
     up: tuple[int, ...],
@@ -354,7 +296,7 @@ def fattree(
     from batdispatch.inputs.platforms import generate as kinds
 
     links = kinds.Links(speed=speed, bw=bw, lat=lat)
-    _write(output, kinds.fat_tree(down, up, cables, capacity=capacity, links=links))
+    write_platform(output, kinds.fat_tree(down, up, cables, capacity=capacity, links=links))
 
 
 @generate.command()
@@ -381,7 +323,7 @@ def fattree(
 )
 @option("--nodes", metavar="N", type=int, required=True, help="Put this many hosts on each router.")
 @_capacity
-@_link_options()
+@link_options()
 def dragonfly(
     groups: tuple[int, ...],
     chassis: tuple[int, ...],
@@ -397,7 +339,7 @@ def dragonfly(
     from batdispatch.inputs.platforms import generate as kinds
 
     links = kinds.Links(speed=speed, bw=bw, lat=lat)
-    _write(output, kinds.dragonfly(groups, chassis, routers, nodes, capacity=capacity, links=links))
+    write_platform(output, kinds.dragonfly(groups, chassis, routers, nodes, capacity=capacity, links=links))
 
 
 def parse_roles(roles: Sequence[str]) -> dict[str, str]:
@@ -484,4 +426,4 @@ def queues(path: Path, file: Path, output: str) -> None:
     """
     from batdispatch.inputs.queues import with_queues
 
-    _write(output, with_queues(path, file))
+    write_platform(output, with_queues(path, file))

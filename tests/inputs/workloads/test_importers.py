@@ -238,6 +238,17 @@ def test_kit(tmp_path: Path) -> None:
     assert hosts.nb_res == math.ceil(24048 / 20)
 
 
+def test_kit_of_unknown_processors_and_times(tmp_path: Path) -> None:
+    path = tmp_path / "K.rst"
+    path.write_text(KIT + "3;0;-1;10;10;0;90;90;100\n4;1;1;10;-1;0;90;90;100\n5;1;1;10;10;0;-1;90;100\n")
+    workload, report = import_log(path)
+    assert workload.jobs[-1].units == 1
+    assert counts(report.changed) == {"ran on an unknown number of processors: taken as 1": 1}
+    assert counts(report.dropped) == {"without a run time": 1, "without a submission time": 1}
+    allocated, _ = import_log(path, options=LogOptions(size="allocated"))
+    assert [job.units for job in allocated.jobs] == [100, 4, 1]
+
+
 # ---------------------------------------------------------------- Eurora
 
 

@@ -11,7 +11,7 @@ from batdispatch.cli.generate import finish, unseeded_options
 from batdispatch.cli.groups import Choice, Command, option
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Factorisations of matrices: tasks with dependencies and data.")
 @unseeded_options
 @option(
     "--kernel",
@@ -48,7 +48,7 @@ from batdispatch.cli.groups import Choice, Command, option
     type=click.Path(path_type=Path),
     help="Read the speed of each kernel on each class of hosts, in Gflop/s, from this file, such "
     'as {"GEMM": {"cpu": 9.6, "gpu": 300}}. The default is the table of Xeon X5650 cores and '
-    "Tesla C2050 GPUs in batdispatch/inputs/workloads/kernel_rates.py.",
+    "Tesla C2050 GPUs in batdispatch_papers/dada/rates.py.",
 )
 def command(output: Path, as_json: bool, kernel: str, size: int, tile: int, inner: int, rates: Path | None) -> None:
     """Tile algorithms of PLASMA: each call of a kernel is a job that depends on others and names its data.
@@ -59,8 +59,8 @@ def command(output: Path, as_json: bool, kernel: str, size: int, tile: int, inne
     Example:
       batdispatch generate tiles --kernel cholesky --size 8192 --tile 512 -o W.json
     """
-    from batdispatch.inputs.workloads.kernel_rates import RATES, read_rates
-    from batdispatch.inputs.workloads.tiles import tiles
+    from batdispatch_papers.dada.rates import RATES, read_rates
+    from batdispatch_papers.dada.workload import tiles
 
     table = RATES if rates is None else read_rates(rates)
     workload = tiles(kernel, size=size, tile=tile, inner=min(inner, tile), rates=table)

@@ -11,10 +11,10 @@ from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Choice, Command, option
 
 if TYPE_CHECKING:
-    from batdispatch.inputs.workloads.esp import ZRule
+    from batdispatch_papers.esp.workload import ZRule
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="The job mix of the ESP-2 benchmark, with and without GPUs.")
 @output_options
 @option(
     "--platform",
@@ -91,7 +91,7 @@ def command(
 
     from batdispatch.core.machine.machine import Machine
     from batdispatch.inputs.platforms import read_platform
-    from batdispatch.inputs.workloads.esp import esp, machine_seconds
+    from batdispatch_papers.esp.workload import esp, machine_seconds
 
     described: dict[str, Any]
     if platform is not None:

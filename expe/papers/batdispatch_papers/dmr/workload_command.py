@@ -11,7 +11,7 @@ from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Command, option
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Malleable applications that arrive at random.")
 @output_options
 @option(
     "--jobs",
@@ -127,7 +127,7 @@ def command(
     """
     import numpy as np
 
-    from batdispatch.inputs.workloads.dmr import Times, dmr
+    from batdispatch_papers.dmr.workload import Times, dmr
 
     times = Times(runtime, scalability, nbody_runtime, nbody_scalability, fs_runtime)
     options: dict[str, Any] = {

@@ -23,7 +23,7 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import MAX_LINE, Source
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, LogOptions
 from batdispatch.inputs.workloads.report import ImportReport
 
 #: Ending of the files that hold jobs.
@@ -194,3 +194,8 @@ def _entry(text: str, error: Callable[[str], InputError]) -> tuple[int, ...]:
     if len(fields) != 5 or not all(f.isascii() and f.isdigit() and len(f) <= 15 for f in fields):
         raise error(f"node used {text[:60]!r}, expected node;cores;gpus;mics;memory in whole numbers")
     return tuple(int(field) for field in fields[1:])
+
+
+FORMAT = LogFormat(
+    read_eurora, endings=(ENDING, ".tar"), suits=lambda line: b"__" in line and b";" in line, is_folder=True
+)
