@@ -25,16 +25,11 @@ class Kinds(AnnouncedGroup, LazyGroup):
 
     entry_points = "batdispatch.generators"
     table = {
-        "communicating": (
-            "batdispatch.cli.generate_communicating",
-            "Parallel jobs that send messages all the time.",
-        ),
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
         "malleable": ("batdispatch.cli.generate_malleable", "A log, of which a share of the jobs is made malleable."),
         "resample": ("batdispatch.cli.generate_resample", "A log's users, drawn anew week by week."),
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
         "slice": ("batdispatch.cli.generate_slice", "So many jobs in a row of a log."),
-        "stochastic": ("batdispatch.cli.generate_stochastic", "Jobs that state the law of their run time."),
     }
 
 

@@ -18,13 +18,15 @@ import re
 import tarfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import MAX_LINE, Source
-from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, LogOptions
+from batdispatch.inputs.workloads.logs import KnownMachine, LogFormat, LogInfo, LogJob, LogOptions
 from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch_papers.eurora.machine import eurora
 
 #: Ending of the files that hold jobs.
 ENDING = ".log_crypt"
@@ -197,5 +199,10 @@ def _entry(text: str, error: Callable[[str], InputError]) -> tuple[int, ...]:
 
 
 FORMAT = LogFormat(
-    read_eurora, endings=(ENDING, ".tar"), suits=lambda line: b"__" in line and b";" in line, is_folder=True
+    read_eurora,
+    endings=(ENDING, ".tar"),
+    suits=lambda line: b"__" in line and b";" in line,
+    is_folder=True,
+    # The memory is what the node file beside the published logs states.
+    machine=KnownMachine("Eurora", partial(eurora, memory_mib=32768)),
 )

@@ -14,10 +14,11 @@ from msgspec import structs
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, LogOptions
+from batdispatch.inputs.workloads.logs import KnownMachine, LogFormat, LogInfo, LogJob, LogOptions
 from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.tables import read_table
+from batdispatch_papers.kit.machine import forhlr2
 
 _COLUMNS = Path(__file__).with_name("log.toml")
 
@@ -56,4 +57,9 @@ def _machine_size(path: Path, options: LogOptions) -> int | None:
     return math.ceil(sizes["MaxProcs"] / options.processors_per_host) if "MaxProcs" in sizes else None
 
 
-FORMAT = LogFormat(read_kit, endings=(".rst",), suits=lambda line: line.count(b";") == 8 and not line.startswith(b";"))
+FORMAT = LogFormat(
+    read_kit,
+    endings=(".rst",),
+    suits=lambda line: line.count(b";") == 8 and not line.startswith(b";"),
+    machine=KnownMachine("ForHLR II", forhlr2),
+)

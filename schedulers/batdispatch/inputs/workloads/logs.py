@@ -122,6 +122,14 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 Importer = Callable[[Path, LogOptions, ImportReport, LogInfo, Callable[[int, int], None] | None], Iterator[LogJob]]
 
 
+class KnownMachine(NamedTuple):
+    """The one machine that logs of a format are of."""
+
+    name: str
+    #: Returns its platform file.
+    platform: Callable[[], bytes]
+
+
 class LogFormat(NamedTuple):
     """A format of logs, as a package announces it by an entry point of the group ``batdispatch.logs``."""
 
@@ -132,6 +140,8 @@ class LogFormat(NamedTuple):
     suits: Callable[[bytes], bool] | None = None
     #: Whether a folder may be such a log.
     is_folder: bool = False
+    #: The machine that such logs are of; None: any.
+    machine: KnownMachine | None = None
 
 
 def profile_name(delay: float) -> str:

@@ -15,10 +15,10 @@ from batdispatch.cli.telling import show
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads.fitting import Fit, Fitted
-    from batdispatch.inputs.workloads.stochastic import Arrivals, Widths
+    from batdispatch_papers.stochastic.workload import Arrivals, Widths
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Jobs that state the law of their run time.")
 @output_options
 @option(
     "--scenario",
@@ -156,7 +156,7 @@ def command(
 
     from batdispatch.inputs.workloads.fitting import with_laws
     from batdispatch.inputs.workloads.reader import read_workload
-    from batdispatch.inputs.workloads.stochastic import scenario
+    from batdispatch_papers.stochastic.workload import scenario
 
     options: dict[str, Any]
     found: dict[str, Any] = {}

@@ -11,7 +11,7 @@ from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Command, option
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Parallel jobs that send messages all the time.")
 @output_options
 @option(
     "--platform",
@@ -100,7 +100,7 @@ def command(
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.platforms.units import quantity
-    from batdispatch.inputs.workloads.communicating import Traffic, communicating
+    from batdispatch_papers.interference.workload import Traffic, communicating
 
     try:
         width = quantity(bandwidth, "bandwidth")
