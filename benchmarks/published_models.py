@@ -41,7 +41,8 @@ from batdispatch.parts.placement import make_placement
 from batdispatch.parts.solving import Found, Limits, run
 from batdispatch.report.pages import fill
 from batdispatch.runs.instances import save_instances
-from batdispatch.runs.run import RunSpec, execute, is_made
+from batdispatch.runs.run import execute, is_made
+from batdispatch.runs.spec import RunSpec
 from batdispatch_papers.eurora.machine import eurora
 from batdispatch_papers.kit.machine import forhlr2
 

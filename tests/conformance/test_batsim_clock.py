@@ -23,7 +23,8 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs.isolation import isolated
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from recorded import PLAYED, RECORDINGS, four, play, recorded_frames
 from with_simgrid import frames_with_simgrid, needs_simgrid
 

@@ -17,7 +17,8 @@ from batdispatch.engines.simgrid_library import how_to_install
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import simgrid
 from batdispatch.runs.isolation import isolated
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from with_simgrid import needs_simgrid
 
 #: Two hosts of 1 Gf behind links of 100 MB/s and 10 ms, a storage host behind one of 50 MB/s and 10 ms;

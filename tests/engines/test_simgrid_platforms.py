@@ -16,7 +16,8 @@ from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.inputs.platforms.generate.torus import RouterLinks
 from batdispatch.inputs.platforms.simgrid_form import readable
 from batdispatch.runs.isolation import isolated
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from recorded import RECORDINGS
 from with_simgrid import needs_simgrid
 

@@ -19,7 +19,8 @@ from batdispatch.inputs.folders import MARK, Claim
 from batdispatch.results.runs import find_runs
 from batdispatch.runs import keeping
 from batdispatch.runs.compare import compare
-from batdispatch.runs.run import RunSpec, execute, is_made
+from batdispatch.runs.run import execute, is_made
+from batdispatch.runs.spec import RunSpec
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"

@@ -56,7 +56,8 @@ def named(text: str) -> Callable[[str, str], bool]:
 
 
 def crash_runs(platform: str, workload: str, dispatcher: str, before: str, root: str) -> None:
-    from batdispatch.runs.run import RunSpec, execute
+    from batdispatch.runs.run import execute
+    from batdispatch.runs.spec import RunSpec
 
     spec = RunSpec(platform=platform, workload=workload, dispatcher=dispatcher)
     status = -1
@@ -78,7 +79,7 @@ def crash_runs(platform: str, workload: str, dispatcher: str, before: str, root:
 def crash_compare(platform: str, workload: str, dispatchers: str, out: str, who: str, *what: str) -> None:
     from batdispatch.report.page import write_report
     from batdispatch.runs.compare import compare
-    from batdispatch.runs.run import RunSpec
+    from batdispatch.runs.spec import RunSpec
 
     specs = [RunSpec(platform=platform, workload=workload, dispatcher=name) for name in dispatchers.split(",")]
     if who == "worker":

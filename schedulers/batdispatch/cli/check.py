@@ -11,8 +11,9 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import Choice, Command, option
-from batdispatch.cli.inputs import Seconds
+from batdispatch.cli.options import Seconds
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.settings import roles_of
 
 if TYPE_CHECKING:
     from batdispatch.audit.findings import Findings
@@ -126,17 +127,16 @@ def command(
       batdispatch check campaigns/mine --sample 20 --budget 60
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
-    from batdispatch.cli.platform import parse_roles
-    from batdispatch.cli.progress import Following
+    from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.runs.checking.again import Budget
     from batdispatch.runs.checking.check import Given, Sample, check
 
     if seed is not None and sample is None:
         raise InputError("needs --sample N", source="option --seed")
     drawn = None if sample is None else Sample(sample, secrets.randbelow(2**32) if seed is None else seed)
-    given = Given(platform, workload, events, master_host, parse_roles(roles), limit)
+    given = Given(platform, workload, events, master_host, roles_of(roles), limit)
     seconds = BUDGET if budget is None and replay == "auto" else budget
-    with Following() as progress:
+    with ProgressDisplay() as progress:
         report = check(
             folders,
             given=given,

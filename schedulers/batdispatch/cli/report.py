@@ -5,40 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import msgspec
 
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Command
+from batdispatch.cli.messages import json_text
+from batdispatch.cli.options import options
 from batdispatch.cli.outputs import explain_option, json_option
-from batdispatch.cli.replicating import has_replicates, report_replicates
 from batdispatch.core.errors import InputError
+from batdispatch.report.options import ReportOptions
 
 
 @click.command(cls=Command)
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@option(
-    "-o",
-    "--output",
-    metavar="OUT",
-    type=click.Path(path_type=Path),
-    help="Write the page here, or into this folder. The default is report/index.html in DIR, or "
-    "here if there are several.",
-)
-@option("--title", metavar="TEXT", help="Give the page this heading.")
-@option(
-    "--baseline",
-    metavar="NAME",
-    help="Compare the other dispatchers of a campaign with this one. The default is easy, else the first.",
-)
+@options(ReportOptions)
 @explain_option
 @json_option("Print the metrics as JSON instead of the path of the page.")
-def command(
-    folders: tuple[Path, ...],
-    output: Path | None,
-    title: str | None,
-    baseline: str | None,
-    explain: bool,
-    as_json: bool,
-) -> None:
+def command(page: ReportOptions, folders: tuple[Path, ...], explain: bool, as_json: bool) -> None:
     """Compare runs on one HTML page: metrics, curves, charts, and what differs between the inputs.
 
     DIR is a run's folder (jobs.csv, with or without result.json; Batsim's own output works too) or a folder that
@@ -56,12 +37,15 @@ def command(
     from batdispatch.core import extras
 
     extras.check("report", "a report")
+    from batdispatch.runs.replicate_comparison import has_replicates
+
+    output = page.output
     if output is not None and not output.suffix:
         output = output / "index.html"
     if len(folders) == 1 and has_replicates(folders[0]):
-        report_replicates(folders[0], output, title=title, baseline=baseline, as_json=as_json)
+        _report_replicates(folders[0], output, page, as_json=as_json)
         return
-    if baseline is not None:
+    if page.baseline is not None:
         raise InputError(
             "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"
         )
@@ -69,16 +53,19 @@ def command(
     from batdispatch.report.page import render, write_page
     from batdispatch.results.runs import find_runs, read_runs
 
-    if output is None:
-        output = (folders[0] if len(folders) == 1 else Path()) / "report" / "index.html"
     runs = read_runs(find_runs(folders))
-    path = write_page(render(runs, title=title, explain=explain), output)
+    home = folders[0] if len(folders) == 1 else Path()
+    path = write_page(render(runs, title=page.title, explain=explain), output or home / "report" / "index.html")
     if not as_json:
         click.echo(str(path))
         return
-    answer = {
-        "report": str(path),
-        "warnings": warnings(runs),
-        "runs": [{"label": run.label, "folder": str(run.folder), "metrics": run.metrics} for run in runs],
-    }
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    listed = [{"label": run.label, "folder": str(run.folder), "metrics": run.metrics} for run in runs]
+    click.echo(json_text({"report": str(path), "warnings": warnings(runs), "runs": listed}))
+
+
+def _report_replicates(folder: Path, output: Path | None, page: ReportOptions, *, as_json: bool) -> None:
+    from batdispatch.report.replicates.answers import as_dict
+    from batdispatch.runs.replicate_comparison import report_replicates
+
+    sections, path = report_replicates(folder, output, title=page.title, baseline=page.baseline)
+    click.echo(json_text(as_dict(sections, path)) if as_json else str(path))

@@ -6,7 +6,7 @@ import math
 import time
 from typing import Any
 
-from batdispatch.core.capacity.pooled import PooledSpace
+from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.dispatchers.constraint.improving import improve
@@ -61,7 +61,7 @@ class Collector(Retraced):
     def begin(self, ledger: Ledger) -> None:
         self.predictions.begin(ledger)
         self.ordering.begin(ledger)
-        self._pool = PooledSpace(ledger.space)
+        self._pool = ResourceTotals(ledger.space)
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         self.predictions.of(job)

@@ -10,7 +10,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.keeping import others_code
-from batdispatch.runs.run import InputFiles, RunSpec, build, clear, execute, is_made
+from batdispatch.runs.run import InputFiles, build, clear, execute, is_made
+from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import Tell, carry_out, forget_peak
 
 #: Called with (name, jobs ended so far, jobs in all).

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 from batdispatch.core.errors import InputError
 from batdispatch.engines.simulation import Engine, Outcome, Refusal, Task
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.runs import embedded
 from batdispatch.runs.simgrid import needs_simgrid
+from batdispatch.runs.spec import UseCompiled
 
 #: Called with (jobs ended so far, jobs in all).
 Progress = Callable[[int, int], None]
-#: ``auto``: where it can be; ``always``: what cannot be is refused; ``never``.
-UseCompiled = Literal["auto", "always", "never"]
 #: Fewer jobs than this are simulated in Python before a kernel is loaded.
 FEW = 5000
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.profiles import leaves
 from batdispatch.engines.activities import PLATFORM_TYPES
-from batdispatch.engines.records import Clock
+from batdispatch.engines.choices import Clock, UseSimGrid
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
-from batdispatch.engines.simulation import UseSimGrid
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
 

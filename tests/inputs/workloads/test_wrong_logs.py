@@ -49,14 +49,11 @@ WRONG_LOGS: dict[str, tuple[str, str, str, str]] = {
     "swf endless line": ("a.swf", "1" * (MAX_LINE + 10), "line 1", "longer than"),
     "swf none ran": ("a.swf", swf(4, "-1").splitlines()[1], "", "1 without a run time"),
     "kit fields": ("a.rst", KIT + "\n1;2;3", "line 2", "found 3 fields"),
-    "kit text": (
-        "a.rst",
-        KIT.replace("14400.0;0.0", "x;0.0", 1),
-        "line 1, column 'run time'",
-        "'x', expected a number",
-    ),
-    "kit NaN": ("a.rst", KIT.replace("14400.0;0.0", "nan;0.0", 1), "", "1 without a run time"),
-    "kit processors a fraction": ("a.rst", KIT.replace("100;", "1.5;", 1), "line 1", "'1.5', expected a whole number"),
+    "kit text": ("a.rst", KIT.replace("14400.0;0.0", "x;0.0", 1), "line 1", "run time is 'x'"),
+    "kit NaN": ("a.rst", KIT.replace("14400.0;0.0", "nan;0.0", 1), "line 1", "run time is 'nan'"),
+    "kit id": ("a.rst", "x" + KIT[1:], "line 1", "id is 'x'"),
+    "kit id a fraction": ("a.rst", "1.5" + KIT[1:], "line 1", "id is 1.5"),
+    "kit no processors": ("a.rst", KIT.replace("100;100", "0;-1"), "line 1", "processors, expected at least 1"),
     "kit job twice": ("a.rst", KIT + "\n" + KIT, "job 1", "two jobs"),
     "eurora parts": ("a.log_crypt", EURORA.replace("__", "_", 1), "line 1", "found 2 parts"),
     "eurora fields": ("a.log_crypt", EURORA.replace(";NA", "", 1), "line 1", "found 5 and 9 fields"),
@@ -107,7 +104,6 @@ WRONG_OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "select backwards": (("--select", "from=2d", "--select", "to=1d"), "from=172800 is not before to=86400"),
     "select no users": (("--select", "users=,"), "names no user"),
     "select none left": (("--select", "users=nobody"), "no job is left"),
-    "processors 0": (("--processors-per-host", "0"), "option --processors-per-host: 0"),
     "processors and cores": (("--units", "cores", "--processors-per-host", "4"), "--units cores"),
     "memory of hosts": (("--memory", "used"), "option --memory"),
     "master without platform": (("--master-host", "m"), "option --master-host"),
@@ -123,6 +119,14 @@ def test_wrong_options(name: str, tmp_path: Path) -> None:
     result = run(str(log), "-o", str(out), *options)
     assert isinstance(result.exception, InputError)
     assert part in str(result.exception)
+    assert not out.exists()
+
+
+def test_a_host_has_at_least_one_processor(tmp_path: Path) -> None:
+    log, out = tmp_path / "a.swf", tmp_path / "w.json"
+    log.write_text(SWF)
+    result = run(str(log), "-o", str(out), "--processors-per-host", "0")
+    assert "Invalid value for '--processors-per-host': 0 is not in the range 1<=x<=1000000" in result.output
     assert not out.exists()
 
 

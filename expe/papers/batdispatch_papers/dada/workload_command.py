@@ -8,49 +8,16 @@ from typing import Any
 import click
 
 from batdispatch.cli.generate import finish, unseeded_options
-from batdispatch.cli.groups import Choice, Command, option
+from batdispatch.cli.groups import Command
+from batdispatch.cli.options import options
+from batdispatch.inputs.generator_options import fields_of
+from batdispatch_papers.dada.workload_options import TileOptions
 
 
 @click.command(cls=Command, short_help="Factorisations of matrices: tasks with dependencies and data.")
 @unseeded_options
-@option(
-    "--kernel",
-    type=Choice(["cholesky", "lu", "qr"]),
-    required=True,
-    help="Factorise a matrix in this way. cholesky: Cholesky. lu: LU without pivoting. qr: QR.",
-)
-@option(
-    "--size",
-    metavar="N",
-    type=int,
-    required=True,
-    help="Factorise a matrix with N rows and N columns. N is a multiple of --tile, and at most 128 times as large.",
-)
-@option(
-    "--tile",
-    metavar="N",
-    type=int,
-    default=512,
-    show_default=True,
-    help="Cut the matrix into tiles of N rows and N columns (1 to 65,536).",
-)
-@option(
-    "--inner",
-    metavar="N",
-    type=int,
-    default=128,
-    show_default=True,
-    help="Give QR's triangular factors N rows per tile (1 to --tile).",
-)
-@option(
-    "--rates",
-    metavar="R.json",
-    type=click.Path(path_type=Path),
-    help="Read the speed of each kernel on each class of hosts, in Gflop/s, from this file, such "
-    'as {"GEMM": {"cpu": 9.6, "gpu": 300}}. The default is the table of Xeon X5650 cores and '
-    "Tesla C2050 GPUs in batdispatch_papers/dada/rates.py.",
-)
-def command(output: Path, as_json: bool, kernel: str, size: int, tile: int, inner: int, rates: Path | None) -> None:
+@options(TileOptions)
+def command(model: TileOptions, output: Path, as_json: bool) -> None:
     """Tile algorithms of PLASMA: each call of a kernel is a job that depends on others and names its data.
 
     The profile of a job is its run time on a CPU core. Dispatchers of tasks choose between CPUs and GPUs.
@@ -62,11 +29,12 @@ def command(output: Path, as_json: bool, kernel: str, size: int, tile: int, inne
     from batdispatch_papers.dada.rates import RATES, read_rates
     from batdispatch_papers.dada.workload import tiles
 
-    table = RATES if rates is None else read_rates(rates)
-    workload = tiles(kernel, size=size, tile=tile, inner=min(inner, tile), rates=table)
-    options: dict[str, Any] = {"kernel": kernel, "size": size, "tile": tile, "inner": inner, "rates": dict(table)}
+    table = RATES if model.rates is None else read_rates(model.rates)
+    inner = min(model.inner, model.tile)
+    workload = tiles(model.kernel, size=model.size, tile=model.tile, inner=inner, rates=table)
+    stated: dict[str, Any] = {**fields_of(model), "rates": dict(table)}
     found = {
         "dependencies": sum(len(job.request.dependencies) for job in workload.jobs),
         "flops": sum(job.extra["flops"] for job in workload.jobs),
     }
-    finish(workload, output, as_json, kind="tiles", seed=None, options=options, found=found)
+    finish(workload, output, as_json, kind="tiles", seed=None, options=stated, found=found)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import click
-
-from batdispatch.cli.groups import Command, option
-from batdispatch.cli.platform import link_options, write_platform
+from batdispatch.cli.platform import kind_command
+from batdispatch.inputs.platform_kinds import Count, Kind, LinkOptions
 
 
-@click.command(cls=Command)
-@option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Make this many nodes.")
-@option("--cores", metavar="N", type=int, default=8, show_default=True, help="Give each node this many cores.")
-@option("--gpus", metavar="N", type=int, default=2, show_default=True, help="Give each node this many GPUs.")
-@link_options()
-def command(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output: str) -> None:
-    """The CPU-GPU cluster of the ESP experiments."""
-    from batdispatch.inputs.platforms.generate import Links
-    from batdispatch_papers.esp.machine import esp
+class Esp(Kind, frozen=True, kw_only=True):
+    """The CPU-GPU cluster of the ESP experiments.
 
-    write_platform(output, esp(nodes=hosts, cores=cores, gpus=gpus, links=Links(speed=speed, bw=bw, lat=lat)))
+    hosts: Make this many nodes.
+    cores: Give each node this many cores.
+    gpus: Give each node this many GPUs.
+    """
+
+    hosts: Count = 1024
+    cores: Count = 8
+    gpus: Count = 2
+
+    def content(self, links: LinkOptions) -> bytes:
+        """Return the file."""
+        from batdispatch_papers.esp.machine import esp
+
+        return esp(nodes=self.hosts, cores=self.cores, gpus=self.gpus, links=links.links)
+
+
+command = kind_command(Esp)

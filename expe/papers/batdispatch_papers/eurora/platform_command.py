@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
-from batdispatch.cli.groups import Command, option
-from batdispatch.cli.platform import link_options, write_platform
+from batdispatch.cli.platform import kind_command
+from batdispatch.core.line.settings import Form
+from batdispatch.inputs.platform_kinds import Kind, LinkOptions
 
 
-@click.command(cls=Command)
-@option(
-    "--memory",
-    metavar="MIB",
-    type=int,
-    default=16384,
-    show_default=True,
-    help="Give each node this much memory, in MiB. The node file of the published job logs states 32768.",
-)
-@link_options()
-def command(memory: int, speed: str, bw: str, lat: str, output: str) -> None:
-    """CINECA Eurora: 64 nodes of 16 cores, 32 of them with 2 MICs and 32 with 2 GPUs."""
-    from batdispatch.inputs.platforms.generate import Links
-    from batdispatch_papers.eurora.machine import eurora
+class Eurora(Kind, frozen=True, kw_only=True):
+    """CINECA Eurora: 64 nodes of 16 cores, 32 of them with 2 MICs and 32 with 2 GPUs.
 
-    write_platform(output, eurora(memory_mib=memory, links=Links(speed=speed, bw=bw, lat=lat)))
+    memory: Give each node this much memory, in MiB. The node file of the published job logs states 32768.
+    """
+
+    memory: Annotated[int, Form("MIB")] = 16384
+
+    def content(self, links: LinkOptions) -> bytes:
+        """Return the file."""
+        from batdispatch_papers.eurora.machine import eurora
+
+        return eurora(memory_mib=self.memory, links=links.links)
+
+
+command = kind_command(Eurora)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import click
-
-from batdispatch.cli.groups import Command
-from batdispatch.cli.platform import link_options, write_platform
+from batdispatch.cli.platform import kind_command
+from batdispatch.inputs.platform_kinds import Kind, LinkOptions
 
 
-@click.command(cls=Command)
-@link_options()
-def command(speed: str, bw: str, lat: str, output: str) -> None:
+class Forhlr2(Kind, frozen=True, kw_only=True):
     """KIT ForHLR II: 1,152 nodes of 20 cores and 64 GB, 21 of 48 cores, 4 GPUs and 1 TB."""
-    from batdispatch.inputs.platforms.generate import Links
-    from batdispatch_papers.kit.machine import forhlr2
 
-    write_platform(output, forhlr2(links=Links(speed=speed, bw=bw, lat=lat)))
+    def content(self, links: LinkOptions) -> bytes:
+        """Return the file."""
+        from batdispatch_papers.kit.machine import forhlr2
+
+        return forhlr2(links=links.links)
+
+
+command = kind_command(Forhlr2)

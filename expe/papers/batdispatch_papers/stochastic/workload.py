@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.writer import number
 from batdispatch.parts.requests.laws import Floats, Law
 from batdispatch.parts.requests.vocabulary import parse_law
+from batdispatch_papers.stochastic.workload_options import Arrivals, Widths
 
 HOUR = 3600.0
 #: Most jobs made at once.
@@ -46,9 +47,6 @@ FSL_MINUTES = "tnorm:10,35,20,8"
 WEEKS = 14 * 24 * HOUR
 #: Run time of a small job of Intrepid: 31 node-hours on 48.6 nodes.
 INTREPID_SMALL = 31 / 48.6 * HOUR
-
-Widths = Literal["beta", "all", "half", "normal", "powers"]
-Arrivals = Literal["uniform", "start"]
 
 
 def draw_widths(rng: np.random.Generator, widths: Widths, count: int, hosts: int) -> NDArray[np.int64]:

@@ -11,12 +11,11 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, LogOptions, Selection, assemble
+from batdispatch.inputs.log_options import ENTRY_POINTS, LogOptions
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, Selection, assemble
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
 
-#: Entry points of formats; each leads to a `LogFormat`. A new format is one file and one entry point.
-ENTRY_POINTS = "batdispatch.logs"
 _KNOWN = (
     "expected an SWF log (18 fields a line), what sacct --parsable2 prints (columns by header), a KIT .rst log (9 "
     "fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns --columns names"

@@ -13,7 +13,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, LogOptions, check_processors_per_host
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.mapping import MEBIBYTES, MOMENTS, SECONDS, TEXTS, Column, Table, parse_columns
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
@@ -26,16 +27,30 @@ _NOTHING = frozenset({"", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"
 _MOST = 2**45
 
 
+#: Takes a row's fields, and returns those that are read; none: the row is no job. A `ValueError` says what is wrong.
+Check = Callable[[list[str]], list[str]]
+
+
 def read_table(
     path: Path,
     options: LogOptions,
     report: ImportReport,
     info: LogInfo,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    check: Check | None = None,
 ) -> Iterator[LogJob]:
     """Yield the jobs of a table that ran: one row a job; the first row, or the mapping, names the columns.
 
     Dropped and counted: rows without a submission time or a run time.
+
+    Args:
+        path: the table; plain or compressed.
+        options: how a row is understood.
+        report: what happens to each row is counted here.
+        info: filled.
+        progress: told of the bytes read.
+        check: what else a format demands of a row; None: nothing.
 
     Raises:
         InputError: there is no mapping, it names a column that is not there, or a field cannot be read.
@@ -53,7 +68,8 @@ def read_table(
         rows = csv.reader((f"{line}\n" for line in chain([header], lines)), delimiter=delimiter)
         try:
             reader = _RowReader(log.name, table.header or next(rows, []), table, options, report, info)
-            for row in rows:
+            for fields in rows:
+                row = fields if check is None else _checked(fields, check, log.name, rows.line_num)
                 if row:
                     job = reader.job(row, rows.line_num)
                     if job is not None:
@@ -65,6 +81,13 @@ def read_table(
     if options.time_zone:
         info.about["TimeZoneString"] = options.time_zone
     report.notes.extend(reader.remarks())
+
+
+def _checked(row: list[str], check: Check, source: str, line: int) -> list[str]:
+    try:
+        return check(row)
+    except ValueError as problem:
+        raise InputError(str(problem), source=source, place=f"line {line}") from None
 
 
 def _delimiter(header: str, table: Table) -> str:

@@ -29,7 +29,7 @@ from batdispatch.runs.campaign.authors import code_of_others
 from batdispatch.runs.campaign.file import Campaign, Cell
 from batdispatch.runs.campaign.inputs import Input, key_of
 from batdispatch.runs.keeping import environment, is_whole, made_from
-from batdispatch.runs.run import RunSpec
+from batdispatch.runs.spec import RunSpec
 
 #: Says in a cell's folder that the audit found nothing.
 AUDITED = "audited"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import click
+import msgspec
 
-from batdispatch.cli.groups import RESULTS, option
+from batdispatch.cli.groups import option
+from batdispatch.core.line.settings import RESULTS
 
 _KEY = "batdispatch.quiet"
 _APART = "batdispatch.apart"
@@ -66,3 +69,14 @@ def answer(text: str) -> None:
     """Print what was asked for, such as the path of the result: beside a result that is the standard output itself."""
     context = click.get_current_context(silent=True)
     click.echo(text, err=context is not None and bool(context.meta.get(_APART)))
+
+
+def json_text(value: object) -> str:
+    """Return a value as people read JSON."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def print_failures(failures: Mapping[str, str]) -> None:
+    """Say on the error stream which runs failed, and why."""
+    for label, problem in failures.items():
+        click.echo(f"batdispatch: {label} failed: {problem}", err=True)
