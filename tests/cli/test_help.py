@@ -1,7 +1,5 @@
 """Help: every subcommand's line is whole, and fits a terminal of 80 columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The embedded engine with Batsim's clock: the schedules, and the messages, of the real Batsim 4.2.1."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ The doors: in process, our engine over ZeroMQ in Batsim 4's and Batsim 5's place
 was recorded, and a real Batsim of either version where one is on PATH. See tests/support/doors.py.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

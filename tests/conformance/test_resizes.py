@@ -1,7 +1,5 @@
 """Resizes as Batsim 4.2.1 takes and refuses them: ledger, engine and layer on fifteen recorded exchanges."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

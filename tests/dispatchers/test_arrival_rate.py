@@ -1,7 +1,5 @@
 """The rate of small work, measured as it arrives and ends."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

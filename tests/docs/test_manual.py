@@ -1,7 +1,5 @@
 """What the manual and the README show is true: code runs, files can be read, links lead somewhere."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The engine with SimGrid: run times worked out by hand, the same calendar as without it, refusals, crashes."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

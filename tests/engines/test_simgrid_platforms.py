@@ -1,7 +1,5 @@
 """Platform files on their way to SimGrid: packed ones, and what 4.1 crashes on."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """Parallel jobs that send messages: how much they send, to whom, and when they come."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

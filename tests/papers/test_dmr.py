@@ -1,7 +1,5 @@
 """The workloads of the DMR paper: its applications, and Feitelson's model, as described."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

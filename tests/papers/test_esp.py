@@ -1,7 +1,5 @@
 """The ESP-2 job mix, against the table of the benchmark."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The node of CPU cores and GPUs: hosts, properties and routes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

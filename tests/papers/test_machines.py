@@ -1,7 +1,5 @@
 """The machines of papers: their nodes, and what each node offers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from batdispatch.inputs.platforms import Platform, read_platform

@@ -1,7 +1,5 @@
 """Workloads of stochastic jobs: the scenarios' parameters, and laws fitted to logs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

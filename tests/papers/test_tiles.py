@@ -1,7 +1,5 @@
 """Tile graphs, against counts that were worked out elsewhere, and the workloads made of them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """On the idle machine: one node is always found, and a job is rejected only where no hosts at all keep the rules."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import combinations

@@ -7,8 +7,6 @@ another one is shrunk for. Where a placement takes more of the free nodes for it
 kept for a moment. In about one of fifty workloads of flexible sleeps a job then expands a moment later than the twin's.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

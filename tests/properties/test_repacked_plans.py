@@ -1,7 +1,5 @@
 """Re-packed plans, and what is known of gaps: beside a planner that looks at every job and measures every gap anew."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """network.csv: what stands there, how it is read, and that the audit knows better than a changed number."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

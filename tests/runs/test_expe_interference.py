@@ -1,7 +1,5 @@
 """The experiment with jobs that communicate: what its tables say, and that jobs under convex do not slow each other."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

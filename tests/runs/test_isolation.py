@@ -1,7 +1,5 @@
 """Functions in a process of their own: what comes back, and what is said when nothing does."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ What no dispatcher takes (a reservation under a layer, a task without its class)
 drawn again.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from batdispatch_papers.dada.machine import hybrid
+from sites import platform_of
 
 Draw = np.random.Generator
 
@@ -109,10 +108,7 @@ def _by_hand(draw: Draw, size: int, shared: bool, queues: bool) -> bytes:
     if draw.random() < 0.5:
         hosts.append('<host id="master_host" speed="1Gf"/>')
     inner = "\n".join([*zone, *hosts])
-    return (
-        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-        f'<platform version="4.1"><zone id="all" routing="Full">{inner}</zone></platform>\n'
-    ).encode()
+    return platform_of(inner).encode()
 
 
 def _queues(draw: Draw, size: int) -> dict[str, Any]:

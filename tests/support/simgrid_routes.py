@@ -1,7 +1,5 @@
 """SimGrid's own routes on a platform file, asked for in a process of its own."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from ctypes import POINTER, byref, c_char_p, c_int, c_ulong, c_void_p

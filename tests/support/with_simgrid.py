@@ -1,7 +1,5 @@
 """Tests with SimGrid: each simulation in a process of its own, skipped with the reason where SimGrid is missing."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

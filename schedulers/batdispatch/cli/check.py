@@ -128,8 +128,8 @@ def command(
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
     from batdispatch.cli.progress import ProgressDisplay
-    from batdispatch.runs.checking.again import Budget
-    from batdispatch.runs.checking.check import Given, Sample, check
+    from batdispatch.runs.checking.again import Budget, Given
+    from batdispatch.runs.checking.check import Sample, check
 
     if seed is not None and sample is None:
         raise InputError("needs --sample N", source="option --seed")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from batdispatch.cli.announced import AnnouncedGroup
+from batdispatch.cli.announced_group import AnnouncedGroup
 from batdispatch.cli.groups import LazyGroup, option
 from batdispatch.cli.messages import answer, quiet_option, show
 from batdispatch.cli.outputs import json_option, output_option

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from batdispatch.cli.announced import AnnouncedGroup
+from batdispatch.cli.announced_group import AnnouncedGroup
 from batdispatch.cli.groups import OTHER, Command, Group, option
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.options import options

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.hostsets import Intervals, parse_many
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
-from batdispatch.engines.ended import Rows
+from batdispatch.engines.job_rows import Rows
 
 #: Texts of a column, one a row: as objects where many rows share one, else of numpy's `StringDType`, in which a short
 #: text takes no memory of its own. Either gives a `str` where one of them is asked for.

@@ -1,7 +1,5 @@
 """DADA as a dispatcher: what alpha, the prediction of copies, the affinity and the batches change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The network of a machine, as the platform file states it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

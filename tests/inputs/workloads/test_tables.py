@@ -1,7 +1,5 @@
 """Tables of jobs with a mapping of their columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

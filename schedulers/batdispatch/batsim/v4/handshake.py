@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from batdispatch.batsim.features import Features
-from batdispatch.batsim.v4.reply_encode import encode_reply
+from batdispatch.batsim.v4.replies import encode_reply
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.messages import Reply
 
@@ -51,7 +51,7 @@ def unrecord(raw: Any) -> bytes:
     return raw.encode()
 
 
-def listed(reply: Reply) -> list[dict[str, Any]]:
+def list_decisions(reply: Reply) -> list[dict[str, Any]]:
     """Return a reply's decisions as ``{timestamp, type, data}``, in one way of writing each."""
     value: list[dict[str, Any]] = msgspec.json.decode(encode_reply(reply))["events"]
     return value

@@ -7,8 +7,8 @@ from typing import Any
 from batdispatch.batsim.features import Features
 
 
-class Known:
-    """State of one exchange.
+class ExchangeState:
+    """What one exchange has settled.
 
     Attributes:
         features: what the decision component asked for.

@@ -13,10 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from batdispatch import __version__
-from batdispatch.batsim.bounds import check_bounds
 from batdispatch.batsim.features import Features
-from batdispatch.batsim.problems import DECODE_ERRORS, frame_error
-from batdispatch.batsim.v5.reply_schema import EdcFrame, Hello
+from batdispatch.batsim.v5.replies import decode_greeting
 from batdispatch.core.errors import InputError
 
 BINARY, JSON = 1, 2
@@ -87,8 +85,8 @@ def write_answer(message: bytes) -> bytes:
     return _U32.pack(JSON) + message + b"\0"
 
 
-def read_answer(answer: bytes) -> tuple[Hello, Features]:
-    """Read the answer to `write_opening`.
+def read_answer(answer: bytes) -> Features:
+    """Read the answer to `write_opening`: what the decision component asks for.
 
     Raises:
         InputError: it is no such answer, or it asks for binary messages.
@@ -102,16 +100,11 @@ def read_answer(answer: bytes) -> tuple[Hello, Features]:
     if flags != JSON:
         raise InputError(f"found flags {flags}, expected {JSON} (JSON)", source=source)
     data = answer[4:].rstrip(b"\0")
-    check_bounds(data, source=source)
-    try:
-        frame = msgspec.json.decode(data, type=EdcFrame)
-    except DECODE_ERRORS as problem:
-        raise frame_error(problem, data, source, ("EDCHelloEvent",), tag="event_type") from None
-    if len(frame.events) != 1 or not isinstance(frame.events[0], Hello):
+    greeting = decode_greeting(data, source)
+    if greeting is None:
         raise InputError("holds other events, expected one EDCHelloEvent", source=source)
-    said = frame.events[0]
     try:
-        return said, msgspec.convert(said.event.requested_simulation_features, Features)
+        return msgspec.convert(greeting.requested_simulation_features, Features)
     except msgspec.ValidationError as problem:
         raise InputError(str(problem).replace("`", ""), source=source, place="requested_simulation_features") from None
 

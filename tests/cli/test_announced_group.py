@@ -1,7 +1,5 @@
 """Commands, platforms and formats of logs that another package announces."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 

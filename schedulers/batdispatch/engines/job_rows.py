@@ -27,7 +27,7 @@ _OUTCOMES = [f"{position == SUCCESS:d},{state.value}," for position, state in en
 Floats = NDArray[np.float64]
 
 
-class Ended(NamedTuple):
+class EndedJobs(NamedTuple):
     """Some jobs, in the order in which they ended."""
 
     #: Without the workload.
@@ -86,14 +86,14 @@ class Rows(NamedTuple):
     metadata: list[str]
 
 
-def times_of(jobs: Ended) -> Times:
+def times_of(jobs: EndedJobs) -> Times:
     """Return what follows from the times of jobs; one that took no time took `NO_TIME`, as Batsim has it."""
     end = np.where(jobs.end - jobs.start < 1e-9, jobs.start + NO_TIME, jobs.end)
     run, wait, turnaround = end - jobs.start, jobs.start - jobs.submission, end - jobs.submission
     return Times(end, run, wait, turnaround, turnaround / run)
 
 
-def write_rows(jobs: Ended, times: Times) -> tuple[bytes, Rows]:
+def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
     """Return the rows of jobs.csv as they are written, and as columns. Time: about a microsecond per job."""
     count = len(jobs.names)
     comma = decimals.constant(",", count)
@@ -152,18 +152,18 @@ def write_rows(jobs: Ended, times: Times) -> tuple[bytes, Rows]:
     return "".join(lines).encode(), rows
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def join_jobs(parts: Sequence[Rows]) -> Rows:
     """Return the rows of several blocks, one behind the other; there is one block at least."""
     return Rows(*map(_behind, zip(*parts, strict=True)))
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a CSV field, quoted if it needs to be."""
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
 def _quoted(texts: list[str]) -> list[str]:
-    return list(map(quoted, texts)) if _SPECIAL.search("".join(texts)) else texts
+    return list(map(quote, texts)) if _SPECIAL.search("".join(texts)) else texts
 
 
 def _behind(parts: Sequence[Any]) -> Any:

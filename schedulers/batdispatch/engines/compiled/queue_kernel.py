@@ -3,8 +3,8 @@
 from batdispatch.engines.compiled import easy, fcfs, filler
 from batdispatch.engines.compiled.hosts import has_room
 from batdispatch.engines.compiled.jit import kernel
-from batdispatch.engines.compiled.running import advance
-from batdispatch.engines.compiled.state import DECIDES, DONE, FULL, PAUSED, State
+from batdispatch.engines.compiled.running_jobs import advance
+from batdispatch.engines.compiled.state import ALL_OVER, AT_PAUSE, DECIDES, FULL, State
 
 # Which dispatcher decides.
 FCFS, FILLER, EASY_COUNT, EASY_HOSTS = 0, 1, 2, 3
@@ -12,10 +12,10 @@ FCFS, FILLER, EASY_COUNT, EASY_HOSTS = 0, 1, 2, 3
 
 @kernel
 def run(state: State, dispatcher: int, moments: int) -> int:
-    """Simulate so many moments more, and return `DONE`, `PAUSED` or `FULL`."""
+    """Simulate so many moments more, and return `ALL_OVER`, `AT_PAUSE` or `FULL`."""
     for _ in range(moments):
         if not state.count[DECIDES] and not advance(state):
-            return DONE
+            return ALL_OVER
         if not has_room(state):
             return FULL
         state.count[DECIDES] = 0
@@ -25,4 +25,4 @@ def run(state: State, dispatcher: int, moments: int) -> int:
             filler.decide(state)
         else:
             easy.decide(state, dispatcher == EASY_HOSTS)
-    return PAUSED
+    return AT_PAUSE

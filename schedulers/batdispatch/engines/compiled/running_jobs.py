@@ -5,35 +5,35 @@ import numpy as np
 from batdispatch.engines.compiled.calendar import enter_end, take_end
 from batdispatch.engines.compiled.hosts import give_back, take
 from batdispatch.engines.compiled.jit import part
-from batdispatch.engines.compiled.rounding import rounded
+from batdispatch.engines.compiled.queue_tree import enter, leave
+from batdispatch.engines.compiled.rounding import round_six
 from batdispatch.engines.compiled.state import (
-    COME,
     DECIDES,
-    ENDED,
-    FREED,
+    ENDS,
+    HOSTS_FREED,
     KINDS,
-    LOGGED,
+    LOG_LINES,
     MESSAGES,
     NOW,
-    REJECTED,
-    RUNNING,
+    REJECTS,
+    RUNNING_JOBS,
     STARTS,
+    SUBMISSIONS,
     State,
 )
-from batdispatch.engines.compiled.waiting import enter, leave
 
 
 @part
 def note(state: State, job: int, kind: int) -> None:
     """Write a line of the log."""
-    state.log[state.count[LOGGED]] = job * KINDS + kind
-    state.count[LOGGED] += 1
+    state.log[state.count[LOG_LINES]] = job * KINDS + kind
+    state.count[LOG_LINES] += 1
 
 
 @part
 def expected_end(state: State, job: int) -> float:
     """Return when a running job is expected to end, in seconds."""
-    return rounded(state.start[job] + state.jobs.booked[job])
+    return round_six(state.start[job] + state.jobs.booked[job])
 
 
 @part
@@ -44,7 +44,7 @@ def start(state: State, job: int, above: int) -> None:
     enter_running(state, job)
     # The running jobs in order of their expected end.
     end = expected_end(state, job)
-    at = state.count[RUNNING] - 1
+    at = state.count[RUNNING_JOBS] - 1
     while at > 0 and _later(state, at - 1, end, job):
         state.expected[at], state.expected_job[at] = state.expected[at - 1], state.expected_job[at - 1]
         at -= 1
@@ -57,7 +57,7 @@ def enter_running(state: State, job: int) -> None:
     now, jobs = state.now[NOW], state.jobs
     state.start[job] = now
     note(state, job, STARTS)
-    enter_end(state, job, rounded(min(now + jobs.delay[job], now + jobs.walltime[job])))
+    enter_end(state, job, round_six(min(now + jobs.delay[job], now + jobs.walltime[job])))
 
 
 @part
@@ -70,7 +70,7 @@ def _later(state: State, at: int, end: float, job: int) -> bool:
 def _stop(state: State, job: int) -> None:
     """Let the hosts of a job that has ended be free, and expect it no longer."""
     give_back(state, job)
-    end, count = expected_end(state, job), state.count[RUNNING]
+    end, count = expected_end(state, job), state.count[RUNNING_JOBS]
     low, high = 0, count
     while low < high:
         middle = (low + high) >> 1
@@ -85,20 +85,20 @@ def _stop(state: State, job: int) -> None:
 @part
 def next_moment(state: State) -> float:
     """Return when something happens next, in seconds; infinite for never."""
-    due = state.due[0] if state.count[RUNNING] else np.inf
-    come = state.count[COME]
+    due = state.due[0] if state.count[RUNNING_JOBS] else np.inf
+    come = state.count[SUBMISSIONS]
     return min(due, state.jobs.submission[come]) if come < len(state.start) else due
 
 
 @part
 def end_next(state: State) -> int:
     """Let a job end that is due now, and return it; -1: there is none."""
-    if not state.count[RUNNING] or state.due[0] > state.now[NOW]:
+    if not state.count[RUNNING_JOBS] or state.due[0] > state.now[NOW]:
         return -1
     job = take_end(state)
     state.end[job] = state.now[NOW]
-    note(state, job, ENDED)
-    state.count[FREED] = 1
+    note(state, job, ENDS)
+    state.count[HOSTS_FREED] = 1
     return job
 
 
@@ -106,11 +106,11 @@ def end_next(state: State) -> int:
 def submit(state: State) -> None:
     """Let the jobs come that are submitted by now; those that are larger than the machine are rejected."""
     count, jobs = state.count, state.jobs
-    while count[COME] < len(state.start) and jobs.submission[count[COME]] <= state.now[NOW]:
-        job = count[COME]
-        count[COME] += 1
+    while count[SUBMISSIONS] < len(state.start) and jobs.submission[count[SUBMISSIONS]] <= state.now[NOW]:
+        job = count[SUBMISSIONS]
+        count[SUBMISSIONS] += 1
         if jobs.units[job] > state.size:
-            note(state, job, REJECTED)
+            note(state, job, REJECTS)
         else:
             enter(state, job)
 

@@ -10,8 +10,8 @@ from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.compiled.machine_times import left_last
 from batdispatch.engines.compiled.simulate import Schedule
-from batdispatch.engines.compiled.state import KINDS, REJECTED, STARTS, Floats, Ints, Jobs
-from batdispatch.engines.ended import Ended
+from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
+from batdispatch.engines.job_rows import EndedJobs
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
 from batdispatch.inputs.workloads.columns import JobColumns
@@ -43,11 +43,11 @@ def write(
     """
     kinds, who = schedule.log % KINDS, schedule.log // KINDS
     over = who[kinds != STARTS]
-    state = _states_of(said, jobs, schedule, over, kinds[kinds != STARTS] == REJECTED)
+    state = _states_of(said, jobs, schedule, over, kinds[kinds != STARTS] == REJECTS)
     for begin in range(0, len(over), _BLOCK):
         part = slice(begin, begin + _BLOCK)
         outputs.write(_ended(said, jobs, schedule, over[part], state[part]))
-    changes = kinds != REJECTED
+    changes = kinds != REJECTS
     starts, who = kinds[changes] == STARTS, who[changes]
     times = np.where(starts, schedule.start[who], schedule.end[who])
     computing = np.cumsum(np.where(starts, 1, -1) * jobs.units[who])
@@ -62,13 +62,13 @@ def write(
     )
 
 
-def _ended(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints, state: NDArray[np.int8]) -> Ended:
+def _ended(said: JobColumns, jobs: Jobs, schedule: Schedule, over: Ints, state: NDArray[np.int8]) -> EndedJobs:
     """Return jobs that are over, given by rank, with their states."""
     # A rejected job has none, wherever its first one would be.
     runs = schedule.runs[over].astype(np.int64)
     row = np.repeat(np.arange(len(over), dtype=np.int32), runs)
     at = np.arange(len(row)) + np.repeat(schedule.at[over] - (np.cumsum(runs) - runs), runs)
-    return Ended(
+    return EndedJobs(
         names=[said.ids[rank] for rank in over.tolist()],
         workloads=["w0"] * len(over),
         profiles=[said.profiles[each] for each in said.profile[over].tolist()],

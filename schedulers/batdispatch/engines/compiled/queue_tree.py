@@ -8,20 +8,20 @@ small enough; a search for one that must be short as well comes by nodes where o
 import numpy as np
 
 from batdispatch.engines.compiled.jit import part
-from batdispatch.engines.compiled.state import NOBODY, WAITING, State
+from batdispatch.engines.compiled.state import NOBODY, WAITING_JOBS, State
 
 
 @part
 def enter(state: State, job: int) -> None:
     """Let a job wait."""
-    state.count[WAITING] += 1
+    state.count[WAITING_JOBS] += 1
     _put(state, state.jobs.place[job], np.int32(state.jobs.units[job]), state.jobs.booked[job])
 
 
 @part
 def leave(state: State, job: int) -> None:
     """Take out a job that starts."""
-    state.count[WAITING] -= 1
+    state.count[WAITING_JOBS] -= 1
     _put(state, state.jobs.place[job], NOBODY, np.inf)
 
 
