@@ -220,7 +220,7 @@ def test_a_job_that_ends_while_its_kill_is_under_way_has_no_rest() -> None:
     assert session.ended
     assert session.ledger is not None
     assert not session.ledger.holds
-    assert not session.dispatcher.flexible  # type: ignore[attr-defined]
+    assert not session.dispatcher.segments  # type: ignore[attr-defined]
 
 
 class KillsAt:

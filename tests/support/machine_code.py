@@ -21,8 +21,9 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("conservative", {"ordering": "f2", "rjms_delay": 5}),
 ]
 #: Dispatcher -> its kernel.
-KERNELS: dict[str, Any] = dict.fromkeys(("fcfs", "filler", "easy"), queue_kernel.run) | {
-    "conservative": conservative.run
+KERNELS: dict[str, Any] = {
+    **dict.fromkeys(("fcfs", "filler", "easy"), queue_kernel.run),
+    "conservative": conservative.run,
 }
 
 
