@@ -19,10 +19,10 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.inputs.workloads.stochastic import scenario
 from batdispatch.parts.requests.atoptimal import atoptimal
 from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
 from batdispatch.parts.requests.vocabulary import parse_law
+from batdispatch_papers.stochastic.workload import scenario
 
 
 def run(which: int, jobs: int, options: dict[str, str]) -> int:

@@ -11,8 +11,8 @@ from batdispatch.cli.main import cli
 from batdispatch.core.line import dispatcher, registry
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.inputs.workloads.tiles import tiles
 from batdispatch.inputs.workloads.writer import job_fields
+from batdispatch_papers.dada.workload import tiles
 from manual import PAGES, ROOT, blocks, name_of
 
 #: What the page of every dispatcher has, in this order.

@@ -15,7 +15,7 @@ import pytest
 
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.dmr import REAL, Times, dmr
+from batdispatch_papers.dmr.workload import REAL, Times, dmr
 from malleable import units_of
 from simulating import Result, Task, simulate
 from stochastic import attempts_of

@@ -21,7 +21,7 @@ from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.inputs.workloads.stochastic import scenario
+from batdispatch_papers.stochastic.workload import scenario
 
 
 class Naive(BatchPlanner):

@@ -152,7 +152,7 @@ def test_a_file_that_is_no_record_is_refused(write_jobs: WriteJobs, data: bytes,
 
 
 def test_a_record_too_large_is_refused(write_jobs: WriteJobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("batdispatch.results.lineage.MAX_BYTES", 20)
+    monkeypatch.setattr("batdispatch.results.rows.MAX_BYTES", 20)
     with pytest.raises(InputError, match="larger than 20 bytes"):
         read_run(record(write_jobs(SEGMENTS), "7~2,w0,7"))
 

@@ -14,6 +14,7 @@ from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from batdispatch_papers.dada.machine import hybrid
 from sites import platform_of
 
 Draw = np.random.Generator
@@ -83,7 +84,7 @@ def _platform(draw: Draw, shared: bool, *, queues: bool, dispatcher: str) -> byt
     """Return a machine: flat, or of one of the topologies, with a master, disks, capacities, queues and licences."""
     kind = draw.choice(["flat", "flat", "hand", "torus", "mesh", "fattree", "dragonfly"])
     if dispatcher in TASKS:
-        return generate.hybrid(cores=3, gpus=2)
+        return hybrid(cores=3, gpus=2)
     if dispatcher == "pinned-io" or (kind == "torus" and not shared):
         return generate.torus((3, 3), hosts_per_router=2, io=2)
     if kind == "mesh" and not shared:

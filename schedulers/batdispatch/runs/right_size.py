@@ -8,6 +8,7 @@ from batdispatch.core.jobs.fields import is_whole_hosts
 from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.platforms import generate
 from batdispatch.inputs.workloads import Workload
+from batdispatch.inputs.workloads.importing import formats
 from batdispatch.inputs.workloads.logs import UNITS, LogInfo
 
 #: Most hosts that such a platform gets: more than any machine had; a log that says more is wrong.
@@ -35,11 +36,9 @@ def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None
         info: what that log tells.
     """
     shared = not all(is_whole_hosts(job.request) for job in workload.jobs)
-    if shared and kind in ("eurora", "kit"):
-        # What the node file beside the published logs states.
-        eurora = generate.eurora(memory_mib=32768)
-        name, content = ("Eurora", eurora) if kind == "eurora" else ("ForHLR II", generate.forhlr2())
-        return Sized(content, f"{name}, the machine that this format is of")
+    machine = formats()[kind].machine if kind else None
+    if shared and machine is not None:
+        return Sized(machine.platform(), f"{machine.name}, the machine that this format is of")
     capacity = _capacity(workload, info) if shared else {}
     hosts, why = _hosts(workload, info, capacity)
     for name, amount in ({} if info is None else info.peak).items():

@@ -15,8 +15,9 @@ from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.messages import Message
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.inputs.platforms.generate import Links, hybrid
+from batdispatch.inputs.platforms.generate import Links
 from batdispatch.results.frame import read_jobs
+from batdispatch_papers.dada.machine import hybrid
 from sites import simulated
 from strategies import make_job
 from task_graphs import task

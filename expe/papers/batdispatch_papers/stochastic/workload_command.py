@@ -13,10 +13,11 @@ from batdispatch.cli.groups import Command
 from batdispatch.cli.messages import show
 from batdispatch.cli.options import options
 from batdispatch.cli.progress import ProgressDisplay
-from batdispatch.inputs.generator_options import SCENARIO, StochasticOptions, fields_of
+from batdispatch.inputs.generator_options import fields_of
+from batdispatch_papers.stochastic.workload_options import SCENARIO, StochasticOptions
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Jobs that state the law of their run time.")
 @output_options
 @options(StochasticOptions)
 def command(model: StochasticOptions, output: Path, seed: int, as_json: bool) -> None:
@@ -44,7 +45,7 @@ def command(model: StochasticOptions, output: Path, seed: int, as_json: bool) ->
 
     from batdispatch.inputs.workloads.fitting import summary_of, with_laws
     from batdispatch.inputs.workloads.reader import read_workload
-    from batdispatch.inputs.workloads.stochastic import scenario
+    from batdispatch_papers.stochastic.workload import scenario
 
     found: dict[str, Any] = {}
     if model.log is not None:

@@ -15,9 +15,9 @@ from typing import Any
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
-from batdispatch.inputs.workloads.kernel_rates import RATES
 from batdispatch.inputs.workloads.model import Workload
-from batdispatch.inputs.workloads.tile_graphs import FACTORS, GRAPHS, Tile, edges_of
+from batdispatch_papers.dada.graphs import FACTORS, GRAPHS, Tile, edges_of
+from batdispatch_papers.dada.rates import RATES
 
 #: Most tiles a side: a graph has about a sixth of their cube as tasks (a third for LU and QR).
 MAX_TILES = 128

@@ -14,8 +14,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.platforms import generate as platforms
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.communicating import Traffic, communicating, nearest_cube
 from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch_papers.interference.workload import Traffic, communicating, nearest_cube
 
 MACHINE = Machine(
     [Host(id=i, name=f"n{i}", speed=2e9) for i in range(64)]

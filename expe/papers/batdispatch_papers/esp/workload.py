@@ -18,7 +18,7 @@ References:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -32,8 +32,8 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.writer import number
+from batdispatch_papers.esp.workload_options import ZRule
 
-ZRule = Literal["ordinary", "alone"]
 #: Longest time over which jobs are submitted, s: a year.
 MAX_SPREAD = 31_536_000.0
 

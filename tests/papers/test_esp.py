@@ -12,7 +12,7 @@ from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.esp import esp, machine_seconds
+from batdispatch_papers.esp.workload import esp, machine_seconds
 from simulating import Task, simulate
 
 CLUSTER = Machine.flat(1024, "core=8 gpu=2")
@@ -156,7 +156,7 @@ def test_the_command_writes_the_same_bytes_for_the_same_machine_and_seed(tmp_pat
 
 
 def test_the_command_takes_the_machine_from_a_platform_or_from_numbers(tmp_path: Path) -> None:
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     platform = ["--platform", str(root / "platforms" / "esp.xml")]
     facts = json.loads(command(tmp_path / "p.json", "--seed", "1", "--json", *platform))
     command(tmp_path / "n.json", "--seed", "1")

@@ -18,14 +18,16 @@ import re
 import tarfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import MAX_LINE, Source
 from batdispatch.inputs.log_options import LogOptions
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob
+from batdispatch.inputs.workloads.logs import KnownMachine, LogFormat, LogInfo, LogJob
 from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch_papers.eurora.machine import eurora
 
 #: Ending of the files that hold jobs.
 ENDING = ".log_crypt"
@@ -195,3 +197,13 @@ def _entry(text: str, error: Callable[[str], InputError]) -> tuple[int, ...]:
     if len(fields) != 5 or not all(f.isascii() and f.isdigit() and len(f) <= 15 for f in fields):
         raise error(f"node used {text[:60]!r}, expected node;cores;gpus;mics;memory in whole numbers")
     return tuple(int(field) for field in fields[1:])
+
+
+FORMAT = LogFormat(
+    read_eurora,
+    endings=(ENDING, ".tar"),
+    suits=lambda line: b"__" in line and b";" in line,
+    is_folder=True,
+    # The memory is what the node file beside the published logs states.
+    machine=KnownMachine("Eurora", partial(eurora, memory_mib=32768)),
+)

@@ -11,7 +11,7 @@ fs         1      20     none       0 s     25      1,000,000,000 B     drawn   
 =========  =====  =====  =========  ======  ======  ==================  =======  ====================================
 
 An application is drawn for each job, each that is named alike often. Arrivals, and the sizes and run times of the
-flexible sleep (fs), are Feitelson's (`batdispatch.inputs.workloads.feitelson`). All resizes are by powers of 2. The
+flexible sleep (fs), are Feitelson's (`batdispatch_papers.dmr.feitelson`). All resizes are by powers of 2. The
 malleable jobs of a share are among those of every larger share, and the jobs are otherwise the same; so runs of one
 seed compare job by job. A job that is not malleable stays on the size on which it starts.
 
@@ -48,11 +48,11 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.scalability import EXPECTED, LINEAR, Scalability, parse_scalability
 from batdispatch.core.jobs.sizes import Sizes, write_sizes
 from batdispatch.core.line.options import did_you_mean
-from batdispatch.inputs.workloads.feitelson import draw_arrivals, draw_runtimes, draw_sizes
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.malleable import choose, slowest
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.writer import number
+from batdispatch_papers.dmr.feitelson import draw_arrivals, draw_runtimes, draw_sizes
 
 #: Table 3 of the paper, and FS of section 7.3; the scalability is set by the options.
 APPLICATIONS = {

@@ -11,12 +11,12 @@ from click.testing import CliRunner
 from batdispatch.cli.generate import command as generate
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.kernel_rates import RATES, read_rates
-from batdispatch.inputs.workloads.tile_graphs import GRAPHS, edges_of
-from batdispatch.inputs.workloads.tiles import tiles
+from batdispatch_papers.dada.graphs import GRAPHS, edges_of
+from batdispatch_papers.dada.rates import RATES, read_rates
+from batdispatch_papers.dada.workload import tiles
 
 ORACLE: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[2] / "oracles" / "topology" / "tile_graphs.json").read_text()
+    (Path(__file__).parents[1] / "oracles" / "topology" / "tile_graphs.json").read_text()
 )
 NAMES = {"cholesky": "cholesky", "lu_nopiv": "lu", "qr": "qr"}
 

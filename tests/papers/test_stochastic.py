@@ -17,10 +17,10 @@ from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.fitting import HISTORY as LAST
 from batdispatch.inputs.workloads.fitting import MEAN_TOLERANCE, fit, histories, with_laws
-from batdispatch.inputs.workloads.stochastic import HISTORY, WEEKS, draw_widths, scenario
 from batdispatch.parts.requests.base import make_sequence
 from batdispatch.parts.requests.likelihood import held_out
 from batdispatch.parts.requests.vocabulary import parse_law
+from batdispatch_papers.stochastic.workload import HISTORY, WEEKS, draw_widths, scenario
 
 
 def rng() -> np.random.Generator:

@@ -10,10 +10,11 @@ import click
 from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Command
 from batdispatch.cli.options import options
-from batdispatch.inputs.generator_options import CommunicatingOptions, fields_of
+from batdispatch.inputs.generator_options import fields_of
+from batdispatch_papers.interference.workload_options import CommunicatingOptions
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Parallel jobs that send messages all the time.")
 @output_options
 @options(CommunicatingOptions)
 def command(model: CommunicatingOptions, output: Path, seed: int, as_json: bool) -> None:
@@ -31,7 +32,7 @@ def command(model: CommunicatingOptions, output: Path, seed: int, as_json: bool)
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.platforms.units import quantity
-    from batdispatch.inputs.workloads.communicating import Traffic, communicating
+    from batdispatch_papers.interference.workload import Traffic, communicating
 
     try:
         width = quantity(model.bandwidth, "bandwidth")

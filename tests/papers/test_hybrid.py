@@ -8,7 +8,8 @@ from lxml import etree
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate import HYBRID_LINKS, Links, hybrid
+from batdispatch.inputs.platforms.generate import Links
+from batdispatch_papers.dada.machine import HYBRID_LINKS, hybrid
 
 
 def routes(content: bytes) -> dict[tuple[str, str], list[str]]:

@@ -19,15 +19,15 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.dmr import APPLICATIONS, Times, dmr
-from batdispatch.inputs.workloads.feitelson import (
+from batdispatch.inputs.workloads.writer import job_fields
+from batdispatch_papers.dmr.feitelson import (
     draw_arrivals,
     draw_runtimes,
     draw_sizes,
     short_probability,
     size_probabilities,
 )
-from batdispatch.inputs.workloads.writer import job_fields
+from batdispatch_papers.dmr.workload import APPLICATIONS, Times, dmr
 from simulating import Result, Task, simulate
 
 ALL = tuple(APPLICATIONS)
