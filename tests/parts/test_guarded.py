@@ -46,7 +46,7 @@ class Lived:
                 self.beside.end(self.twins[task.id], task.runtime)
         for task in self._tasks:
             if task.submission == now:
-                self.twins[task.id] = Twin(now, [task.units], task.walltime)
+                self.twins[task.id] = Twin(task.id, now, [task.units], task.walltime)
                 self.beside.submit(self.twins[task.id])
         self.beside.advance(now)
         for task in self._tasks:

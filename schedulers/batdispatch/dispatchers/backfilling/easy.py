@@ -124,7 +124,8 @@ class Easy(PlanningQueue):
                 self._basis = _NEVER
                 self.forget_started([])
                 return
-            self._reserve(ledger, self._head(ledger))
+            self._reserved = self.first_reserving(ledger)
+            self._reserve(ledger, self._reserved)
             self._basis = (self.epoch(ledger), self.waiting[0].id)
         if self._pooled:
             if fresh and not self.fresh:
@@ -139,12 +140,6 @@ class Easy(PlanningQueue):
         if self._ahead is not None:
             candidates = in_order(ledger, self._ahead, list(candidates), self.expected)
         self.forget_started([job for job in candidates if job is not head and self._backfill(ledger, job, head)])
-
-    def _head(self, ledger: Ledger) -> Job | None:
-        """Return the first waiting job that may have room reserved for it."""
-        reserves, now = self.ordering.reserves, ledger.now
-        self._reserved = next((job for job in self.waiting if reserves(job, now)), None)
-        return self._reserved
 
     def _longest(self, ledger: Ledger, head: Job | None) -> Longest:
         """Return how long a job may run at most to start now: for who does not fit what the head leaves spare.

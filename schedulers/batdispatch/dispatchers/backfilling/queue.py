@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice, takewhile
 from typing import Annotated, Any, ClassVar
@@ -96,6 +96,11 @@ class QueueDispatcher(Dispatcher):
         self.prospects = Prospects(self.placement, self.options.placement)
         self.ordering.begin(ledger)
         self._hears_ends = type(self.ordering).ended is not Ordering.ended
+        self._hears_of_jobs = type(self.ordering).came is not Ordering.came
+        #: Whether a job that does not fit may let others pass; then who may start or hold up others, as sorted last.
+        self._in_play: list[Job] = []
+        self._holding_up: set[str] = set()
+        self._lets_pass = type(self.ordering).reserving is not Ordering.reserving
         self.predictions.begin(ledger)
 
     def expected(self, job: Job) -> float:
@@ -110,6 +115,8 @@ class QueueDispatcher(Dispatcher):
         if not self.prospects.admits(ledger, job):
             return
         self.fresh.append(job)
+        if self._hears_of_jobs:
+            self.ordering.came(job, ledger.now)
         if self.ordering.dynamic:
             self.waiting.append(job)
         else:
@@ -157,6 +164,24 @@ class QueueDispatcher(Dispatcher):
             self._sort(self.waiting, ledger.now)
         return self.waiting
 
+    def in_play(self, ledger: Ledger) -> list[Job]:
+        """Return the waiting jobs that may start now or hold up others, in order."""
+        if not self._lets_pass:
+            return self.in_order(ledger)
+        holding_up = self.ordering.reserving(self.waiting, ledger.now)
+        jobs = {job.id: job for job in (*ledger.plausible(self.waiting), *holding_up)}
+        self._holding_up = {job.id for job in holding_up}
+        self._in_play = list(jobs.values())
+        self._sort(self._in_play, ledger.now)
+        return self._in_play
+
+    def first_reserving(self, ledger: Ledger) -> Job | None:
+        """Return the first job in order that may have room reserved for it, after `start_from_head`."""
+        if not self._lets_pass:
+            return self.waiting[0]
+        self._in_play = [job for job in self._in_play if job.id in ledger.queue]
+        return next((job for job in self._in_play if job.id in self._holding_up), None)
+
     def fresh_in_order(self, ledger: Ledger) -> list[Job]:
         """Return the jobs submitted since the last decision, in order."""
         if len(self.fresh) > 1:
@@ -174,7 +199,10 @@ class QueueDispatcher(Dispatcher):
         if not fresh and self._lanes is not None:
             self._line_up_fresh()
             return self._lanes.candidates(ledger.plausible, longest)
-        jobs = self.fresh_in_order(ledger) if fresh else self.in_order(ledger)
+        if self._lets_pass:
+            jobs = self._in_play
+        else:
+            jobs = self.fresh_in_order(ledger) if fresh else self.in_order(ledger)
         expected = self.expected
         return (job for job in ledger.plausible(jobs) if expected(job) <= longest(job))
 
@@ -224,21 +252,19 @@ class QueueDispatcher(Dispatcher):
         jobs for which nothing is reserved, if the ordering says so.
         """
         started = passed = 0
-        reserves = self.ordering.reserves
-        for job in islice(self.in_order(ledger), most):
+        for job in islice(self.in_play(ledger), most):
             if job.request.allowed == 0:
                 passed += 1
                 continue
             place = self.choose_now(job)
-            if place is None and reserves(job, ledger.now):
-                break
             if place is None:
-                passed += 1
-                continue
+                if self._lets_pass and job.id not in self._holding_up:
+                    continue
+                break
             ledger.start(job, place)
             self._forget_key(job)
             started += 1
-        if started and passed:
+        if started and (passed or self._lets_pass):
             self.waiting = [job for job in self.waiting if job.id in ledger.queue]
         elif started:
             del self.waiting[:started]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 from batdispatch.core.jobs.job import Job, Stay
@@ -46,13 +47,16 @@ class Ordering(Part, ABC):
         """
         return False
 
-    def reserves(self, job: Job, now: float) -> bool:
-        """Return whether a waiting job that does not fit at `now`, in seconds, may have room reserved for it.
+    def reserving(self, jobs: Sequence[Job], now: float) -> Sequence[Job]:
+        """Return those of the waiting jobs that may have room reserved for them at `now`, in seconds, in the same order.
 
         A job that may not holds up nobody: jobs behind it start as if it did not wait. `easy` reserves for the first
         job that may.
         """
-        return True
+        return jobs
+
+    def came(self, job: Job, now: float) -> None:
+        """Learn that a job waits from `now` on, in seconds."""
 
     def ended(self, stay: Stay, now: float) -> None:
         """Learn that a job ended at `now`, in seconds; a fair share counts what it used."""

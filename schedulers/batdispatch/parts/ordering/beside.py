@@ -16,6 +16,7 @@ class Twin:
     """A job as EASY beside has it.
 
     Attributes:
+        name: id of the job.
         came: when the job was submitted, s.
         needs: what it takes of the sums over the machine, [resource].
         walltime: for how long EASY expects it to run, s.
@@ -24,6 +25,7 @@ class Twin:
         begun: when EASY starts it, s; None: it waits there.
     """
 
+    name: str
     came: float
     needs: Sequence[int]
     walltime: float
@@ -46,6 +48,7 @@ class EasyBeside:
     Attributes:
         clock: until when everything is known, s.
         longest: longest wait until then, of those that still wait there as well, s.
+        overdue: jobs that run there and still wait in reality, by id: they stop the clock.
     """
 
     def __init__(self, total: Sequence[int]) -> None:
@@ -59,8 +62,7 @@ class EasyBeside:
         #: All jobs that run there by their expected ends.
         self._expected: list[tuple[float, int, Twin]] = []
         self._entry: dict[Twin, tuple[float, int]] = {}
-        #: Jobs that run there and still wait in reality: they stop the clock.
-        self.overdue: set[Twin] = set()
+        self.overdue: dict[str, Twin] = {}
         #: Jobs that run here and there: how much later they started here, largest first.
         self._delays: list[tuple[float, int, Twin]] = []
 
@@ -69,17 +71,19 @@ class EasyBeside:
         self._coming.append(twin)
 
     def start(self, twin: Twin, now: float) -> None:
-        """Learn that a job started in reality at `now`, in seconds."""
+        """Learn that a job started in reality at `now`, in seconds; it may be said twice."""
+        if twin.real is not None:
+            return
         twin.real = now
         if twin.begun is not None:
-            self.overdue.discard(twin)
+            self.overdue.pop(twin.name, None)
             heapq.heappush(self._delays, (twin.begun - now, next(self._numbers), twin))
 
     def end(self, twin: Twin, runtime: float) -> None:
         """Learn for how many seconds a job ran in reality; 0 if it was withdrawn."""
         twin.runtime = runtime
         if twin.begun is not None:
-            self.overdue.discard(twin)
+            self.overdue.pop(twin.name, None)
             self._will_end(twin)
 
     def advance(self, now: float) -> None:
@@ -121,7 +125,8 @@ class EasyBeside:
             return
         shadow, spare = self._reservation(queue[0].needs)
         for twin in queue[1:]:
-            if not self._fits(twin.needs, self._free):
+            # The first resource alone keeps out most.
+            if twin.needs[0] > self._free[0] or not self._fits(twin.needs, self._free):
                 continue
             if self.clock + twin.walltime > shadow:
                 if not self._fits(twin.needs, spare):
@@ -155,7 +160,7 @@ class EasyBeside:
         if twin.runtime is not None:
             self._will_end(twin)
         elif twin.real is None:
-            self.overdue.add(twin)
+            self.overdue[twin.name] = twin
         else:
             heapq.heappush(self._delays, (twin.begun - twin.real, next(self._numbers), twin))
 

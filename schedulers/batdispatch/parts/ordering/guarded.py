@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -49,15 +51,21 @@ class Guarded(Ordering):
         self._inner = make_ordering(self.options.ordering)
         self._inner.begin(ledger)
         self._beside = EasyBeside([int(amount) for amount in ledger.space.pooled(ledger.space.whole())])
+        #: Of the jobs that have not ended.
         self._twins: dict[str, Twin] = {}
-        self._at = -1.0
+        self._looked = self._late_before = -math.inf
+
+    def came(self, job: Job, now: float) -> None:
+        self._inner.came(job, now)
+        needs = [int(amount) for amount in self.ledger.space.sums_needed(job)]
+        twin = self._twins[job.id] = Twin(job.id, now, needs, job.walltime)
+        self._beside.submit(twin)
 
     def ended(self, stay: Stay, now: float) -> None:
         self._inner.ended(stay, now)
         twin = self._twins.pop(stay.job.id, None)
         if twin is not None:
-            if twin.real is None:
-                self._beside.start(twin, stay.start)
+            self._beside.start(twin, stay.start)
             self._beside.end(twin, now - stay.start)
 
     def patience(self) -> float:
@@ -66,35 +74,36 @@ class Guarded(Ordering):
         return patience
 
     def is_late(self, job: Job, now: float) -> bool:
-        self._look(now)
-        return now - job.submission > self.patience()
+        if now != self._looked:
+            self._look(now)
+        return job.submission < self._late_before
 
-    def reserves(self, job: Job, now: float) -> bool:
-        return self.is_late(job, now) or self._twins.get(job.id) in self._beside.overdue
+    def reserving(self, jobs: Sequence[Job], now: float) -> Sequence[Job]:
+        if now != self._looked:
+            self._look(now)
+        late_before, overdue = self._late_before, self._beside.overdue
+        return [job for job in jobs if job.submission < late_before or job.id in overdue]
 
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
-        if job.id not in self._twins:
-            self._meet(job)
         if self.is_late(job, now):
             return 0.0, job.submission
         key = self._inner.key(job, now, expected)
         return (1.0, *key) if isinstance(key, tuple) else (1.0, key)
 
-    def _meet(self, job: Job) -> None:
-        """Let a job that is seen for the first time come beside as well."""
-        needs = [int(amount) for amount in self.ledger.space.sums_needed(job)]
-        twin = self._twins[job.id] = Twin(self.ledger.now, needs, job.walltime)
-        self._beside.submit(twin)
-
     def _look(self, now: float) -> None:
-        """Let EASY beside go on, once for each moment, as far as is certain by then."""
-        if now == self._at:
-            return
-        self._at = now
-        running, waiting = self.ledger.running, self.ledger.queue
-        for name, twin in list(self._twins.items()):
-            if twin.real is None and name in running:
-                self._beside.start(twin, running[name].start)
-            elif twin.real is None and name not in waiting:
-                self._beside.end(self._twins.pop(name), 0.0)
+        """Let EASY beside go on as far as is certain now, and say from this who is late."""
         self._beside.advance(now)
+        while self._tell_of_starts():
+            self._beside.advance(now)
+        self._looked, self._late_before = now, now - self.patience()
+
+    def _tell_of_starts(self) -> bool:
+        """Tell EASY beside which of the jobs that stop its clock no longer wait; return whether any does not."""
+        running, waiting = self.ledger.running, self.ledger.queue
+        gone = [twin for name, twin in self._beside.overdue.items() if name not in waiting]
+        for twin in gone:
+            if twin.name in running:
+                self._beside.start(twin, running[twin.name].start)
+            else:
+                self._beside.end(self._twins.pop(twin.name, twin), 0.0)
+        return bool(gone)

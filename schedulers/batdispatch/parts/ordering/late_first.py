@@ -60,6 +60,9 @@ class LateFirst(Ordering):
         self._waits: deque[float] = deque()
         self._sorted: list[float] = []
 
+    def came(self, job: Job, now: float) -> None:
+        self._inner.came(job, now)
+
     def ended(self, stay: Stay, now: float) -> None:
         self._inner.ended(stay, now)
         if len(self._waits) == REMEMBERED:
