@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice, takewhile
 from typing import Annotated, Any, ClassVar
@@ -199,10 +199,7 @@ class QueueDispatcher(Dispatcher):
         if not fresh and self._lanes is not None:
             self._line_up_fresh()
             return self._lanes.candidates(ledger.plausible, longest)
-        if self._lets_pass:
-            jobs = self._in_play
-        else:
-            jobs = self.fresh_in_order(ledger) if fresh else self.in_order(ledger)
+        jobs = self.fresh_in_order(ledger) if fresh else self._in_play or self.in_order(ledger)
         expected = self.expected
         return (job for job in ledger.plausible(jobs) if expected(job) <= longest(job))
 
@@ -236,6 +233,7 @@ class QueueDispatcher(Dispatcher):
 
     def forget_started(self, started: list[Job]) -> None:
         """Drop jobs that were started from `waiting`, and all from `fresh`: the end of a decision."""
+        self._in_play = []
         for job in started:
             if self.ordering.dynamic:
                 self.waiting.remove(job)

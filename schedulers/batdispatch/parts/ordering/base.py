@@ -48,7 +48,7 @@ class Ordering(Part, ABC):
         return False
 
     def reserving(self, jobs: Sequence[Job], now: float) -> Sequence[Job]:
-        """Return those of the waiting jobs that may have room reserved for them at `now`, in seconds, in the same order.
+        """Return the waiting jobs that may have room reserved for them at `now`, in seconds, in the order given.
 
         A job that may not holds up nobody: jobs behind it start as if it did not wait. `easy` reserves for the first
         job that may.

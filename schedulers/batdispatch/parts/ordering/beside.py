@@ -165,7 +165,8 @@ class EasyBeside:
             heapq.heappush(self._delays, (twin.begun - twin.real, next(self._numbers), twin))
 
     def _will_end(self, twin: Twin) -> None:
-        assert twin.begun is not None and twin.runtime is not None
+        assert twin.begun is not None
+        assert twin.runtime is not None
         heapq.heappush(self._ends, (max(self.clock, twin.begun + twin.runtime), next(self._numbers), twin))
 
     def _leave(self, twin: Twin) -> None:

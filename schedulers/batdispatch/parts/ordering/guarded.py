@@ -85,6 +85,9 @@ class Guarded(Ordering):
         return [job for job in jobs if job.submission < late_before or job.id in overdue]
 
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
+        if job.id not in self._twins:
+            # Not every dispatcher says that a job came.
+            self.came(job, now)
         if self.is_late(job, now):
             return 0.0, job.submission
         key = self._inner.key(job, now, expected)
