@@ -16,9 +16,9 @@ from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationEr
 from batdispatch.engines.simgrid_library import how_to_install
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import simgrid
-from batdispatch.runs.isolation import isolated
+from batdispatch.runs.workers import isolated
 from batdispatch.runs.run import RunSpec, execute
-from with_simgrid import needs_simgrid
+from with_simgrid import needs_simgrid, start_twice
 
 #: Two hosts of 1 Gf behind links of 100 MB/s and 10 ms, a storage host behind one of 50 MB/s and 10 ms;
 #: another one is not connected.
@@ -241,7 +241,7 @@ def test_at_the_command_line_it_is_one_message_too(bench: Bench) -> None:
 def test_simgrid_starts_once_in_a_process(bench: Bench) -> None:
     platform, _ = bench.files([])
     with pytest.raises(SimulationError, match="SimGrid can simulate once in a process"):
-        isolated("with_simgrid:start_twice", {"platform": platform})
+        isolated(start_twice, platform)
 
 
 @needs_simgrid

@@ -88,8 +88,8 @@ def command(
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads import read_workload
     from batdispatch.results.run_files import NAMES, RESULT
-    from batdispatch.runs.isolation import isolated
     from batdispatch.runs.simgrid import needs_simgrid
+    from batdispatch.runs.workers import isolated
 
     task: dict[str, Any] = {
         "platform": platform,
@@ -120,7 +120,7 @@ def command(
     with Claim(checked_folder(out)) as claim:
         task["out"] = str(claim.place)
         if apart:
-            isolated(f"{__name__}:simulate_with_simgrid", task)
+            isolated(simulate_with_simgrid, task)
         else:
             _simulate(task, site, jobs, None)
         # What an earlier run left beside the tables would pass for this one's.
@@ -144,7 +144,7 @@ def _refuse_asked_for(options: dict[str, Any]) -> None:
             raise InputError("with --protocol 5 the scheduler asks for it in the handshake", source=f"option {text}")
 
 
-def simulate_with_simgrid(progress: object, **task: Any) -> None:
+def simulate_with_simgrid(task: dict[str, Any], progress: object) -> None:
     """Simulate with SimGrid in this process, once."""
     from batdispatch.engines.simgrid_timer import SimGridTimer
     from batdispatch.inputs.platforms import read_platform

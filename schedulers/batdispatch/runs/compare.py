@@ -11,7 +11,7 @@ from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.keeping import others_code
 from batdispatch.runs.run import InputFiles, RunSpec, build, clear, execute, is_made
-from batdispatch.runs.workers import Tell, carry_out, forget_peak
+from batdispatch.runs.workers import Tell, carry_out, forget_peak, seldom
 
 #: Called with (name, jobs ended so far, jobs in all).
 LabelledProgress = Callable[[str, int, int], None]
@@ -136,9 +136,4 @@ def _execute(out: Path, run: _Named, tell: Tell) -> None:
     """Be a worker's task."""
     name, spec = run
     forget_peak()
-
-    def progress(done: int, total: int) -> None:
-        if done == total or done % max(total // 200, 1) == 0:
-            tell((done, total))
-
-    execute(spec, out / name, progress=progress, files=_FILES)
+    execute(spec, out / name, progress=seldom(tell), files=_FILES)

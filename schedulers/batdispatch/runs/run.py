@@ -40,8 +40,8 @@ from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
 from batdispatch.runs.engines import Progress, Simulation, UseCompiled
-from batdispatch.runs.isolation import isolated
 from batdispatch.runs.keeping import digest_of, is_whole, made_from, others_code
+from batdispatch.runs.workers import isolated
 
 #: What simulates: this package, or a real Batsim that is started.
 Engine = Literal["embedded", "batsim4", "batsim5"]
@@ -165,8 +165,7 @@ def execute(
             elif not inputs.simulation.in_simgrid:
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
-                task = {"spec": msgspec.to_builtins(spec), "out": str(claim.place)}
-                result = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
+                result = isolated(execute_with_simgrid, spec, claim.place, progress=progress)
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -209,13 +208,13 @@ def is_made(spec: RunSpec, out: Path) -> bool:
     return is_whole(out, made_from(spec, platform=platform, workload=workload, events=events))
 
 
-def execute_with_simgrid(spec: dict[str, Any], out: str, progress: Progress) -> dict[str, Any]:
+def execute_with_simgrid(spec: RunSpec, out: Path, progress: Progress) -> dict[str, Any]:
     """Simulate a run with SimGrid in this process, once, and return its result.json; raises as `execute`."""
     from batdispatch.engines.simgrid_timer import SimGridTimer
 
-    inputs = _Inputs(msgspec.convert(spec, RunSpec), InputFiles())
-    outcome = inputs.simulation.simulate(Path(out), progress, SimGridTimer(inputs.platform))
-    return _finish(inputs, outcome, Path(out))
+    inputs = _Inputs(spec, InputFiles())
+    outcome = inputs.simulation.simulate(out, progress, SimGridTimer(inputs.platform))
+    return _finish(inputs, outcome, out)
 
 
 class _Inputs:
