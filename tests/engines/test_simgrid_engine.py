@@ -15,9 +15,9 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.engines.simgrid_library import how_to_install
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs import simgrid
-from batdispatch.runs.workers import isolated
+from batdispatch.runs import engines
 from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.workers import isolated
 from with_simgrid import needs_simgrid, start_twice
 
 #: Two hosts of 1 Gf behind links of 100 MB/s and 10 ms, a storage host behind one of 50 MB/s and 10 ms;
@@ -295,7 +295,7 @@ def test_an_io_job_needs_simgrid(bench: Bench) -> None:
 
 
 def test_without_simgrid_a_message_says_how_to_install_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simgrid, "find_simgrid", lambda: None)
+    monkeypatch.setattr(engines, "find_simgrid", lambda: None)
     with pytest.raises(InputError) as raised:
         bench.run(job("j", "steps"))
     assert "w.json, profile 'exchange': type 'parallel_homogeneous': its run time depends" in str(raised.value)

@@ -20,8 +20,8 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links import foreign
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.campaign.authors import code_of_others
 from batdispatch.runs.checking.rerun import audit_all
+from batdispatch.runs.provenance import code_of_others
 from batdispatch.runs.run import RunSpec, execute, is_made
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from batdispatch.core.errors import InputError, SimulationError
 if TYPE_CHECKING:
     from batdispatch.runs.campaign.campaign import Done
     from batdispatch.runs.campaign.plan import Plan
-    from batdispatch.runs.campaign.work import Outcome
+    from batdispatch.runs.campaign.task import Outcome
 
 #: Failures that are shown one by one.
 _SHOWN = 10
@@ -117,7 +117,7 @@ def command(
     from batdispatch.runs.campaign.campaign import carry_out_campaign
     from batdispatch.runs.campaign.file import read_campaign
     from batdispatch.runs.campaign.plan import Plan
-    from batdispatch.runs.campaign.running import Orders
+    from batdispatch.runs.campaign.snakemake import Orders
 
     only = None if parts is None else [part.strip() for part in parts.split(",")]
     campaign = read_campaign(file, CommandMakers(), quick=quick, parts=only, logs=logs)
@@ -176,7 +176,7 @@ def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
 
 def _clean(plan: Plan, dry_run: bool, as_json: bool) -> None:
     """Remove what no campaign needs, or say what that is."""
-    from batdispatch.runs.campaign.cleaning import clean
+    from batdispatch.runs.campaign.leftovers import clean
 
     found = clean(plan, remove=not dry_run)
     sizes = {kind: sum(one.size for one in found if one.is_run is kind) for kind in (True, False)}

@@ -120,7 +120,7 @@ def command(
     from batdispatch.results.rejections import in_words, rejections_of
     from batdispatch.results.runs import warnings_of
     from batdispatch.runs.compare import compare
-    from batdispatch.runs.from_log import inputs_in
+    from batdispatch.runs.inputs import inputs_in
     from batdispatch.runs.run import RunSpec, parse_dispatchers, with_common
     from batdispatch.runs.workers import workers_beside
 

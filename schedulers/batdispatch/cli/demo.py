@@ -35,7 +35,7 @@ def command(context: click.Context, out: Path, report: bool) -> None:
       batdispatch demo
     """
     from batdispatch.inputs.files import write_whole
-    from batdispatch.runs.from_log import INPUT
+    from batdispatch.runs.inputs import INPUT
 
     inputs = checked_folder(out) / INPUT
     inputs.mkdir(parents=True, exist_ok=True)

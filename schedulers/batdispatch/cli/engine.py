@@ -88,7 +88,7 @@ def command(
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads import read_workload
     from batdispatch.results.run_files import NAMES, RESULT
-    from batdispatch.runs.simgrid import needs_simgrid
+    from batdispatch.runs.engines import needs_simgrid
     from batdispatch.runs.workers import isolated
 
     task: dict[str, Any] = {

@@ -102,7 +102,7 @@ def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json:
       batdispatch instance solve instances.jsonl --models positions,node-wise --work 5 --json > solved.jsonl
     """
     from batdispatch.inputs.instances import read_instances
-    from batdispatch.runs.collecting import solve_with
+    from batdispatch.runs.instances import solve_with
 
     chosen = [name.strip() for name in models.split(",")]
     for name in chosen:

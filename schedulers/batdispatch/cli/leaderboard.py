@@ -84,7 +84,7 @@ def command(
     from batdispatch.runs.campaign.campaign import carry_out_campaign
     from batdispatch.runs.campaign.file import read_campaign
     from batdispatch.runs.campaign.plan import Places, Plan
-    from batdispatch.runs.campaign.running import Orders
+    from batdispatch.runs.campaign.snakemake import Orders
     from batdispatch.runs.campaign.table import read_all_rows
     from batdispatch.runs.leaderboard import page as markdown
     from batdispatch.runs.leaderboard.boards import NAME, choose, document

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from batdispatch.core.machine.machine import Machine
     from batdispatch.inputs.workloads import Workload
     from batdispatch.inputs.workloads.importing import Imported
-    from batdispatch.runs.from_log import Inputs
+    from batdispatch.runs.inputs import Inputs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -240,7 +240,7 @@ class LogInputs:
         Raises:
             InputError: something is wrong with the log, an option or the platform.
         """
-        from batdispatch.runs.from_log import prepare
+        from batdispatch.runs.inputs import prepare
 
         read = None if self._log is None else self._read
         imported = prepare(inputs, platform=platform, read=read, master=self._master, tell=note)

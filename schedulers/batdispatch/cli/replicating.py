@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from batdispatch.report.replicates.answers import Section
     from batdispatch.report.replicates.facts import Facts
     from batdispatch.runs.families import Member
-    from batdispatch.runs.from_log import Inputs
+    from batdispatch.runs.inputs import Inputs
     from batdispatch.runs.replicates import By, Replicates
     from batdispatch.runs.run import RunSpec
 
@@ -197,7 +197,7 @@ class Replicated:
         from batdispatch.inputs.platforms import read_platform
         from batdispatch.inputs.workloads import read_workload
         from batdispatch.runs.compare import compare
-        from batdispatch.runs.from_log import INPUT
+        from batdispatch.runs.inputs import INPUT
         from batdispatch.runs.replicates import RUNS, write_runs
         from batdispatch.runs.run import parse_dispatchers, with_common
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from batdispatch.inputs.workloads.importing import Imported
     from batdispatch.report.fidelity.waits import Waits
-    from batdispatch.runs.from_log import Inputs
+    from batdispatch.runs.inputs import Inputs
 
 
 @click.command(cls=Command)
@@ -73,7 +73,7 @@ def fidelity(
     from batdispatch.inputs.files import write_whole
     from batdispatch.report.fidelity.page import alone, render
     from batdispatch.runs.compare import compare
-    from batdispatch.runs.from_log import inputs_in
+    from batdispatch.runs.inputs import inputs_in
     from batdispatch.runs.run import RunSpec, parse_dispatchers
 
     folder = checked_folder(out)

@@ -24,7 +24,7 @@ from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.simgrid import needs_simgrid
+from batdispatch.runs.engines import needs_simgrid
 from batdispatch.runs.workers import isolated
 
 

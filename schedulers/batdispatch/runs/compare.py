@@ -9,7 +9,7 @@ from pathlib import Path
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.results.run_files import RESULT
-from batdispatch.runs.keeping import others_code
+from batdispatch.runs.provenance import others_code
 from batdispatch.runs.run import InputFiles, RunSpec, build, clear, execute, is_made
 from batdispatch.runs.workers import Tell, carry_out, forget_peak, seldom
 

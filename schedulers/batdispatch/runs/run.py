@@ -40,7 +40,7 @@ from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
 from batdispatch.runs.engines import Progress, Simulation, UseCompiled
-from batdispatch.runs.keeping import digest_of, is_whole, made_from, others_code
+from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_code
 from batdispatch.runs.workers import isolated
 
 #: What simulates: this package, or a real Batsim that is started.

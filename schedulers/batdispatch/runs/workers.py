@@ -30,7 +30,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import IO, Any, ParamSpec, TypeVar
 
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
 from batdispatch.core.line.blame import blame, user_error
@@ -45,7 +45,8 @@ Tell = Callable[[Any], None]
 #: Called with (jobs ended so far, jobs in all).
 Progress = Callable[[int, int], None]
 
-DIED = "its process died (out of memory, or a crash in a library)"
+_WHY_DIED = "(out of memory, or a crash in a library)"
+DIED = f"its process died {_WHY_DIED}"
 _ERRORS: dict[str, type[BatdispatchError]] = {
     kind.__name__: kind for kind in (ImpossibleDecision, InputError, SimulationError)
 }
@@ -62,22 +63,22 @@ class Worker:
         pid: of the process.
     """
 
-    def __init__(self, *, isolated: bool = False) -> None:
+    def __init__(self, words: IO[bytes] | None = None) -> None:
         """Start it.
 
         Args:
-            isolated: give it a deep stack, keep its last words, and let it end without any library's farewell.
+            words: takes the error stream of a worker for an isolated call, which has a deep stack and ends without any
+                library's farewell; None: this process's own stream does.
         """
         self.pipe, theirs = multiprocessing.Pipe()
-        self._words = tempfile.TemporaryFile() if isolated else None
-        code = f"from {__name__} import work; work({theirs.fileno()}, {os.getpid()}, isolated={isolated})"
+        code = f"from {__name__} import work; work({theirs.fileno()}, {os.getpid()}, isolated={words is not None})"
         # Blocked signals are inherited: an interrupt at the terminal is for this process, which stops the other.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {sys.path!r}; {code}"],
                 stdin=subprocess.DEVNULL,
-                stderr=self._words,
+                stderr=words,
                 pass_fds=(theirs.fileno(),),
             )
         finally:
@@ -135,24 +136,15 @@ class Worker:
         self.pipe.close()
         self._process.wait()
 
-    def last_words(self) -> str:
-        """Return what an isolated worker that has ended wrote on its error stream."""
-        assert self._words is not None
-        with self._words as words:
-            words.seek(0)
-            return words.read().decode(errors="replace")
-
-    def epitaph(self, words: str) -> str:
-        """Return in a sentence how an isolated worker that has ended came to its end."""
+    def epitaph(self) -> str:
+        """Return how a worker that has been stopped came to its end."""
         status = self._process.returncode
+        if status >= 0:
+            return f"ended with status {status}"
         try:
-            cause = f"ended with status {status}" if status >= 0 else f"was ended by signal {signal.Signals(-status).name}"
+            return f"was ended by signal {signal.Signals(-status).name}"
         except ValueError:
-            cause = f"was ended by signal {-status}"
-        last = telling(words.encode().splitlines())
-        return f"the process that simulated {cause}" + (
-            ". Its last words: " + " / ".join(last) if last else " without a word (out of memory, or a crash in a library)"
-        )
+            return f"was ended by signal {-status}"
 
 
 def carry_out(
@@ -286,20 +278,28 @@ def isolated(function: Callable[..., R], *arguments: Any, progress: Progress | N
         SimulationError: likewise, or the function has a bug, or the process died; then its last words are in the
             message.
     """
-    worker = Worker(isolated=True)
-    try:
-        result = worker.call(partial(_with_progress, function, arguments), lambda what: progress and progress(*what))
-    except BrokenExecutor:
-        worker.stop()
-        raise SimulationError(worker.epitaph(worker.last_words())) from None
-    except BaseException:
-        worker.kill()
-        worker.stop()
-        sys.stderr.write(worker.last_words())
-        raise
-    worker.stop()
-    sys.stderr.write(worker.last_words())
-    return result
+    with tempfile.TemporaryFile() as words:
+        worker = Worker(words)
+        try:
+            return worker.call(partial(_with_progress, function, arguments), lambda what: progress and progress(*what))
+        except BrokenExecutor:
+            worker.stop()
+            raise SimulationError(f"the process that simulated {worker.epitaph()}{_last_words(words)}") from None
+        except BaseException:
+            worker.kill()
+            raise
+        finally:
+            worker.stop()
+            words.seek(0)
+            sys.stderr.write(words.read().decode(errors="replace"))
+
+
+def _last_words(words: IO[bytes]) -> str:
+    """Return what a worker that died said last, as the end of a sentence; it is not told elsewhere then."""
+    words.seek(0)
+    last = telling(words)
+    words.truncate(0)
+    return f". Its last words: {' / '.join(last)}" if last else f" without a word {_WHY_DIED}"
 
 
 def _with_progress(function: Callable[..., R], arguments: Sequence[Any], tell: Tell) -> R:

@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import MARK, Claim
-from batdispatch.runs.campaign import cleaning
+from batdispatch.runs.campaign import leftovers as cleaning
 from batdispatch.runs.campaign import plan as planning
-from batdispatch.runs.campaign.cleaning import NEEDS, clean, note_needs
+from batdispatch.runs.campaign.leftovers import NEEDS, clean, note_needs
 from batdispatch.runs.campaign.plan import Plan
 from campaigns import SMALL, Calls, make, planned, read, written
 

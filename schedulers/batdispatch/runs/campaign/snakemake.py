@@ -27,7 +27,7 @@ from batdispatch.inputs.files import write_json, write_whole
 from batdispatch.links import with_parent
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.plan import Plan, Recipe, batches
-from batdispatch.runs.campaign.work import Outcome, Task
+from batdispatch.runs.campaign.task import Outcome, Task
 
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 #: Inputs that one task makes: most take less time than it takes to start.

@@ -52,7 +52,7 @@ def test_a_crash_without_a_word() -> None:
 
 
 def test_a_bug_is_a_message_too() -> None:
-    with pytest.raises(SimulationError, match=r"^this is a bug: ZeroDivisionError: division by zero \(.*elsewhere\.py, line \d+\)$"):
+    with pytest.raises(SimulationError, match=r"^this is a bug: ZeroDivisionError: .* \(.*elsewhere\.py, line \d+\)$"):
         call("divide")
 
 

@@ -29,7 +29,7 @@ from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 from batdispatch.runs.campaign.plan import Places, Plan
 from batdispatch.runs.campaign.table import RESULTS
-from batdispatch.runs.keeping import environment
+from batdispatch.runs.provenance import environment
 
 #: In a campaign's folder: which cells and inputs it needs.
 NEEDS = "needs.json"

@@ -17,7 +17,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.inputs.folders import MARK, Claim
 from batdispatch.results.runs import find_runs
-from batdispatch.runs import keeping
+from batdispatch.runs import provenance as keeping
 from batdispatch.runs.compare import compare
 from batdispatch.runs.run import RunSpec, execute, is_made
 
