@@ -89,7 +89,6 @@ def crash_compare(platform: str, workload: str, dispatchers: str, out: str, who:
         specs,
         Path(out),
         processes=2,
-        progress=lambda *_: None,
         conclude=lambda folders, _: write_report(folders, Path(out) / "report" / "index.html") and None,
     )
 

@@ -16,7 +16,7 @@ from batdispatch.cli.telling import note, quiet_option
 from batdispatch.core.errors import InputError, SimulationError
 
 if TYPE_CHECKING:
-    from batdispatch.runs.campaign.campaign import Done
+    from batdispatch.api.results import CampaignResults
     from batdispatch.runs.campaign.plan import Plan
     from batdispatch.runs.campaign.task import Outcome
 
@@ -113,32 +113,39 @@ def command(
     from batdispatch.core import extras
 
     extras.check("campaign", "a campaign")
-    from batdispatch.cli.campaign_inputs import CommandMakers
-    from batdispatch.runs.campaign.campaign import carry_out_campaign
-    from batdispatch.runs.campaign.file import read_campaign
-    from batdispatch.runs.campaign.plan import Plan
-    from batdispatch.runs.campaign.snakemake import Orders
+    from batdispatch.api.calls import campaign as run_campaign
 
     only = None if parts is None else [part.strip() for part in parts.split(",")]
+    if not clean and not dry_run:
+        with Watching() as watching:
+            done = run_campaign(
+                file,
+                out=out,
+                parts=only,
+                quick=quick,
+                logs=logs,
+                processes=processes,
+                executor=executor,
+                batch=batch,
+                fresh=fresh,
+                more=more,
+                watch=watching.begin,
+            )
+        assert watching.plan is not None
+        _conclude(watching.plan, done, as_json)
+        return
+    from batdispatch.cli.campaign_inputs import CommandMakers
+    from batdispatch.runs.campaign.file import read_campaign
+    from batdispatch.runs.campaign.plan import Plan
+
     campaign = read_campaign(file, CommandMakers(), quick=quick, parts=only, logs=logs)
-    root = checked_folder(out)
-
-    def plan() -> Plan:
-        return Plan(campaign, root, fresh=fresh)
-
+    plan = Plan(campaign, checked_folder(out), fresh=fresh)
     if clean:
         if only is not None:
             raise InputError("what a whole campaign needs is kept: not with --clean", source="option --parts")
-        _clean(plan(), dry_run, as_json)
-        return
-    if dry_run:
-        _foretell(plan(), processes, as_json)
-        return
-    orders = Orders(processes=processes, executor=executor, batch=batch, more=more)
-    with Watching() as watching:
-        done = carry_out_campaign(plan, root.absolute() / campaign.name, orders, fresh=fresh, begin=watching.begin)
-    assert watching.plan is not None
-    _conclude(watching.plan, done, as_json)
+        _clean(plan, dry_run, as_json)
+    else:
+        _foretell(plan, processes, as_json)
 
 
 def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
@@ -258,7 +265,7 @@ class Watching:
             )
 
 
-def _conclude(plan: Plan, done: Done, as_json: bool) -> None:
+def _conclude(plan: Plan, done: CampaignResults, as_json: bool) -> None:
     """Print what came of it, with the logs of runs that failed.
 
     Raises:
@@ -266,7 +273,7 @@ def _conclude(plan: Plan, done: Done, as_json: bool) -> None:
     """
     if as_json:
         answer = {
-            "results": str(done.results),
+            "results": str(done.path),
             "runs": len(plan.tasks),
             "kept": len(plan.kept),
             "failed": [
@@ -280,7 +287,7 @@ def _conclude(plan: Plan, done: Done, as_json: bool) -> None:
             lines = log.read_text(errors="replace").splitlines()[-_LINES:]
             click.echo("\n".join([f"{plan.tasks[key].label}: {log}", *(f"  {line}" for line in lines)]), err=True)
     if not as_json:
-        click.echo(str(done.results))
+        click.echo(str(done.path))
     if done.failures:
         more = len(done.failures) - _SHOWN
         others = f", {more:,} of them not shown: column failure of the table has all" if more > 0 else ""

@@ -12,6 +12,7 @@ import msgspec
 
 from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.inputs import Seconds
+from batdispatch.cli.telling import Terminal
 from batdispatch.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from batdispatch.runs.checking.check import Checked, Report
     from batdispatch.runs.checking.rerun import When
 
-#: Seconds of wall-clock time for all reruns, unless --replay always asks for them in any case.
-BUDGET = 600.0
 #: Exit status when nothing wrong was found, and something could not be made again.
 UNDONE = 3
 
@@ -126,25 +125,29 @@ def command(
       batdispatch check campaigns/mine --sample 20 --budget 60
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
+    from batdispatch.api.calls import check
     from batdispatch.cli.platform import parse_roles
     from batdispatch.cli.progress import Following
-    from batdispatch.runs.checking.again import Budget
-    from batdispatch.runs.checking.check import Given, Sample, check
+    from batdispatch.runs.checking.check import Sample
 
     if seed is not None and sample is None:
         raise InputError("needs --sample N", source="option --seed")
     drawn = None if sample is None else Sample(sample, secrets.randbelow(2**32) if seed is None else seed)
-    given = Given(platform, workload, events, master_host, parse_roles(roles), limit)
-    seconds = BUDGET if budget is None and replay == "auto" else budget
     with Following() as progress:
         report = check(
-            folders,
-            given=given,
-            when=replay,
-            budget=Budget(seconds),
-            sample=drawn,
-            progress=progress.tell,
-        )
+            *folders,
+            platform=platform,
+            workload=workload,
+            events=events,
+            master_host=master_host,
+            roles=parse_roles(roles),
+            replay=replay,
+            budget=budget,
+            sample=sample,
+            seed=0 if drawn is None else drawn.seed,
+            limit=limit,
+            listener=Terminal(progress.tell),
+        ).findings
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(_answer(report, drawn)), indent=2).decode())
     else:

@@ -18,9 +18,8 @@ from batdispatch.cli.dispatching import (
 )
 from batdispatch.cli.groups import DISPATCHER, Command, option
 from batdispatch.cli.inputs import clock_option, input_options
-from batdispatch.cli.logs import LogInputs, log_options, refuse_log_options
+from batdispatch.cli.logs import log_options, refuse_log_options
 from batdispatch.cli.outputs import (
-    checked_folder,
     explain_option,
     fresh_option,
     json_option,
@@ -29,8 +28,8 @@ from batdispatch.cli.outputs import (
     record_option,
     report_option,
 )
-from batdispatch.cli.replicating import Replicated, given_words, replicate_options, replicates_of
-from batdispatch.cli.telling import note, quiet_option, show, warn
+from batdispatch.cli.replicating import check_replicates, given_words, replicate_options, tell_replication
+from batdispatch.cli.telling import Terminal, quiet_option, show
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -112,106 +111,64 @@ def command(
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers fcfs,easy,conservative --out kth
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers families --replicates 10 --out kth10
     """
+    from batdispatch.api.calls import compare, replicate
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import Following
     from batdispatch.core import extras
     from batdispatch.core.errors import InputError
-    from batdispatch.inputs.workloads.importing import is_workload
     from batdispatch.results.rejections import in_words, rejections_of
-    from batdispatch.results.runs import warnings_of
-    from batdispatch.runs.compare import compare
-    from batdispatch.runs.inputs import inputs_in
-    from batdispatch.runs.run import RunSpec, parse_dispatchers, with_common
-    from batdispatch.runs.workers import workers_beside
+    from batdispatch.runs.inputs import is_log
 
     extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
     common = parse_settings(settings)
     given = workload if log is None else log
     if given is None or (log is not None and workload is not None):
         raise InputError("expected one workload or log, as LOG or as --workload", source="option --workload")
-    is_log = reading["kind"] is not None or bool(reading["columns"]) or not is_workload(Path(given))
-    if not is_log:
+    if not is_log(given, reading):
         refuse_log_options()
-    platform = None if platform == "auto" else platform
-    folder = checked_folder(out)
-    inputs = inputs_in(folder, platform, given, is_log=is_log)
-    base = RunSpec(
-        platform=str(inputs.platform),
-        workload=str(inputs.workload),
-        dispatcher="",
-        decision_time=parse_decision_time(decision_time),
-        decision_clock=decision_clock,
-        seed=seed,
-        master_host=master_host,
-        external_events=events,
-        clock=clock,
-        simgrid=simgrid,
-        record=record,
-        compiled=compiled,
-    )
-    making = is_log or platform is None
-    chosen = replicates_of(replicates, replicate_by, slice_jobs, weeks, baseline, dispatchers)
-    if chosen is not None:
-        if not report:
-            raise InputError(
-                "goes without --replicates: what these show stands in the report", source="option --no-report"
-            )
-        replicated = Replicated(chosen, base, folder, dispatchers, common, baseline or "", given_words())
-        with Following() as progress:
-            read = LogInputs(given if is_log else None, reading, master_host, progress.tell)
-            prepare_inputs = (lambda: read.prepare(inputs, platform)) if making else None
-            replicated.make(inputs, prepare_inputs, processes, progress.tell, fresh=fresh, on_kept=_tell_kept)
-        replicated.tell(as_json=as_json)
-        return
-    specs = [
-        msgspec.structs.replace(base, dispatcher=name, options=options)
-        for name, options in with_common(parse_dispatchers(dispatchers), common)
-    ]
-    page = folder / "report" / "index.html"
-
-    def conclude(folders: list[Path], failures: dict[str, str]) -> None:
-        if folders and report:
-            from batdispatch.report.page import write_report
-
-            # This process draws, so that one worker fewer goes through what was recorded.
-            with workers_beside(processes - 1) as workers:
-                write_report(folders, page, explain=explain, workers=workers)
-
+        reading = {}
+    call: dict[str, Any] = {
+        "platform": None if platform == "auto" else platform,
+        "options": common,
+        "out": out,
+        "processes": processes,
+        "fresh": fresh,
+        "decision_time": parse_decision_time(decision_time),
+        "decision_clock": decision_clock,
+        "seed": seed,
+        "master_host": master_host,
+        "external_events": events,
+        "clock": clock,
+        "simgrid": simgrid,
+        "record": record,
+        "compiled": compiled,
+        **reading,
+    }
+    wants_replicates = check_replicates(replicates, replicate_by, dispatchers)
     with Following() as progress:
-
-        def prepare() -> None:
-            read = LogInputs(given if is_log else None, reading, master_host, progress.tell)
-            read.prepare(inputs, platform)
-
-        folders, failures = compare(
-            specs,
-            folder,
-            processes=processes,
-            progress=progress.tell,
-            fresh=fresh,
-            on_kept=_tell_kept,
-            conclude=conclude,
-            prepare=prepare if making else None,
-        )
-    told = {path.name: msgspec.json.decode((path / "result.json").read_bytes()) for path in folders}
-    results = {label: result["metrics"] for label, result in told.items()}
-    for label, result in told.items():
-        for warning in warnings_of(result["report"]):
-            warn(f"{label}: {warning}")
-    for label, problem in failures.items():
-        click.echo(f"batdispatch: {label} failed: {problem}", err=True)
-    if not folders:
-        raise SimulationError("no run finished, so there is nothing to compare")
+        call["listener"] = Terminal(progress.tell)
+        if wants_replicates:
+            if not report:
+                raise InputError(
+                    "goes without --replicates: what these show stands in the report", source="option --no-report"
+                )
+            call |= {"by": replicate_by, "slice_jobs": slice_jobs, "baseline": baseline, "words": given_words()}
+            call["weeks"] = weeks if replicate_by == "sessions" else None
+            replication = replicate(given, dispatchers, replicates or 0, **call)
+        else:
+            comparison = compare(given, dispatchers, report=report, explain=explain, **call)
+    if wants_replicates:
+        tell_replication(replication, as_json=as_json)
+        return
+    results = {label: run.result for label, run in comparison.items()}
+    metrics = {label: result["metrics"] for label, result in results.items()}
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())
+        click.echo(msgspec.json.format(msgspec.json.encode(metrics), indent=2).decode())
     else:
-        show(metrics_table(results))
-        for line in in_words({label: rejections_of(result) for label, result in told.items()}):
+        show(metrics_table(metrics))
+        for line in in_words({label: rejections_of(result) for label, result in results.items()}):
             show(line)
-        click.echo(str(page if report else folder))
-    if failures:
-        raise SimulationError(f"{len(failures)} of {len(specs)} runs failed")
-
-
-def _tell_kept(labels: list[str]) -> None:
-    note(f"kept {', '.join(labels)}: whole runs of the same command and inputs (--fresh makes them anew)")
+        click.echo(str(out / "report" / "index.html" if report else out))
+    if comparison.failures:
+        failed = len(comparison.failures)
+        raise SimulationError(f"{failed} of {failed + len(comparison)} runs failed")

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import INPUTS, RESULTS, Choice, Command, option
-from batdispatch.cli.logs import import_with, log_options, refuse_log_options, warn_of_overruns
+from batdispatch.cli.logs import log_options, refuse_log_options
 from batdispatch.cli.outputs import json_option, output_option
 from batdispatch.cli.progress import Following
 from batdispatch.cli.telling import answer, quiet_option, show, warn
@@ -71,6 +71,7 @@ def command(
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.workloads.importing import is_workload
     from batdispatch.inputs.workloads.writer import write_workload
+    from batdispatch.runs.inputs import read_log_with, warn_of_overruns
 
     version: Literal[4, 5] = 5 if target == "batsim5" else 4
     if target is not None and reading["kind"] is None and is_workload(Path(log)):
@@ -84,11 +85,11 @@ def command(
 
         machine = read_platform(Path(platform), master=master_host).machine
     with Following() as following:
-        imported = import_with(log, reading, machine=machine, follow=following.tell)
+        imported = read_log_with(log, reading, machine=machine, follow=following.tell)
     workload, report, _ = imported
     digest = write_workload(workload, output, batsim=version)
     _warn(workload, version)
-    warn_of_overruns(imported)
+    warn_of_overruns(imported, warn)
     if as_json:
         account: dict[str, Any] = {"output": str(output), "sha256": digest, "nb_res": workload.nb_res}
         answer(msgspec.json.format(msgspec.json.encode(account | report.as_dict()), indent=2).decode())

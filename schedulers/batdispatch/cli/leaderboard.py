@@ -14,7 +14,6 @@ from batdispatch.cli.telling import is_quiet, quiet_option
 from batdispatch.core.errors import SimulationError
 
 if TYPE_CHECKING:
-    from batdispatch.runs.campaign.plan import Plan
     from batdispatch.runs.leaderboard.standing import Standing
 
 
@@ -77,15 +76,11 @@ def command(
     from batdispatch.core import extras
 
     extras.check("campaign", "the leaderboard")
+    from batdispatch.api.calls import campaign
     from batdispatch.cli.campaign import Watching
-    from batdispatch.cli.campaign_inputs import CommandMakers
     from batdispatch.cli.kinds import names
     from batdispatch.inputs.files import write_whole
-    from batdispatch.runs.campaign.campaign import carry_out_campaign
-    from batdispatch.runs.campaign.file import read_campaign
-    from batdispatch.runs.campaign.plan import Places, Plan
-    from batdispatch.runs.campaign.snakemake import Orders
-    from batdispatch.runs.campaign.table import read_all_rows
+    from batdispatch.runs.campaign.plan import Places
     from batdispatch.runs.leaderboard import page as markdown
     from batdispatch.runs.leaderboard.boards import NAME, choose, document
     from batdispatch.runs.leaderboard.cells import as_csv, read_cells
@@ -96,15 +91,9 @@ def command(
     root.mkdir(parents=True, exist_ok=True)
     file = root / f"{NAME}.yaml"
     write_whole(file, document(chosen, names("dispatchers")).encode())
-    campaign = read_campaign(file, CommandMakers(), logs=logs)
-    own = root.absolute() / NAME
-
-    def plan() -> Plan:
-        return Plan(campaign, root)
-
     with Watching() as watching:
-        carry_out_campaign(plan, own, Orders(processes=processes), fresh=False, begin=watching.begin)
-    rows = read_all_rows(own)
+        results = campaign(file, out=root, logs=logs, processes=processes, watch=watching.begin)
+    own, rows = results.folder, results.rows
     cells = read_cells(rows, Places(root).cells)
     standings = [stand(board, rows) for board in chosen.boards]
     path = own / f"{NAME}.md" if page is None else page

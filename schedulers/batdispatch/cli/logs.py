@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from batdispatch.cli.groups import LOGS, Choice, option
-from batdispatch.cli.telling import note, show, warn
+from batdispatch.cli.telling import show
 
 if TYPE_CHECKING:
-    from batdispatch.core.machine.machine import Machine
     from batdispatch.inputs.workloads import Workload
-    from batdispatch.inputs.workloads.importing import Imported
-    from batdispatch.runs.inputs import Inputs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,39 +131,6 @@ def log_options(command: F) -> F:
     return command
 
 
-def import_with(
-    log: str, given: dict[str, Any], *, machine: Machine | None = None, follow: Callable[..., None] | None = None
-) -> Imported:
-    """Read a log as the options say.
-
-    Args:
-        log: its path.
-        given: values of the options in `NAMES`.
-        machine: what it is to run on; jobs that cannot are dropped and counted.
-        follow: told of the progress: what is done, how far it is, how far it goes.
-
-    Raises:
-        InputError: the log or an option is wrong.
-    """
-    from batdispatch.core.errors import InputError
-    from batdispatch.inputs.workloads.importing import read_log
-    from batdispatch.inputs.workloads.logs import LogOptions
-    from batdispatch.inputs.workloads.selecting import parse_selection
-
-    processors = given["processors_per_host"]
-    if not 1 <= processors <= 1_000_000:
-        raise InputError(f"{processors}, expected 1 to 1,000,000 processors", source="option --processors-per-host")
-    settings = {name: given[name] for name in NAMES if name not in ("kind", "select")}
-    return read_log(
-        log,
-        kind=given["kind"],
-        options=LogOptions(**settings),
-        selection=parse_selection(given["select"], zone=given["time_zone"]),
-        machine=machine,
-        progress=None if follow is None else functools.partial(follow, f"reading {Path(log).name}"),
-    )
-
-
 def source_option(help: str) -> Callable[[F], F]:
     """Return ``--from``, which the command takes as `log`: a log, or a workload (see `read_source`)."""
     return option("--from", "log", metavar="LOG|W.json", required=True, type=click.Path(path_type=Path), help=help)
@@ -193,13 +157,6 @@ def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
     return workload, {"imported": report.as_dict()}
 
 
-def warn_of_overruns(imported: Imported) -> None:
-    """Propose ``--overrun extend`` where many jobs would be killed for some seconds."""
-    proposal = imported.info.overruns.proposal(len(imported.workload.jobs))
-    if proposal:
-        warn(proposal)
-
-
 def refuse_log_options(*more: str) -> None:
     """Refuse options of a log that were given with a Batsim workload.
 
@@ -218,39 +175,3 @@ def refuse_log_options(*more: str) -> None:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = "format" if name == "kind" else name.replace("_", "-")
             raise InputError("is for logs, and this is a Batsim workload", source=f"option --{option}")
-
-
-class LogInputs:
-    """Makes the inputs of a comparison that were not given, and says so."""
-
-    def __init__(self, log: str | None, given: dict[str, Any], master: str | None, follow: Callable[..., None]) -> None:
-        """Set up.
-
-        Args:
-            log: its path; None: the workload was given.
-            given: values of the options in `NAMES`.
-            master: the platform's host that carries Batsim.
-            follow: told of the progress, as `import_with` does.
-        """
-        self._log, self._given, self._master, self._follow = log, given, master, follow
-
-    def prepare(self, inputs: Inputs, platform: str | None) -> None:
-        """Write what is missing; None as `platform` stands for one of the right size.
-
-        Raises:
-            InputError: something is wrong with the log, an option or the platform.
-        """
-        from batdispatch.runs.inputs import prepare
-
-        read = None if self._log is None else self._read
-        imported = prepare(inputs, platform=platform, read=read, master=self._master, tell=note)
-        if imported is not None:
-            note(f"workload {inputs.workload}: {imported.report.as_text()}")
-            warn_of_overruns(imported)
-
-    def _read(self, platform: Path | None) -> Imported:
-        from batdispatch.inputs.platforms import read_platform
-
-        machine = None if platform is None else read_platform(platform, master=self._master).machine
-        assert self._log is not None
-        return import_with(self._log, self._given, machine=machine, follow=self._follow)

@@ -9,8 +9,6 @@ import msgspec
 
 from batdispatch.cli.groups import Command, option
 from batdispatch.cli.outputs import explain_option, json_option
-from batdispatch.cli.replicating import has_replicates, report_replicates
-from batdispatch.core.errors import InputError
 
 
 @click.command(cls=Command)
@@ -53,32 +51,7 @@ def command(
       batdispatch report comparison
       batdispatch report results/easy batsim-output -o easy-twice.html
     """
-    from batdispatch.core import extras
+    from batdispatch.api.calls import report
 
-    extras.check("report", "a report")
-    if output is not None and not output.suffix:
-        output = output / "index.html"
-    if len(folders) == 1 and has_replicates(folders[0]):
-        report_replicates(folders[0], output, title=title, baseline=baseline, as_json=as_json)
-        return
-    if baseline is not None:
-        raise InputError(
-            "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"
-        )
-    from batdispatch.report.comparison import warnings
-    from batdispatch.report.page import render, write_page
-    from batdispatch.results.runs import find_runs, read_runs
-
-    if output is None:
-        output = (folders[0] if len(folders) == 1 else Path()) / "report" / "index.html"
-    runs = read_runs(find_runs(folders))
-    path = write_page(render(runs, title=title, explain=explain), output)
-    if not as_json:
-        click.echo(str(path))
-        return
-    answer = {
-        "report": str(path),
-        "warnings": warnings(runs),
-        "runs": [{"label": run.label, "folder": str(run.folder), "metrics": run.metrics} for run in runs],
-    }
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    answer = report(*folders, page=output, title=title, baseline=baseline, explain=explain)
+    click.echo(msgspec.json.format(msgspec.json.encode(answer.facts), indent=2).decode() if as_json else str(answer))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,8 @@ from batdispatch.cli.dispatching import (
 )
 from batdispatch.cli.groups import BATSIM, RESULTS, Choice, Command, option
 from batdispatch.cli.inputs import clock_option, input_options, timeout_option
-from batdispatch.cli.outputs import checked_folder, json_option, record_option
-from batdispatch.cli.telling import quiet_option, show, warn
+from batdispatch.cli.outputs import json_option, record_option
+from batdispatch.cli.telling import Terminal, quiet_option, show
 
 if TYPE_CHECKING:
     from batdispatch.runs.run import RunSpec
@@ -84,20 +83,15 @@ def command(out: Path | None, as_json: bool, **given: Any) -> None:
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --set ordering=sjf --decision-time measured
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --engine batsim5
     """
+    from batdispatch.api.calls import run
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import Following
     from batdispatch.results.rejections import in_words, rejections_of
-    from batdispatch.results.runs import warnings_of
-    from batdispatch.runs.run import build, execute
 
     spec = spec_of(**given)
-    build(spec)
-    folder = checked_folder(out or Path("runs") / spec.label)
+    folder = out or Path("runs") / spec.label
     with Following() as progress:
-        tell = functools.partial(progress.tell, spec.label)
-        result: dict[str, Any] = execute(spec, folder, progress=tell, notice=warn)
-    for told in warnings_of(result["report"]):
-        warn(told)
+        result = run(**msgspec.structs.asdict(spec), out=folder, log=False, listener=Terminal(progress.tell)).result
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2).decode())
         return

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from batdispatch.batsim import features_for, protocol
-from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
+from batdispatch.cli.dispatching import dispatcher_options, parse_decision_time, parse_settings
 from batdispatch.cli.groups import Command, option
-from batdispatch.cli.informing import informed, platform_options
+from batdispatch.cli.informing import platform_options
 from batdispatch.cli.inputs import protocol_option, timeout_option
+from batdispatch.cli.telling import Terminal
 from batdispatch.links import serve as link
-from batdispatch.links.recorder import Recorder
-from batdispatch.links.signals import StopSignals
 
 
 @click.command(cls=Command)
@@ -58,7 +56,7 @@ def command(
     seed: int,
     decision_time: str,
     endpoint: str,
-    version: str,
+    version: Literal["4", "5"],
     platform: Path | None,
     master_host: str | None,
     roles: tuple[str, ...],
@@ -80,27 +78,26 @@ def command(
       batdispatch serve --dispatcher easy --protocol 5
       batsim -p platform.xml -w workload5.json -s tcp://127.0.0.1:28000 ""   (Batsim 5, in another terminal)
     """
-    peer = build_session(dispatcher, parse_settings(settings), seed, decision_time)
-    answering = informed(peer, platform, master_host, roles, version)
-    wire = protocol(version)
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignals())
-        recorder = None if record is None else stack.enter_context(Recorder(record, wire))
-        served = link.serve(
-            answering,
-            endpoint,
-            wire,
-            features=features_for(registers_jobs=peer.dispatcher.registers_jobs),
-            timeout=timeout,
-            max_message=max_message << 20,
-            allow_remote=allow_remote,
-            recorder=recorder,
-            signals=signals,
-            on_ready=lambda real: click.echo(f"listening on {real}"),
-            on_notice=lambda text: click.echo(f"batdispatch: {text}", err=True),
-        )
-        if served.stopped_by is not None and recorder is not None:
-            recorder.abort()
+    from batdispatch.api.calls import serve
+    from batdispatch.cli.platform import parse_roles
+
+    served = serve(
+        dispatcher,
+        socket=endpoint,
+        protocol=version,
+        options=parse_settings(settings),
+        seed=seed,
+        decision_time=parse_decision_time(decision_time),
+        platform=platform,
+        master_host=master_host,
+        roles=parse_roles(roles),
+        timeout=timeout,
+        max_message=max_message,
+        allow_remote=allow_remote,
+        record=record,
+        on_ready=lambda real: click.echo(f"listening on {real}"),
+        listener=Terminal(lambda *progress: None),
+    )
     if served.stopped_by is not None:
         click.echo(f"batdispatch: stopped by {served.stopped_by} after {served.messages} messages", err=True)
         # What a shell expects of a process that a signal ended.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from batdispatch.cli.groups import RESULTS, option
+from batdispatch.runs.listener import Listener
 
 _KEY = "batdispatch.quiet"
 _APART = "batdispatch.apart"
@@ -46,6 +48,28 @@ def note(text: str) -> None:
 def warn(text: str) -> None:
     """Say on the error stream what is remarkable and no error."""
     note(f"warning: {text}")
+
+
+class Terminal(Listener):
+    """Shows how far work is as `progress` does, and says the rest on the error stream."""
+
+    def __init__(self, progress: Callable[[str, int, int], None]) -> None:
+        self._progress = progress
+
+    def progress(self, label: str, done: int, total: int) -> None:
+        self._progress(label, done, total)
+
+    def note(self, text: str) -> None:
+        note(text)
+
+    def warn(self, text: str) -> None:
+        warn(text)
+
+    def failed(self, label: str, why: str) -> None:
+        click.echo(f"batdispatch: {label} failed: {why}", err=True)
+
+    def kept(self, labels: Sequence[str]) -> None:
+        note(f"kept {', '.join(labels)}: whole runs of the same command and inputs (--fresh makes them anew)")
 
 
 def write_apart(context: click.Context, parameter: click.Parameter, value: Path) -> Path:

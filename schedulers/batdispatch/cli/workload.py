@@ -11,10 +11,10 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import INPUTS, RESULTS, Group, option
-from batdispatch.cli.logs import import_with, log_options, refuse_log_options, warn_of_overruns
+from batdispatch.cli.logs import log_options, refuse_log_options
 from batdispatch.cli.outputs import json_option
 from batdispatch.cli.progress import Following
-from batdispatch.cli.telling import is_quiet, quiet_option
+from batdispatch.cli.telling import is_quiet, quiet_option, warn
 from batdispatch.cli.workload_fidelity import fidelity
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def show(
     from batdispatch.inputs.workloads.importing import is_workload
     from batdispatch.report.workload.tables import as_dict
     from batdispatch.report.workload.traits import Traits
+    from batdispatch.runs.inputs import read_log_with, warn_of_overruns
 
     if html is not None:
         extras.check("report", "the page of --html")
@@ -103,9 +104,9 @@ def show(
         workload = read_workload(path)
     else:
         with Following() as following:
-            imported = import_with(path, reading, machine=machine, follow=following.tell)
+            imported = read_log_with(path, reading, machine=machine, follow=following.tell)
         workload, account, starts = imported.workload, imported.report.as_text(), imported.info.starts
-        warn_of_overruns(imported)
+        warn_of_overruns(imported, warn)
         if imported.info.hosts and "core" in imported.info.capacity:
             capacity = imported.info.hosts * imported.info.capacity["core"]
     if not workload.jobs:

@@ -11,9 +11,9 @@ import msgspec
 from batdispatch.cli.completing import complete_dispatchers
 from batdispatch.cli.dispatching import seed_option
 from batdispatch.cli.groups import DISPATCHER, INPUTS, Command, option
-from batdispatch.cli.logs import LogInputs, import_with, log_options
+from batdispatch.cli.logs import log_options
 from batdispatch.cli.outputs import checked_folder, json_option, out_option, processes_option
-from batdispatch.cli.telling import is_quiet, quiet_option
+from batdispatch.cli.telling import Terminal, is_quiet, quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,31 +72,32 @@ def fidelity(
     from batdispatch.core.errors import SimulationError
     from batdispatch.inputs.files import write_whole
     from batdispatch.report.fidelity.page import alone, render
-    from batdispatch.runs.compare import compare
-    from batdispatch.runs.inputs import inputs_in
-    from batdispatch.runs.run import RunSpec, parse_dispatchers
+    from batdispatch.runs.compare import compare, entrants_of
+    from batdispatch.runs.inputs import Inputs
+    from batdispatch.runs.run import RunSpec
 
     folder = checked_folder(out)
-    inputs = inputs_in(folder, platform, log, is_log=True)
+    inputs = Inputs(log, platform, folder, log=True, log_settings=reading)
     specs = [
         RunSpec(
             platform=str(inputs.platform),
             workload=str(inputs.workload),
-            dispatcher=name,
-            options=options,
+            dispatcher=entrant.name,
+            options=entrant.options,
             seed=seed,
             record=False,
         )
-        for name, options in parse_dispatchers(dispatchers)
+        for entrant in entrants_of(dispatchers)
     ]
     imported: list[Imported] = []
     with Following() as progress:
 
         def prepare() -> None:
-            LogInputs(log, reading, None, progress.tell).prepare(inputs, platform)
+            inputs.prepare(note=listener.note, warn=listener.warn, follow=listener.progress)
             imported.append(_read_again(log, reading, inputs))
 
-        folders, failures = compare(specs, folder, processes=processes, progress=progress.tell, prepare=prepare)
+        listener = Terminal(progress.tell)
+        folders, failures = compare(specs, folder, processes=processes, listener=listener, prepare=prepare)
     for label, problem in failures.items():
         click.echo(f"batdispatch: {label} failed: {problem}", err=True)
     if not folders or failures:
@@ -118,8 +119,9 @@ def fidelity(
 def _read_again(log: str, reading: dict[str, Any], inputs: Inputs) -> Imported:
     """Return the log as it was made into the workload: without the jobs that do not fit the machine."""
     from batdispatch.inputs.platforms import read_platform
+    from batdispatch.runs.inputs import read_log_with
 
-    return import_with(log, reading, machine=read_platform(inputs.platform).machine)
+    return read_log_with(log, reading, machine=read_platform(inputs.platform).machine)
 
 
 def _waits(imported: Imported, inputs: Inputs, folders: list[Path]) -> dict[str, Waits]:

@@ -1,81 +1,201 @@
-"""From a log to the inputs of a comparison in one step: a workload, and a platform of the right size."""
+"""What runs are given becomes files: a log, a workload in memory, and a platform of the right size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import is_whole_hosts
 from batdispatch.core.jobs.request import Request
-from batdispatch.inputs.files import write_whole
-from batdispatch.inputs.platforms import generate, read_platform
+from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.files import file_digest, write_whole
+from batdispatch.inputs.platforms import Platform, generate, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importing import Imported
-from batdispatch.inputs.workloads.logs import UNITS, LogInfo
+from batdispatch.inputs.workloads.importing import Imported, is_workload, read_log
+from batdispatch.inputs.workloads.logs import UNITS, LogInfo, LogOptions
 from batdispatch.inputs.workloads.model import stem
+from batdispatch.inputs.workloads.selecting import parse_selection
 
-#: Folder of the inputs that a comparison made, inside its own.
+#: Folder of the inputs that were made, inside that of the results.
 INPUT = "input"
-#: Reads the log, for a machine or for any (None).
-Read = Callable[[Path | None], Imported]
+#: Settings of a log beside those of `LogOptions`: its format, and which jobs are taken.
+_BESIDE = ("kind", "select")
+#: All settings of a log.
+LOG_SETTINGS = (*_BESIDE, *LogOptions.__struct_fields__)
+#: Called with a piece of work, how much of it is done, and how much there is.
+Follow = Callable[[str, int, int], None]
+GivenWorkload = str | PathLike[str] | Workload
+GivenPlatform = str | PathLike[str] | Platform | int
 
 
-class Inputs(NamedTuple):
-    """Where the inputs of a comparison are, or will be once it is prepared."""
+def read_log_with(
+    log: str | PathLike[str],
+    given: Mapping[str, Any],
+    *,
+    machine: Machine | None = None,
+    follow: Follow | None = None,
+) -> Imported:
+    """Read a log as settings say.
 
-    platform: Path
-    workload: Path
+    Args:
+        log: its path.
+        given: values of some of `LOG_SETTINGS`.
+        machine: what it is to run on; jobs that cannot are dropped and counted.
+        follow: told of the progress.
 
-
-def inputs_in(out: Path, platform: str | None, workload: str, *, is_log: bool) -> Inputs:
-    """Return where the inputs of a comparison in the folder `out` stand: those given, or those that are made."""
-    made = out / INPUT
-    return Inputs(
-        Path(platform) if platform is not None else made / "platform.xml",
-        made / f"{stem(workload)}.json" if is_log else Path(workload),
+    Raises:
+        InputError: the log or a setting is wrong.
+    """
+    options = LogOptions(**{name: value for name, value in given.items() if name not in _BESIDE})
+    if not 1 <= options.processors_per_host <= 1_000_000:
+        raise InputError(
+            f"{options.processors_per_host}, expected 1 to 1,000,000 processors", source="option --processors-per-host"
+        )
+    select = given.get("select", ())
+    return read_log(
+        Path(log),
+        kind=given.get("kind"),
+        options=options,
+        selection=parse_selection([select] if isinstance(select, str) else select, zone=options.time_zone),
+        machine=machine,
+        progress=None if follow is None else partial(follow, f"reading {Path(log).name}"),
     )
 
 
-def prepare(
-    inputs: Inputs, *, platform: str | None, read: Read | None, master: str | None, tell: Callable[[str], None]
-) -> Imported | None:
-    """Write the inputs that are missing, and return what was made of the log if there is one.
+class Inputs:
+    """What runs are given as their platform and workload, and the files that they read.
 
-    Args:
-        inputs: from `inputs_in`.
-        platform: the one given; None: one of the right size is made.
-        read: reads the log; None: the workload is there already.
-        master: the platform's host that carries Batsim.
-        tell: told what was made and why.
+    What is no such file is written into the folder ``input`` of the results by `prepare`: a workload that was made of a
+    log or in memory, and a platform of the right size, or of so many equal hosts.
+
+    Attributes:
+        platform: the platform's file, which is there once `prepare` has ended.
+        workload: the workload's file, likewise.
+        made: whether there is anything to write.
+        is_log: whether the workload is made of a log.
+    """
+
+    def __init__(
+        self,
+        workload: GivenWorkload,
+        platform: GivenPlatform | None,
+        out: Path,
+        *,
+        master: str | None = None,
+        log: bool | None = None,
+        log_settings: Mapping[str, Any] = {},
+    ) -> None:
+        """Look what is given; only a log's first bytes are read.
+
+        Args:
+            workload: file of a workload or a log, or a workload in memory.
+            platform: file, a platform that was read from one, or a number of hosts; None: one of the right size.
+            out: folder of the results.
+            master: the platform's host that carries Batsim.
+            log: whether the workload is a log; None: the settings, its name or its content tell.
+            log_settings: how a log is read, see `read_log_with`.
+
+        Raises:
+            InputError: the platform's file has changed since it was read, or settings of a log come with a workload.
+        """
+        self._given, self._machine, self._master, self._settings = workload, platform, master, dict(log_settings)
+        name = workload.path if isinstance(workload, Workload) else Path(workload)
+        self.is_log = not isinstance(workload, Workload) and (is_log(workload, log_settings) if log is None else log)
+        if self._settings and not self.is_log:
+            setting = next(iter(self._settings))
+            option = "format" if setting == "kind" else setting.replace("_", "-")
+            raise InputError("is for logs, and this is a Batsim workload", source=f"option --{option}")
+        makes_workload = self.is_log or isinstance(workload, Workload)
+        file = None if platform is None or isinstance(platform, int) else _file_of(platform)
+        self.made = makes_workload or file is None
+        self._folder = out / INPUT
+        self.workload = self._folder / f"{stem(name)}.json" if makes_workload else name
+        self.platform = file or self._folder / "platform.xml"
+
+    def prepare(self, *, note: Callable[[str], None], warn: Callable[[str], None], follow: Follow) -> Imported | None:
+        """Write what is to be made, and return what was made of the log, if there is one.
+
+        Args:
+            note: told what was made and why.
+            warn: told what is remarkable about a log.
+            follow: told how far the log is read.
+
+        Raises:
+            InputError: the log or the platform is wrong, or a file cannot be written.
+        """
+        if not self.made:
+            return None
+        fixed = self._machine is not None
+        if isinstance(self._machine, int):
+            self._write_platform(generate.flat(self._machine))
+        imported = self._imported(fixed, follow) if self.is_log else None
+        if not fixed:
+            sized = self._sized(imported)
+            self._write_platform(sized.content)
+            note(f"platform {self.platform}: {sized.why}")
+            if imported is not None and not self._all_fit(imported):
+                imported = self._imported(True, follow)
+        if imported is not None:
+            write_workload(imported.workload, self.workload)
+            note(f"workload {self.workload}: {imported.report.as_text()}")
+            warn_of_overruns(imported, warn)
+        elif isinstance(self._given, Workload):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_workload(self._given, self.workload, batsim=self._given.batsim)
+        return imported
+
+    def _write_platform(self, content: bytes) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_whole(self.platform, content)
+
+    def _sized(self, imported: Imported | None) -> Sized:
+        if imported is not None:
+            return platform_for(imported.workload, imported.report.format, imported.info)
+        return platform_for(self._given if isinstance(self._given, Workload) else read_workload(self.workload))
+
+    def _imported(self, fitting: bool, follow: Follow) -> Imported:
+        """Read the log, without the jobs that do not fit the platform if that is there."""
+        machine = read_platform(self.platform, master=self._master).machine if fitting else None
+        assert not isinstance(self._given, Workload)
+        return read_log_with(self._given, self._settings, machine=machine, follow=follow)
+
+    def _all_fit(self, imported: Imported) -> bool:
+        space = space_of(read_platform(self.platform, master=self._master).machine)
+        jobs = imported.workload.jobs
+        return len(space.fitting(space.whole(), jobs)) == len(jobs)
+
+
+def is_log(path: str | PathLike[str], log_settings: Mapping[str, Any]) -> bool:
+    """Return whether a file is to be read as a log: settings of one say so, or it is no workload."""
+    told = log_settings.get("kind") is not None or bool(log_settings.get("columns"))
+    return told or not is_workload(Path(path))
+
+
+def _file_of(platform: str | PathLike[str] | Platform) -> Path:
+    """Return the file of a platform, which runs read again.
 
     Raises:
-        InputError: the log or the platform is wrong, or a file cannot be written.
+        InputError: it has changed since the platform was read, or the platform was told roles that no run can be told.
     """
-    imported = None if read is None else read(None if platform is None else inputs.platform)
-    for path in inputs:
-        if path.parent.name == INPUT:
-            path.parent.mkdir(parents=True, exist_ok=True)
-    if platform is None:
-        if imported is None:
-            sized = platform_for(read_workload(inputs.workload))
-        else:
-            sized = platform_for(imported.workload, imported.report.format, imported.info)
-        write_whole(inputs.platform, sized.content)
-        tell(f"platform {inputs.platform}: {sized.why}")
-        if imported is not None and read is not None and not _all_fit(imported, inputs.platform, master):
-            imported = read(inputs.platform)
-    if imported is not None:
-        write_workload(imported.workload, inputs.workload)
-    return imported
+    if not isinstance(platform, Platform):
+        return Path(platform)
+    if file_digest(platform.path) != platform.digest:
+        raise InputError("has changed since it was read", source=str(platform.path))
+    if "-r" in platform.batsim_arguments():
+        raise InputError("was read with roles: state them in the file (property role)", source=str(platform.path))
+    return platform.path
 
 
-def _all_fit(imported: Imported, platform: Path, master: str | None) -> bool:
-    machine = read_platform(platform, master=master).machine
-    space = space_of(machine)
-    jobs = imported.workload.jobs
-    return len(space.fitting(space.whole(), jobs)) == len(jobs)
+def warn_of_overruns(imported: Imported, warn: Callable[[str], None]) -> None:
+    """Propose ``--overrun extend`` where many jobs would be killed for some seconds."""
+    proposal = imported.info.overruns.proposal(len(imported.workload.jobs))
+    if proposal:
+        warn(proposal)
 
 
 #: Most hosts that such a platform gets: more than any machine had; a log that says more is wrong.

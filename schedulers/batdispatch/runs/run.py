@@ -7,7 +7,8 @@ import re
 import resource
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,9 +17,9 @@ import numpy as np
 
 from batdispatch import __version__
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.dispatcher import Dispatcher, find
+from batdispatch.core.line.blame import blame
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
-from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.records import Clock
@@ -92,18 +93,40 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         return re.sub(r"[^A-Za-z0-9=.,_-]", "_", ",".join(parts))
 
 
-def build(spec: RunSpec) -> Dispatcher:
+def build(spec: RunSpec, own: Dispatcher | None = None) -> Dispatcher:
     """Build the dispatcher of a run, which checks its name and options before anything large is read.
 
+    Args:
+        spec: the run.
+        own: a caller's object that decides; each run has a copy, since a dispatcher remembers its run.
+
     Raises:
-        InputError: they are wrong, or what it needs is not installed.
+        InputError: they are wrong, or what it needs is not installed, or the object cannot be copied.
     """
     if is_foreign(spec.dispatcher) and (spec.engine != "embedded" or spec.decision_time != 0.0):
         option = "--engine" if spec.engine != "embedded" else "--decision-time"
         raise InputError(f"is not for {spec.dispatcher}, which another program runs", source=f"option {option}")
     if spec.batsim_option:
         check_options(spec.batsim_option, spec.engine)
-    return create_any(spec.dispatcher, spec.options, spec.seed)
+    if own is None:
+        return create_any(spec.dispatcher, spec.options, spec.seed)
+    try:
+        copied = deepcopy(own)
+    except Exception as problem:
+        raise InputError(f"{spec.dispatcher} cannot be copied for a run: {blame(problem)}") from problem
+    if not hasattr(copied, "options"):
+        raise InputError(f"dispatcher {spec.dispatcher}: its __init__ does not call super().__init__(options, seed)")
+    copied._seed = spec.seed
+    return copied
+
+
+def spec_options(dispatcher: Dispatcher) -> dict[str, str]:
+    """Return the options of a dispatcher that are not the defaults of its class, as texts."""
+    options = dispatcher.options
+    default = type(options)()
+    values = {name: getattr(options, name) for name in options.__struct_fields__}
+    changed = {name: value for name, value in values.items() if value != getattr(default, name)}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in changed.items()}
 
 
 class InputFiles:
@@ -143,19 +166,21 @@ def execute(
     progress: Progress | None = None,
     notice: Callable[[str], None] = lambda text: None,
     files: InputFiles | None = None,
+    own: Dispatcher | None = None,
 ) -> dict[str, Any]:
     """Simulate a run into the folder `out` and return its result.json.
 
     The files of an earlier run there are replaced once this run is whole. A run that needs SimGrid is simulated in a
     process of its own. `notice` is called with what is remarkable about a run and does not end it, such as a fault of a
-    real Batsim that touches jobs of the workload. What `files` has read before is not read again.
+    real Batsim that touches jobs of the workload. What `files` has read before is not read again. A copy of `own`
+    decides if it is given, an object of the class that the spec names.
 
     Raises:
         InputError: the spec or a file it names is wrong, SimGrid is needed and not installed, or another process is
             writing into the folder; nothing is written.
         ImpossibleDecision, SimulationError: the run failed; nothing is written but its recording.
     """
-    inputs = _Inputs(spec, InputFiles() if files is None else files)
+    inputs = _Inputs(spec, InputFiles() if files is None else files, own)
     with Claim(out) as claim:
         # The recording of an earlier failure would pass for one of this run.
         (out / PARTIAL_RECORDING).unlink(missing_ok=True)
@@ -165,7 +190,7 @@ def execute(
             elif not inputs.simulation.in_simgrid:
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
-                result = isolated(execute_with_simgrid, spec, claim.place, progress=progress)
+                result = isolated(execute_with_simgrid, spec, claim.place, own, progress=progress)
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -208,11 +233,11 @@ def is_made(spec: RunSpec, out: Path) -> bool:
     return is_whole(out, made_from(spec, platform=platform, workload=workload, events=events))
 
 
-def execute_with_simgrid(spec: RunSpec, out: Path, progress: Progress) -> dict[str, Any]:
+def execute_with_simgrid(spec: RunSpec, out: Path, own: Dispatcher | None, progress: Progress) -> dict[str, Any]:
     """Simulate a run with SimGrid in this process, once, and return its result.json; raises as `execute`."""
     from batdispatch.engines.simgrid_timer import SimGridTimer
 
-    inputs = _Inputs(spec, InputFiles())
+    inputs = _Inputs(spec, InputFiles(), own)
     outcome = inputs.simulation.simulate(out, progress, SimGridTimer(inputs.platform))
     return _finish(inputs, outcome, out)
 
@@ -220,10 +245,10 @@ def execute_with_simgrid(spec: RunSpec, out: Path, progress: Progress) -> dict[s
 class _Inputs:
     """What a run reads, and when it began to."""
 
-    def __init__(self, spec: RunSpec, files: InputFiles) -> None:
+    def __init__(self, spec: RunSpec, files: InputFiles, own: Dispatcher | None) -> None:
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.spec = spec
-        self.dispatcher = build(spec)
+        self.dispatcher = build(spec, own)
         self.platform = files.platform(spec)
         events: list[Event] = []
         if spec.external_events is not None:
@@ -407,41 +432,3 @@ def _words(name: str, value: Any) -> list[str]:
     text = "measured" if value is None else str(value)
     # Some readers of commands take a word that begins with a dash for the next option.
     return [f"{option}={text}"] if text.startswith("-") else [option, text]
-
-
-def parse_dispatchers(text: str) -> list[tuple[str, dict[str, str]]]:
-    """Read a list such as ``fcfs,easy[reservation=hosts,placement=contiguous[wrap=true]]``.
-
-    Raises:
-        InputError: it has another form, or an entry stands twice.
-    """
-    source = "option --dispatchers"
-    entries: list[tuple[str, dict[str, str]]] = []
-    for part in split_list(text):
-        entry = parse_named(part, source)
-        if entry in entries:
-            raise InputError(f"{part.strip()!r} stands twice", source=source)
-        entries.append(entry)
-    return entries
-
-
-def with_common(
-    entries: Sequence[tuple[str, dict[str, str]]], common: Mapping[str, str]
-) -> list[tuple[str, dict[str, str]]]:
-    """Return dispatchers with the options of ``--set``, each with those that it knows and does not state itself.
-
-    Raises:
-        InputError: no dispatcher knows an option.
-    """
-    known = [
-        set() if is_foreign(name) else {field.name for field in msgspec.structs.fields(find(name).options_type)}
-        for name, _ in entries
-    ]
-    for key in common:
-        if not any(key.replace("-", "_") in names for names in known):
-            hint = did_you_mean(key, set().union(*known))
-            raise InputError(f"no dispatcher here has an option {key!r}: {hint}", source="option --set")
-    return [
-        (name, {**{key: value for key, value in common.items() if key.replace("-", "_") in names}, **options})
-        for (name, options), names in zip(entries, known, strict=True)
-    ]

@@ -1,0 +1,283 @@
+"""A comparison on replicates: who takes part, the runs, and what the page over all of them says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pandas as pd
+
+from batdispatch.core import extras
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.options import did_you_mean, parse_named
+from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.folders import Claim
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.report.page import write_page
+from batdispatch.report.replicates.answers import Answer, Section, sections, sentence
+from batdispatch.report.replicates.facts import Facts, read_facts, write_facts
+from batdispatch.report.replicates.page import render
+from batdispatch.report.replicates.table import DISPATCHER
+from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
+from batdispatch.runs.families import FAMILIES, Member, members
+from batdispatch.runs.inputs import INPUT, Inputs
+from batdispatch.runs.listener import SILENT, Listener
+from batdispatch.runs.replicates import BLOCKS, RUNS, TABLE, Replicates, read_runs, table_of
+from batdispatch.runs.run import RunSpec
+
+#: Name of the folder of the page.
+REPORT = "report"
+#: The table of a campaign, as `campaign.table` calls it, which needs further libraries.
+RESULTS = "results.parquet"
+
+
+@dataclass(frozen=True)
+class Replicated:
+    """What came of a comparison on replicates.
+
+    Attributes:
+        folders: of the runs that are whole.
+        failures: run -> why it failed.
+        page: the page.
+        sections: what it says.
+        facts: what it says of how it came about.
+    """
+
+    folders: list[Path]
+    failures: dict[str, str]
+    page: Path
+    sections: list[Section]
+    facts: Facts
+
+
+class _Party(NamedTuple):
+    """Who takes part in a comparison, what each is, and (name, why) of who cannot."""
+
+    entrants: list[Entrant]
+    about: list[str]
+    refused: list[tuple[str, str]]
+
+
+def compare_on_replicates(
+    replicates: Replicates,
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
+    base: RunSpec,
+    inputs: Inputs,
+    out: Path,
+    *,
+    common: Mapping[str, str] = {},
+    baseline: str = "",
+    words: str = "",
+    processes: int = 1,
+    fresh: bool = False,
+    listener: Listener = SILENT,
+) -> Replicated:
+    """Write replicates, let each dispatcher serve all of them, and write the table and the page of what that shows.
+
+    Args:
+        replicates: how they are made.
+        dispatchers: who takes part; `FAMILIES`: one dispatcher for each family that the workload has work for.
+        base: every run, but for its files, its dispatcher and its seed.
+        inputs: the platform and the workload.
+        out: folder of the comparison.
+        common: options of every dispatcher that knows them.
+        baseline: name of a dispatcher; empty: chosen.
+        words: the command that does this; empty: there is none.
+        processes: simulations at a time.
+        fresh: keep no run.
+        listener: hears of the work.
+
+    Raises:
+        InputError: something is wrong with a setting or an input.
+        SimulationError: no run finished.
+    """
+    notes: list[str] = []
+    with Claim(out):
+        # Who takes part depends on the workload, so inputs are made before runs are named.
+        inputs.prepare(note=listener.note, warn=listener.warn, follow=listener.progress)
+        workload = read_workload(inputs.workload)
+        party = _party(dispatchers, baseline, workload, read_platform(inputs.platform, master=base.master_host).machine)
+        (out / INPUT).mkdir(parents=True, exist_ok=True)
+        files = replicates.files(out / INPUT, inputs.workload)
+        replicates.write(workload, files, notes.append)
+    entrants = with_common(party.entrants, common)
+    cells = [
+        (name, _spec(base, inputs.platform, file, seed, entrant))
+        for file, name, seed in zip(files, replicates.names, replicates.seeds(base.seed), strict=True)
+        for entrant in entrants
+    ]
+    names = [f"{RUNS}/{name.replace(' ', '-')}/{spec.label}" for name, spec in cells]
+    path = out / REPORT / "index.html"
+    told: list[tuple[list[Section], Facts]] = []
+
+    def conclude(folders: list[Path], failures: dict[str, str]) -> None:
+        if not folders:
+            return
+        # A run that failed has no result, even if an earlier one of its name left one.
+        places = [out / ("no-such-run" if name in failures else name) for name in names]
+        rows = [(one.text, places[at :: len(entrants)]) for at, one in enumerate(party.entrants)]
+        write_whole(out / TABLE, table_of(workload.name, replicates.names, rows))
+        facts = Facts(
+            title=f"Which dispatcher for {workload.name}?",
+            blocks=BLOCKS[replicates.by],
+            how=" ".join(notes),
+            baseline=baseline,
+            who=[(one.text, one.text, what) for one, what in zip(party.entrants, party.about, strict=True)],
+            refused=party.refused,
+            failures=[(run.partition("/")[2], why) for run, why in failures.items()],
+            rerun=[words] if words else [],
+        )
+        write_facts(facts, out)
+        told.append(write_comparison(out, path))
+
+    folders, failures = compare(
+        [spec for _, spec in cells],
+        out,
+        processes=processes,
+        listener=_Counting(listener, len(cells)),
+        fresh=fresh,
+        conclude=conclude,
+        names=names,
+        own={cells[at][1].label: one.own for at, one in enumerate(entrants) if one.own is not None},
+    )
+    if not folders:
+        first = next(iter(failures.values()))
+        raise SimulationError(f"no run finished, so there is nothing to compare; the first: {first}")
+    return Replicated(folders, failures, path, *told[0])
+
+
+class _Counting(Listener):
+    """Passes on how far runs are, and how many of all are kept."""
+
+    def __init__(self, listener: Listener, runs: int) -> None:
+        self._listener, self._runs = listener, runs
+
+    def progress(self, label: str, done: int, total: int) -> None:
+        self._listener.progress(label, done, total)
+
+    def kept(self, labels: Sequence[str]) -> None:
+        self._listener.kept([f"{len(labels)} of {self._runs} runs"])
+
+
+def _spec(base: RunSpec, platform: Path, workload: Path, seed: int, entrant: Entrant) -> RunSpec:
+    return msgspec.structs.replace(
+        base,
+        platform=str(platform),
+        workload=str(workload),
+        dispatcher=entrant.name,
+        options=entrant.options,
+        seed=seed,
+        # What compiled kernels may simulate has no recording, and nobody looks into so many runs.
+        record=False,
+    )
+
+
+def _party(
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher], baseline: str, workload: Workload, machine: Machine
+) -> _Party:
+    if isinstance(dispatchers, str) and dispatchers.strip() == FAMILIES:
+        families = [_installed(one) for one in members(workload.jobs, machine)]
+        able = [one for one in families if one.dispatcher]
+        entrants = [entrant_of(one.dispatcher)._replace(text=one.name) for one in able]
+        refused = [(one.family, one.why) for one in families if not one.dispatcher]
+        party = _Party(entrants, [f"{one.family}: {one.why}" for one in able], refused)
+    else:
+        entrants = entrants_of(dispatchers)
+        party = _Party(entrants, [""] * len(entrants), [])
+    _check_baseline(baseline, [one.text for one in party.entrants])
+    return party
+
+
+def _check_baseline(baseline: str, names: Sequence[str]) -> None:
+    if baseline and baseline not in names:
+        hint = did_you_mean(baseline, names)
+        raise InputError(f"{baseline!r} is none of the dispatchers: {hint}", source="option --baseline")
+
+
+def _installed(one: Member) -> Member:
+    """Return a family for which nobody can stand if what its dispatcher needs is not installed."""
+    try:
+        if one.dispatcher:
+            create(*parse_named(one.dispatcher), 0)
+    except InputError as problem:
+        return one._replace(dispatcher="", why=str(problem))
+    return one
+
+
+def write_comparison(
+    folder: Path, page: Path, *, title: str | None = None, baseline: str | None = None
+) -> tuple[list[Section], Facts]:
+    """Write the page of a comparison or of a campaign from its table, and return what it says.
+
+    Raises:
+        InputError: the folder holds none, or none of the dispatchers is called like the baseline.
+    """
+    runs, facts = _campaign(folder) if (folder / RESULTS).is_file() else (read_runs(folder / TABLE), read_facts(folder))
+    if title is not None or baseline is not None:
+        facts = msgspec.structs.replace(facts, title=title or facts.title, baseline=baseline or facts.baseline)
+    _check_baseline(facts.baseline, list(dict.fromkeys(runs[DISPATCHER])))
+    told = sections(runs, facts.baseline or None, blocks=facts.blocks)
+    if not told:
+        raise InputError("holds no metric to compare: every run failed", source=str(folder))
+    write_page(render(told, facts), page)
+    return told, facts
+
+
+def has_replicates(folder: Path) -> bool:
+    """Return whether a folder is that of a campaign, or of a comparison with replicates."""
+    return any((folder / name).is_file() for name in (RESULTS, TABLE))
+
+
+def _campaign(folder: Path) -> tuple[pd.DataFrame, Facts]:
+    extras.check("campaign", "the page of a campaign")
+    from batdispatch.report.replicates.tidy import from_campaign
+    from batdispatch.runs.campaign.table import read_table
+
+    frame, title = read_table(folder)
+    names = ("part", "platform", "workload", "replicate", "dispatcher")
+    failed = frame[frame["failure"].notna()] if "failure" in frame else frame[:0]
+    failures = [
+        (" / ".join(str(row[name]) for name in names if name in row), str(row["failure"]))
+        for row in failed.to_dict("records")
+    ]
+    return from_campaign(frame), Facts(title=title or folder.name, failures=failures)
+
+
+def answers_of(told: Sequence[Section], page: Path) -> dict[str, Any]:
+    """Return what a comparison says as JSON has it."""
+    workloads = [
+        {"workload": one.name, "blocks": one.blocks, "answers": [_answer(found, one.blocks) for found in one.answers]}
+        for one in told
+    ]
+    return {"report": str(page), "workloads": workloads}
+
+
+def _answer(found: Answer, blocks: str) -> dict[str, Any]:
+    return {
+        "metric": found.aim.metric,
+        "n": found.n,
+        "choose": found.chosen,
+        "cannot_be_told_apart": found.rivals,
+        "sentence": sentence(found, blocks),
+        "baseline": found.baseline,
+        "against_baseline": [
+            {
+                "dispatcher": pair.ours,
+                "way": found.aim.way,
+                "value": None if pair.effect is None else pair.effect.value,
+                "low": None if pair.effect is None else pair.effect.low,
+                "high": None if pair.effect is None else pair.effect.high,
+                "n": pair.n,
+                "wins": pair.wins,
+                "ties": pair.ties,
+                "p_holm": pair.adjusted,
+            }
+            for pair in found.pairs
+        ],
+    }
