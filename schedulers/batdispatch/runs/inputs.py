@@ -130,13 +130,15 @@ class Inputs:
         """
         if not self.made:
             return None
-        fixed = self._machine is not None
+        makes_folder = partial(self._folder.mkdir, parents=True, exist_ok=True)
         if isinstance(self._machine, int):
-            self._write_platform(generate.flat(self._machine))
-        imported = self._imported(fixed, follow) if self.is_log else None
-        if not fixed:
+            makes_folder()
+            write_whole(self.platform, generate.flat(self._machine))
+        imported = self._imported(self._machine is not None, follow) if self.is_log else None
+        makes_folder()
+        if self._machine is None:
             sized = self._sized(imported)
-            self._write_platform(sized.content)
+            write_whole(self.platform, sized.content)
             note(f"platform {self.platform}: {sized.why}")
             if imported is not None and not self._all_fit(imported):
                 imported = self._imported(True, follow)
@@ -145,13 +147,8 @@ class Inputs:
             note(f"workload {self.workload}: {imported.report.as_text()}")
             warn_of_overruns(imported, warn)
         elif isinstance(self._given, Workload):
-            self._folder.mkdir(parents=True, exist_ok=True)
             write_workload(self._given, self.workload, batsim=self._given.batsim)
         return imported
-
-    def _write_platform(self, content: bytes) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.platform, content)
 
     def _sized(self, imported: Imported | None) -> Sized:
         if imported is not None:
