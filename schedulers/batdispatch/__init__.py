@@ -12,7 +12,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from batdispatch.api.calls import campaign, check, compare, replicate, report, run, serve
+    from batdispatch.api.calls import campaign, compare, replicate, run, serve
+    from batdispatch.api.looks import check, report
     from batdispatch.api.results import load
     from batdispatch.core.capacity.filling import fill
     from batdispatch.core.capacity.space import Space
@@ -80,7 +81,7 @@ _HOMES = {
     "Timeline": "core.plans.timeline",
     "Workload": "inputs.workloads",
     "campaign": "api.calls",
-    "check": "api.calls",
+    "check": "api.looks",
     "compare": "api.calls",
     "events": "core.line",
     "fill": "core.capacity.filling",
@@ -89,7 +90,7 @@ _HOMES = {
     "read_platform": "inputs.platforms",
     "read_workload": "inputs.workloads",
     "replicate": "api.calls",
-    "report": "api.calls",
+    "report": "api.looks",
     "run": "api.calls",
     "serve": "api.calls",
 }

@@ -1,4 +1,4 @@
-"""What Python calls: a run, a comparison, a campaign, a server, a check and a report.
+"""What Python calls to simulate: a run, a comparison, a campaign, a server.
 
 Each function does what the command of its name does, with the same words where something is wrong. `SETTINGS` are the
 fields of `RunSpec`, which are the options of ``batdispatch run``; `LOG_SETTINGS` are those of ``batdispatch convert``.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import msgspec
 
 from batdispatch.api.listeners import Remembering, default_listener
-from batdispatch.api.results import Audit, CampaignResults, Comparison, LoadedRun, Page, Replication
+from batdispatch.api.results import CampaignResults, Comparison, LoadedRun, Replication
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from batdispatch.links.serve import Served
     from batdispatch.runs.campaign.plan import Plan
     from batdispatch.runs.campaign.task import Outcome
-    from batdispatch.runs.checking.rerun import When
     from batdispatch.runs.replicates import By
 
 #: What says how runs are made beside their inputs and their dispatcher: field of `RunSpec` -> its type.
@@ -47,8 +46,6 @@ SETTINGS: Mapping[str, Any] = {
 }
 #: Most processes that work at a time, unless said.
 _PROCESSES = 8
-#: Seconds for making runs again, unless said.
-BUDGET = 600.0
 
 
 def run(
@@ -325,7 +322,7 @@ def campaign(
     from batdispatch.runs.campaign.plan import Places, Plan
     from batdispatch.runs.campaign.snakemake import Orders
 
-    read = read_campaign(Path(file), makers(), quick=quick, parts=parts, logs=_path(logs))
+    read = read_campaign(Path(file), makers(), quick=quick, parts=parts, logs=None if logs is None else Path(logs))
     root = checked_folder(out)
     orders = Orders(processes or min(cpu_count() or 1, _PROCESSES), executor, batch, more)
     done = carry_out_campaign(
@@ -436,105 +433,6 @@ def serve(
         if served.stopped_by is not None and recorder is not None:
             recorder.abort()
     return served
-
-
-def check(
-    *folders: str | PathLike[str],
-    platform: str | PathLike[str] | None = None,
-    workload: str | PathLike[str] | None = None,
-    events: str | PathLike[str] | None = None,
-    master_host: str | None = None,
-    roles: Mapping[str, str] = {},
-    replay: When = "auto",
-    budget: float | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    limit: int = 100,
-    listener: Listener | None = None,
-) -> Audit:
-    """Audit every file of runs against workload, platform and decisions, and make the runs again.
-
-    Args:
-        folders: of runs, comparisons, campaigns or leaderboards.
-        platform: of every run; None: the one that each notes. So are the others.
-        workload: of every run.
-        events: external events of every run.
-        master_host: the host that carries Batsim.
-        roles: of hosts that Batsim was told one of.
-        replay: whether runs are made again: ``auto``: unless that runs a source file; ``always``; ``never``.
-        budget: seconds for making runs again, all together; None: 600, and no limit with ``always``.
-        sample: look at so many runs, drawn at random; None: at all.
-        seed: of that drawing.
-        limit: most violations kept of a kind.
-        listener: as for `run`.
-
-    Raises:
-        InputError: a folder holds no run, or a file is missing or malformed.
-    """
-    from batdispatch.runs.checking.again import Budget
-    from batdispatch.runs.checking.check import Given, Sample
-    from batdispatch.runs.checking.check import check as audit
-
-    given = Given(_path(platform), _path(workload), _path(events), master_host, roles, limit)
-    seconds = BUDGET if budget is None and replay == "auto" else budget
-    return Audit(
-        audit(
-            [Path(folder) for folder in folders],
-            given=given,
-            when=replay,
-            budget=Budget(seconds),
-            sample=None if sample is None else Sample(sample, seed),
-            progress=(listener or default_listener()).progress,
-        )
-    )
-
-
-def report(
-    *folders: str | PathLike[str],
-    page: str | PathLike[str] | None = None,
-    title: str | None = None,
-    baseline: str | None = None,
-    explain: bool = True,
-) -> Page:
-    """Write one HTML page over runs, or over a campaign or a comparison with replicates.
-
-    Args:
-        folders: of runs, or of folders that hold several.
-        page: the file, or a folder that gets an index.html; None: ``report/index.html`` in the folder, or here if there
-            are several.
-        title: its heading.
-        baseline: of a campaign or a comparison with replicates: compare the other dispatchers with this one.
-        explain: whether it says why jobs waited.
-
-    Raises:
-        InputError: a folder holds no run, a file in it is malformed, or a library is not installed.
-    """
-    extras.check("report", "a report")
-    from batdispatch.inputs.folders import check_finished
-    from batdispatch.report.comparison import warnings
-    from batdispatch.report.page import render, write_page
-    from batdispatch.results.runs import find_runs, read_runs
-    from batdispatch.runs.replicate_comparison import answers_of, has_replicates, write_comparison
-
-    paths = [Path(folder) for folder in folders]
-    output = (paths[0] if len(paths) == 1 else Path()) / "report" if page is None else Path(page)
-    output = output if output.suffix else output / "index.html"
-    if len(paths) == 1 and has_replicates(paths[0]):
-        check_finished(paths[0])
-        told, _ = write_comparison(paths[0], output, title=title, baseline=baseline)
-        return Page(output, answers_of(told, output))
-    if baseline is not None:
-        raise InputError(
-            "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"
-        )
-    runs = read_runs(find_runs(paths))
-    path = write_page(render(runs, title=title, explain=explain), output)
-    shown = [{"label": run.label, "folder": str(run.folder), "metrics": run.metrics} for run in runs]
-    return Page(path, {"report": str(path), "warnings": warnings(runs), "runs": shown})
-
-
-def _path(path: str | PathLike[str] | None) -> Path | None:
-    return None if path is None else Path(path)
 
 
 class _Call:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from batdispatch.api.looks import Audit, Page, check, report
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import did_you_mean
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from batdispatch.audit.findings import Violation
-    from batdispatch.runs.checking.check import Report
     from batdispatch.runs.replicate_comparison import Replicated
 
 
@@ -45,29 +43,6 @@ def load(*folders: str | PathLike[str]) -> Runs:
     return Runs(
         {run.label: LoadedRun(run.folder, run.label, run) for run in read_runs(find_runs(list(map(Path, folders))))}
     )
-
-
-class Page:
-    """A page of HTML; as a path it is its file.
-
-    Attributes:
-        path: of the file.
-        facts: what it shows, as ``batdispatch report --json`` prints it.
-    """
-
-    def __init__(self, path: Path, facts: dict[str, Any]) -> None:
-        self.path, self.facts = path, facts
-
-    def __fspath__(self) -> str:
-        return str(self.path)
-
-    __str__ = __fspath__
-
-    def __repr__(self) -> str:
-        return f"<page {self.path}>"
-
-    def _repr_html_(self) -> str:
-        return f'<a href="{escape(self.path.absolute().as_uri())}">{escape(str(self.path))}</a>'
 
 
 class Folder:
@@ -94,14 +69,10 @@ class Folder:
         Raises:
             InputError: a file of the results is missing or malformed, or a library is not installed.
         """
-        from batdispatch.api.calls import report
-
         return report(self.folder, page=page, title=title, explain=explain)
 
     def check(self, **options: Any) -> Audit:
         """Audit every file of the results, and make the runs again; `batdispatch.check` has the options."""
-        from batdispatch.api.calls import check
-
         return check(self.folder, **options)
 
 
@@ -318,33 +289,3 @@ class CampaignResults(Folder):
         """The runs that did not fail, by the keys in the table's column `cell`."""
         keys = dict.fromkeys(str(row["cell"]) for row in self.rows if row["failure"] is None)
         return Runs({key: LoadedRun(self._cells / key, key) for key in keys})
-
-
-class Audit:
-    """What an audit found.
-
-    Attributes:
-        findings: what was found about each folder and each table, with what was checked.
-    """
-
-    def __init__(self, findings: Report) -> None:
-        self.findings = findings
-
-    def __repr__(self) -> str:
-        return f"<audit of {len(self.findings.runs)} runs: {len(self.violations)} violations shown>"
-
-    @property
-    def violations(self) -> list[tuple[Path, Violation]]:
-        """What is wrong, and where; of many of a kind, the first ones."""
-        checked = (*self.findings.runs, *self.findings.tables)
-        return [(one.path, violation) for one in checked for violation in one.findings.kept]
-
-    @property
-    def undone(self) -> dict[Path, str]:
-        """Folder of a run that could not be made again -> why; without it nobody knows that all is well."""
-        return {one.path: "; ".join(one.findings.undone.values()) for one in self.findings.runs if one.findings.undone}
-
-    @property
-    def clean(self) -> bool:
-        """Whether nothing is wrong and every run was made again."""
-        return not self.violations and not self.undone

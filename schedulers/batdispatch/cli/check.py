@@ -125,7 +125,7 @@ def command(
       batdispatch check campaigns/mine --sample 20 --budget 60
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
-    from batdispatch.api.calls import check
+    from batdispatch.api.looks import check
     from batdispatch.cli.platform import parse_roles
     from batdispatch.cli.progress import Following
     from batdispatch.runs.checking.check import Sample

@@ -51,7 +51,7 @@ def command(
       batdispatch report comparison
       batdispatch report results/easy batsim-output -o easy-twice.html
     """
-    from batdispatch.api.calls import report
+    from batdispatch.api.looks import report
 
     answer = report(*folders, page=output, title=title, baseline=baseline, explain=explain)
     click.echo(msgspec.json.format(msgspec.json.encode(answer.facts), indent=2).decode() if as_json else str(answer))
