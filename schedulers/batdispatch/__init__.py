@@ -12,9 +12,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from batdispatch.api.calls import campaign, compare, replicate, run, serve
+    from batdispatch.api.calls import campaign, compare, replicate, run
     from batdispatch.api.looks import check, report
     from batdispatch.api.results import load
+    from batdispatch.api.server import serve
     from batdispatch.core.capacity.filling import fill
     from batdispatch.core.capacity.space import Space
     from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
@@ -92,7 +93,7 @@ _HOMES = {
     "replicate": "api.calls",
     "report": "api.looks",
     "run": "api.calls",
-    "serve": "api.calls",
+    "serve": "api.server",
 }
 
 __all__ = [

@@ -6,6 +6,7 @@ import gc
 import json
 import subprocess
 import sys
+import threading
 import types
 import warnings
 from pathlib import Path
@@ -228,6 +229,20 @@ def test_a_campaign_gives_its_table_and_its_runs(tmp_path: Path) -> None:
     assert [run.result["dispatcher"] for run in results.runs.values()] == ["fcfs", "easy"]
     with pytest.raises(bd.InputError, match="no part is called 'none'"):
         bd.campaign(file, parts=["none"])
+
+
+def test_an_object_answers_a_simulator_from_another_thread(tmp_path: Path) -> None:
+    served: list[Any] = []
+    endpoint = f"ipc://{tmp_path}/socket"
+    server = threading.Thread(target=lambda: served.append(bd.serve(Eager(), socket=endpoint)), daemon=True)
+    server.start()
+    words = ["engine", "--platform", PLATFORM, "--workload", WORKLOAD, "--socket", endpoint, "--out", tmp_path / "out"]
+    done = CliRunner().invoke(cli, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    server.join(60)
+    assert (served[0].messages > 0, served[0].stopped_by) == (True, None)
+    here = bd.run(WORKLOAD, Eager(), platform=PLATFORM)
+    assert (tmp_path / "out" / "jobs.csv").read_bytes() == (here.folder / "jobs.csv").read_bytes()
 
 
 def test_a_script_without_a_guard_is_run_once(tmp_path: Path) -> None:

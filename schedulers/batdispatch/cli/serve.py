@@ -78,7 +78,7 @@ def command(
       batdispatch serve --dispatcher easy --protocol 5
       batsim -p platform.xml -w workload5.json -s tcp://127.0.0.1:28000 ""   (Batsim 5, in another terminal)
     """
-    from batdispatch.api.calls import serve
+    from batdispatch.api.server import serve
     from batdispatch.cli.platform import parse_roles
 
     served = serve(
