@@ -20,6 +20,7 @@ import batdispatch as bd
 from batdispatch.api.listeners import NotebookListener, PythonListener, default_listener
 from batdispatch.cli.main import cli
 from batdispatch.results.columns import COLUMNS
+from batdispatch.runs.run import check_known_elsewhere
 from small_log import BEGIN, write_log
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
@@ -137,6 +138,15 @@ def test_an_object_of_a_class_of_ones_own_decides_and_stays_as_it_is() -> None:
     assert rows[0] == rows[1]
 
 
+def test_a_class_that_no_other_process_knows_is_refused_where_simgrid_needs_one() -> None:
+    class Hidden(Eager):
+        """Nobody can import it."""
+
+    check_known_elsewhere(Eager())
+    with pytest.raises(bd.InputError, match=r"Hidden is not known to the process .* name it as file\.py:Hidden"):
+        check_known_elsewhere(Hidden())
+
+
 def test_a_run_that_fails_is_named_and_does_not_take_the_others_with_it() -> None:
     with pytest.warns(UserWarning, match=r"broken failed: .*ValueError: seven is no time \(.*test_calls\.py"):
         comparison = bd.compare(WORKLOAD, ["fcfs", Broken()], platform=PLATFORM, processes=1)
@@ -195,14 +205,14 @@ def test_replicates_say_whom_to_choose(log: Path, tmp_path: Path) -> None:
 
 
 def test_runs_that_are_there_are_kept_checked_and_reported(tmp_path: Path) -> None:
-    class Hearing(bd.Listener):
+    class KeptLabels(bd.Listener):
         def kept(self, labels: Any) -> None:
             kept.extend(labels)
 
     kept: list[str] = []
     for _ in range(2):
         comparison = bd.compare(
-            WORKLOAD, "easy,fcfs", platform=PLATFORM, out=tmp_path / "out", processes=1, listener=Hearing()
+            WORKLOAD, "easy,fcfs", platform=PLATFORM, out=tmp_path / "out", processes=1, listener=KeptLabels()
         )
     assert kept == ["easy", "fcfs"]
     page = bd.report(tmp_path / "out", page=tmp_path / "page.html", explain=False)

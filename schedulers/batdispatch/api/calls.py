@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import msgspec
 
-from batdispatch.api.listeners import Remembering, default_listener
+from batdispatch.api.listeners import NoteKeeper, default_listener
 from batdispatch.api.results import CampaignResults, Comparison, LoadedRun, Replication
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
@@ -365,7 +365,7 @@ class _Call:
         self.named = out is not None
         self.keep = None if out is not None else TemporaryDirectory(prefix="batdispatch-", ignore_cleanup_errors=True)
         self.folder = checked_folder(self.keep.name if out is None and self.keep is not None else str(out))
-        self.listener = Remembering(listener or default_listener())
+        self.listener = NoteKeeper(listener or default_listener())
         master = chosen.get("master_host", getattr(platform, "master", None))
         self.inputs = Inputs(workload, platform, self.folder, master=master, log=log, log_settings=log_settings)
         if own is not None:

@@ -63,7 +63,7 @@ class NotebookListener(PythonListener):
             self._handle = self._display(content, raw=True, display_id=True)
 
 
-class Remembering(Listener):
+class NoteKeeper(Listener):
     """Passes everything on, and keeps the notes."""
 
     def __init__(self, listener: Listener) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from batdispatch.runs.replicate_comparison import Replicated
+    from batdispatch.runs.replicate_comparison import ReplicateResults
 
 
 def load(*folders: str | PathLike[str]) -> Runs:
@@ -231,7 +231,11 @@ class Replication(Comparison):
     """
 
     def __init__(
-        self, folder: Path, came: Replicated, notes: Sequence[str] = (), keep: TemporaryDirectory[str] | None = None
+        self,
+        folder: Path,
+        came: ReplicateResults,
+        notes: Sequence[str] = (),
+        keep: TemporaryDirectory[str] | None = None,
     ) -> None:
         super().__init__(folder, came.folders, came.failures, notes, keep)
         self.page, self.sections, self.facts = came.page, came.sections, came.facts

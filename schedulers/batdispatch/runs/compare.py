@@ -17,7 +17,7 @@ from batdispatch.results.run_files import RESULT
 from batdispatch.runs.listener import SILENT, Listener
 from batdispatch.runs.provenance import others_code
 from batdispatch.runs.run import InputFiles, RunSpec, build, clear, execute, is_made, spec_options
-from batdispatch.runs.workers import Tell, carry_out, forget_peak, seldom
+from batdispatch.runs.workers import Tell, carry_out, forget_peak, sparse_progress
 
 #: Called with the folders of the runs that are whole, in order, and why the others failed, by name.
 Conclude = Callable[[list[Path], dict[str, str]], None]
@@ -209,7 +209,7 @@ def _make(
 def _problem_of(out: Path, run: _Named, own: Dispatcher, tell: Tell, files: InputFiles) -> str | None:
     """Execute a run in this process, and return why it failed; an InputError is raised."""
     try:
-        execute(run[1], out / run[0], progress=seldom(tell), files=files, own=own)
+        execute(run[1], out / run[0], progress=sparse_progress(tell), files=files, own=own)
     except InputError:
         raise
     except Exception as problem:
@@ -232,4 +232,4 @@ def _execute(out: Path, run: _Named, tell: Tell) -> None:
     """Be a worker's task."""
     name, spec = run
     forget_peak()
-    execute(spec, out / name, progress=seldom(tell), files=_FILES)
+    execute(spec, out / name, progress=sparse_progress(tell), files=_FILES)

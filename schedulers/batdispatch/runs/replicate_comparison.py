@@ -38,7 +38,7 @@ RESULTS = "results.parquet"
 
 
 @dataclass(frozen=True)
-class Replicated:
+class ReplicateResults:
     """What came of a comparison on replicates.
 
     Attributes:
@@ -77,7 +77,7 @@ def compare_on_replicates(
     processes: int = 1,
     fresh: bool = False,
     listener: Listener = SILENT,
-) -> Replicated:
+) -> ReplicateResults:
     """Write replicates, let each dispatcher serve all of them, and write the table and the page of what that shows.
 
     Args:
@@ -140,7 +140,7 @@ def compare_on_replicates(
         [spec for _, spec in cells],
         out,
         processes=processes,
-        listener=_Counting(listener, len(cells)),
+        listener=_KeptCount(listener, len(cells)),
         fresh=fresh,
         conclude=conclude,
         names=names,
@@ -149,10 +149,10 @@ def compare_on_replicates(
     if not folders:
         first = next(iter(failures.values()))
         raise SimulationError(f"no run finished, so there is nothing to compare; the first: {first}")
-    return Replicated(folders, failures, path, *told[0])
+    return ReplicateResults(folders, failures, path, *told[0])
 
 
-class _Counting(Listener):
+class _KeptCount(Listener):
     """Passes on how far runs are, and how many of all are kept."""
 
     def __init__(self, listener: Listener, runs: int) -> None:

@@ -117,7 +117,23 @@ def build(spec: RunSpec, own: Dispatcher | None = None) -> Dispatcher:
     if not hasattr(copied, "options"):
         raise InputError(f"dispatcher {spec.dispatcher}: its __init__ does not call super().__init__(options, seed)")
     copied._seed = spec.seed
+    # It was made from another seed if the object has been used before.
+    copied.__dict__.pop("rng", None)
     return copied
+
+
+def check_known_elsewhere(own: Dispatcher | None) -> None:
+    """Check that another process can import the class of an object that decides.
+
+    Raises:
+        InputError: the class is one of a notebook, a script, or a function.
+    """
+    kind = type(own)
+    if own is not None and (kind.__module__ == "__main__" or "<locals>" in kind.__qualname__):
+        raise InputError(
+            f"{kind.__name__} is not known to the process in which SimGrid times these jobs: put it into a file, and "
+            f"name it as file.py:{kind.__name__}"
+        )
 
 
 def spec_options(dispatcher: Dispatcher) -> dict[str, str]:
@@ -190,6 +206,7 @@ def execute(
             elif not inputs.simulation.in_simgrid:
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
+                check_known_elsewhere(own)
                 result = isolated(execute_with_simgrid, spec, claim.place, own, progress=progress)
         except KeyboardInterrupt:
             raise

@@ -224,14 +224,14 @@ def workers_beside(processes: int) -> Iterator[Executor | None]:
     if processes < 1:
         yield None
         return
-    pool = _Beside(processes)
+    pool = _WorkerThreads(processes)
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-class _Beside(ThreadPoolExecutor):
+class _WorkerThreads(ThreadPoolExecutor):
     """Threads each of which has a worker of its own, does nothing but wait for it, and ends it when it ends."""
 
     def __init__(self, processes: int) -> None:
@@ -303,10 +303,10 @@ def _last_words(words: IO[bytes]) -> str:
 
 
 def _with_progress(function: Callable[..., R], arguments: Sequence[Any], tell: Tell) -> R:
-    return function(*arguments, progress=seldom(tell))
+    return function(*arguments, progress=sparse_progress(tell))
 
 
-def seldom(tell: Tell) -> Progress:
+def sparse_progress(tell: Tell) -> Progress:
     """Return what tells of progress some 200 times: an engine reports every job."""
 
     def progress(done: int, total: int) -> None:
@@ -347,6 +347,10 @@ def _answer_all(pipe: Connection) -> None:
             call = pipe.recv()
         except (EOFError, OSError):
             return
+        except Exception as problem:
+            # It comes from somewhere that this process cannot import.
+            pipe.send(_account(problem))
+            continue
         try:
             answer = "ended", call(lambda what: pipe.send(("told", what)))
         except Exception as problem:
