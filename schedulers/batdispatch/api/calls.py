@@ -21,6 +21,7 @@ from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.options import describe_type, did_you_mean
+from batdispatch.inputs.folders import checked_folder
 from batdispatch.links.nix import shell_of
 from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
@@ -445,15 +446,3 @@ def _entrants(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> lis
 def _own(specs: Sequence[RunSpec], entrants: Sequence[Entrant]) -> dict[str, Dispatcher]:
     pairs = zip(specs, entrants, strict=True)
     return {spec.label: entrant.own for spec, entrant in pairs if entrant.own is not None}
-
-
-def checked_folder(out: str | PathLike[str]) -> Path:
-    """Return a folder for results, which is made once their inputs are read.
-
-    Raises:
-        InputError: there is a file of that name.
-    """
-    folder = Path(out)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file, expected a folder for the results", source="option --out")
-    return folder

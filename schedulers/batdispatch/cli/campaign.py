@@ -10,10 +10,11 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import INPUTS, SIMULATION, Command, option
-from batdispatch.cli.outputs import checked_folder, fresh_option, json_option, out_option, processes_option
+from batdispatch.cli.outputs import fresh_option, json_option, out_option, processes_option
 from batdispatch.cli.progress import Following, duration
 from batdispatch.cli.telling import note, quiet_option
 from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.inputs.folders import checked_folder
 
 if TYPE_CHECKING:
     from batdispatch.api.results import CampaignResults

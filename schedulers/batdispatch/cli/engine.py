@@ -10,7 +10,7 @@ import click
 from batdispatch.batsim import protocol
 from batdispatch.cli.groups import Command, option
 from batdispatch.cli.inputs import clock_option, input_options, protocol_option, timeout_option
-from batdispatch.cli.outputs import checked_folder
+from batdispatch.inputs.folders import checked_folder
 
 if TYPE_CHECKING:
     from batdispatch.engines.records import Clock

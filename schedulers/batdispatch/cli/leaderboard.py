@@ -9,9 +9,10 @@ import click
 
 from batdispatch.cli.completing import BOARDS, complete_boards, complete_dispatcher
 from batdispatch.cli.groups import INPUTS, RESULTS, Command, option
-from batdispatch.cli.outputs import checked_folder, out_option, processes_option
+from batdispatch.cli.outputs import out_option, processes_option
 from batdispatch.cli.telling import is_quiet, quiet_option
 from batdispatch.core.errors import SimulationError
+from batdispatch.inputs.folders import checked_folder
 
 if TYPE_CHECKING:
     from batdispatch.runs.leaderboard.standing import Standing

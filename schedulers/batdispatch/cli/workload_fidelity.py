@@ -12,8 +12,9 @@ from batdispatch.cli.completing import complete_dispatchers
 from batdispatch.cli.dispatching import seed_option
 from batdispatch.cli.groups import DISPATCHER, INPUTS, Command, option
 from batdispatch.cli.logs import log_options
-from batdispatch.cli.outputs import checked_folder, json_option, out_option, processes_option
+from batdispatch.cli.outputs import json_option, out_option, processes_option
 from batdispatch.cli.telling import Terminal, is_quiet, quiet_option
+from batdispatch.inputs.folders import checked_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
