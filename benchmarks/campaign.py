@@ -27,7 +27,7 @@ COMPARE = """
 import sys
 from pathlib import Path
 from batdispatch.runs.compare import compare
-from batdispatch.runs.run import RunSpec
+from batdispatch.runs.spec import RunSpec
 folder, orderings = Path(sys.argv[1]), sys.argv[2:]
 inputs = Path(folder, "campaigns", "inputs")
 platform, workload = str(next(inputs.glob("*.xml"))), str(next(inputs.glob("*.json")))

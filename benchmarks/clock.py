@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from batdispatch.engines.records import Clock
+from batdispatch.engines.choices import Clock
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms.generate.flat import flat
 from batdispatch.inputs.workloads import Workload
@@ -30,7 +30,8 @@ from batdispatch.inputs.workloads.importing import import_log
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 DISPATCHERS = ("fcfs", "filler", "easy", "conservative")
 CLOCKS: tuple[Clock, ...] = ("together", "apart", "batsim")

@@ -21,9 +21,17 @@ import numpy as np
 from constraint import machine_of, simulate, workload_of
 from samples import KINDS, machine_of_kind, resampled, sessions
 
-from batdispatch.results.statistics.student import mean_by_student, printed_student_quantile
+from batdispatch.results.statistics.student import mean_by_student
 from batdispatch.runs.compare import entrant_of
 from batdispatch.runs.workers import workers_beside
+
+#: Student's 97.5 % quantiles as tables in books print them, by degrees of freedom: the manual's tables were made so.
+PRINTED = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 7: 2.36, 9: 2.26, 11: 2.20, 14: 2.14, 19: 2.09, 29: 2.05}
+
+
+def printed_quantile(freedom: int) -> float:
+    """Return the quantile of `PRINTED`; where that has none, the next larger one, for less freedom."""
+    return PRINTED[max(row for row in PRINTED if row <= freedom)]
 
 
 def outcome(arguments: argparse.Namespace, text: str, seed: int) -> tuple[float, float, float]:
@@ -61,7 +69,7 @@ def main() -> None:
             found = np.array(list(pool.map(one, range(1, arguments.seeds + 1))))
             base = found if base is None else base
             ratios = np.log(found[:, 0] / base[:, 0])
-            mean = mean_by_student(ratios, printed_student_quantile).transform(math.exp)
+            mean = mean_by_student(ratios, printed_quantile).transform(math.exp)
             low, high = (0.0, math.inf) if mean.low is None else (mean.low, mean.high)
             print(
                 f"{text:50} {found[:, 0].mean():9.3f} {found[:, 1].mean():8.0f} {found[:, 2].mean():6.2f} "

@@ -42,7 +42,8 @@ from batdispatch.parts.placement import make_placement
 from batdispatch.parts.solving import Found, Limits, run
 from batdispatch.report.pages import fill
 from batdispatch.runs.instances import save_instances
-from batdispatch.runs.run import RunSpec, execute, is_made
+from batdispatch.runs.run import execute, is_made
+from batdispatch.runs.spec import RunSpec
 
 #: Most jobs of the instances of each class.
 CLASSES = (4, 9, 19, 49, 100)

@@ -44,7 +44,7 @@ def _book(**changes: str | bool) -> Callable[[Sequence[Asked], int], list[int]]:
 
     def starts(jobs: Sequence[Asked], hosts: int) -> list[int]:
         asked = [
-            textbook.Asked(str(number), job.submission * 10**6, job.units, job.walltime * 10**6, job.runtime * 10**6)
+            textbook.RigidJob(str(number), job.submission * 10**6, job.units, job.walltime * 10**6, job.runtime * 10**6)
             for number, job in enumerate(jobs, 1)
         ]
         found = textbook.simulate(asked, textbook.Rules(policy="easy", hosts=hosts, **changes))  # type: ignore[arg-type]

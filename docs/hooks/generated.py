@@ -17,8 +17,10 @@ from batdispatch.cli.kinds import find
 from batdispatch.cli.kinds import names as announced
 from batdispatch.cli.main import cli
 from batdispatch.core.line import dispatcher
+from batdispatch.core.line.settings import default_text
 from batdispatch.differ.cases import CASES as SMALL_CASES
 from batdispatch.results.metrics.compute import METRICS
+from batdispatch.runs.campaign.file import RUN_SETTINGS
 from batdispatch.testing import CASES
 
 _MARK = re.compile(r"<!-- generated: (?P<name>[a-z]+) ?(?P<argument>[a-z0-9-]*) -->")
@@ -116,6 +118,15 @@ def options(name: str) -> str:
     return "| option | default | value | meaning |\n|---|---|---|---|\n" + "\n".join(rows)
 
 
+def settings(_: str = "") -> str:
+    """Return what a campaign may say of its runs as a table."""
+    rows = []
+    for name, setting in RUN_SETTINGS.items():
+        default = "`false`" if name == "record" else f"`{text}`" if (text := default_text(setting)) else ""
+        rows.append(f"| `{name}` | {default} | {_cell(setting.text)} |")
+    return "| setting | default | meaning |\n|---|---|---|\n" + "\n".join(rows)
+
+
 def section(heading: str) -> Callable[[str], str]:
     """Return what writes a section of a dispatcher's card, by what the card calls it."""
 
@@ -182,5 +193,6 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "parts": parts,
     "rules": rules,
     "options": options,
+    "settings": settings,
     **{SECTIONS[heading].split()[-1].lower(): section(heading) for heading in SECTIONS},
 }

@@ -21,8 +21,6 @@ from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.events import SimulationBegins
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
-from batdispatch.report.ratios import ratio_picture
-from batdispatch.report.spreads import spread_picture
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
@@ -30,6 +28,7 @@ from batdispatch.results.metrics.sample import sample_of
 from batdispatch.runs.campaign.table import read_rows
 from batdispatch.runs.instances import compare_models, save_instances
 from expe.common.tables import table
+from expe.eurora.pictures import ratio_picture, spread_picture
 
 #: Models of figure 7, as `instance solve` names them, and what they are.
 MODELS = {

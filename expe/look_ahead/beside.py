@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import PooledSpace
 from batdispatch.core.capacity.space import Space
+from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -36,7 +36,7 @@ class Beside:
 
     def __init__(self, space: Space[Any]) -> None:
         self.started: dict[str, float] = {}
-        self._pool = PooledSpace(space)
+        self._pool = ResourceTotals(space)
         self._free: Ints = np.asarray(self._pool.whole()).copy()
         self._queue: list[Job] = []
         #: Ends as far as they are known, s; walltimes' ends, s; of each job that runs here.

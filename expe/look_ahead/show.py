@@ -12,7 +12,8 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import SimulationError
 from batdispatch.results.runs import read_result
 from batdispatch.runs.campaign.table import read_rows
-from batdispatch.runs.run import RunSpec, execute, is_made
+from batdispatch.runs.run import execute, is_made
+from batdispatch.runs.spec import RunSpec
 from expe.common.tables import table
 from expe.heldout.tables import Runs, columns, log_ratios, logs_table, milliseconds, served, shown
 

@@ -194,14 +194,35 @@ def test_settings_are_checked_and_the_nearest_name_is_proposed(log: Path) -> Non
     assert len(bd.run(log, "easy", platform=100, select=["first=10"]).jobs) == 10
 
 
+def test_help_says_what_each_setting_does() -> None:
+    for function, text in (
+        (
+            bd.run,
+            "seed: Seed all random choices with this number. The same seed gives the same bytes. The default is 0.",
+        ),
+        (bd.compare, "slice_jobs: Put N jobs into each slice. By default, at most 1,000."),
+        (
+            bd.serve,
+            "allow_remote: Let other machines connect. The protocol has no authentication. The default is False.",
+        ),
+    ):
+        assert f"\n    {text}\n" in (function.__doc__ or "")
+
+
 def test_replicates_say_whom_to_choose(log: Path, tmp_path: Path) -> None:
     answer = bd.compare(log, ["easy", "fcfs"], replicates=2, processes=1, out=tmp_path / "out")
     assert "no choice can be recommended" in str(answer)
     assert answer.table.shape[0] == 4
     assert answer.page.is_file()
     assert answer.answers["workloads"][0]["answers"][0]["metric"] == "mean_waiting_time"
-    with pytest.raises(bd.InputError, match=r"^option --replicates: 0, expected 1 to 1000$"):
+    with pytest.raises(bd.InputError, match=r"^option --replicates: found 0, expected a whole number at least 1"):
         bd.replicate(log, "easy,fcfs", 0)
+    for settings, said in (
+        ({"weeks": 3, "replicates": 2}, "option --weeks: is for --replicate-by sessions, and this is slices"),
+        ({"slice_jobs": 3}, "option --slice-jobs: needs --replicates N"),
+    ):
+        with pytest.raises(bd.InputError, match=f"^{said}$"):
+            bd.compare(log, "easy,fcfs", **settings)
 
 
 def test_runs_that_are_there_are_kept_checked_and_reported(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Iterator
 
 import click
@@ -117,11 +118,12 @@ def test_the_help_of_every_option_is_a_sentence_that_says_what_the_option_does()
 
 def test_shared_options_are_the_same_everywhere() -> None:
     texts: dict[str, set[str]] = {}
+    shared = ("clock", "simgrid", "master_host", "external_events", "record")
     for name in ("run", "compare", "engine"):
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         for param in command.params:
-            if isinstance(param, Option) and param.name in ("clock", "simgrid", "master_host", "events", "record"):
+            if isinstance(param, Option) and param.name in shared:
                 texts.setdefault(param.name, set()).add(param.help or "")
     assert {name: len(found) for name, found in texts.items()} == dict.fromkeys(texts, 1)
     assert len(texts) == 5
@@ -148,10 +150,10 @@ def test_a_range_is_said_in_words(kind: click.IntRange | click.FloatRange, words
 
 
 def test_the_formats_of_logs_are_those_that_are_read() -> None:
-    from batdispatch.cli import logs
+    from batdispatch.inputs.log_options import LogFormat
     from batdispatch.inputs.workloads import importing
 
-    assert tuple(importing.FORMATS) == logs.FORMATS
+    assert tuple(importing.FORMATS) == typing.get_args(LogFormat)
 
 
 @pytest.mark.parametrize("group", [group for _, group in GROUPS if isinstance(group, LazyGroup)])

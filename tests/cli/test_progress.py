@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from batdispatch.cli.progress import Following
+from batdispatch.cli.progress import ProgressDisplay
 
 
 class Clock:
@@ -30,14 +30,14 @@ def console(*, terminal: bool) -> tuple[Console, io.StringIO]:
     return Console(file=file, force_terminal=terminal, width=80, color_system=None), file
 
 
-def left(following: Following) -> float | None:
+def left(following: ProgressDisplay) -> float | None:
     """Return the seconds that the only piece of work is said to take yet."""
     return following._bars.tasks[0].time_remaining
 
 
 def test_the_time_that_starting_takes_does_not_count() -> None:
     clock = Clock()
-    with Following(console=console(terminal=False)[0], clock=clock) as following:
+    with ProgressDisplay(console=console(terminal=False)[0], clock=clock) as following:
         clock.now += 20
         following.tell("easy", 1, 28_000)
         assert left(following) is None
@@ -50,7 +50,7 @@ def test_the_time_that_starting_takes_does_not_count() -> None:
 
 def test_the_last_half_minute_counts() -> None:
     clock = Clock()
-    with Following(console=console(terminal=False)[0], clock=clock) as following:
+    with ProgressDisplay(console=console(terminal=False)[0], clock=clock) as following:
         for step in range(100):
             clock.now += 1
             following.tell("easy", step, 1000)
@@ -70,7 +70,7 @@ def test_the_time_left_is_what_a_naive_look_at_the_last_half_minute_says(
     clock = Clock()
     told = [(clock.now, 0)]
     total = sum(step for _, step in steps) + more
-    with Following(console=console(terminal=False)[0], clock=clock) as following:
+    with ProgressDisplay(console=console(terminal=False)[0], clock=clock) as following:
         following.tell("easy", 0, total)
         for pause, step in steps:
             clock.now += pause
@@ -87,7 +87,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then() -> None:
     written = threading.Event()
     write = file.write
     file.write = lambda text: (write(text), written.set())[0]  # type: ignore[method-assign]
-    with Following(console=there, every=0.01) as following:
+    with ProgressDisplay(console=there, every=0.01) as following:
         following.tell("easy[ordering=sjf]", 3, 12)
         assert written.wait(10)
         following.tell("easy[ordering=sjf]", 12, 12)
@@ -97,7 +97,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then() -> None:
 
 def test_short_work_says_nothing_without_a_terminal() -> None:
     there, file = console(terminal=False)
-    with Following(console=there) as following:
+    with ProgressDisplay(console=there) as following:
         following.tell("easy", 3, 12)
         following.tell("easy", 12, 12)
     assert file.getvalue() == ""
@@ -107,7 +107,7 @@ def test_what_is_told_before_the_library_is_imported_is_told_later(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = Clock()
-    with Following(clock=clock) as following:
+    with ProgressDisplay(clock=clock) as following:
         following.tell("easy", 3, 12)
         clock.now += 1
         following.tell("fcfs", 1, 12)
@@ -119,7 +119,7 @@ def test_what_is_told_before_the_library_is_imported_is_told_later(
 
 
 def test_work_that_says_nothing_for_long_has_its_line_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    with Following(every=0.05) as following:
+    with ProgressDisplay(every=0.05) as following:
         following.tell("easy", 3, 12)
         following._left.wait(0.5)
     assert set(capsys.readouterr().err.splitlines()) == {"easy: 25 % done"}
@@ -127,7 +127,7 @@ def test_work_that_says_nothing_for_long_has_its_line_all_the_same(capsys: pytes
 
 def test_a_terminal_has_a_bar_per_piece_that_goes_when_it_is_done() -> None:
     there, file = console(terminal=True)
-    with Following(console=there) as following:
+    with ProgressDisplay(console=there) as following:
         following.tell("easy", 3, 12)
         following.tell("fcfs", 6, 12)
         following._bars.refresh()

@@ -19,7 +19,8 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.session import Session
 from batdispatch.links.replay import check_wire, read_recording, replay, told_by
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from scripted import Scripted
 from with_simgrid import needs_simgrid
 

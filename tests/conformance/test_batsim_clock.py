@@ -22,7 +22,8 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import isolated
 from recorded import PLAYED, RECORDINGS, four, play, recorded_frames
 from with_simgrid import delays_of, frames_with_simgrid, needs_simgrid

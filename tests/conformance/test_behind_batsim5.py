@@ -16,7 +16,8 @@ from batdispatch.core.line.messages import Message
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.links.replay import check_wire, replay
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from simulating import Task, simulate
 
 RECORDINGS = Path(__file__).parent / "recordings" / "behind_batsim5"

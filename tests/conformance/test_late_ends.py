@@ -14,7 +14,8 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import embedded
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.testing import simulation
 from late import LateEngine
 from simulating import Task

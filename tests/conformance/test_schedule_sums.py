@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from batdispatch.results.schedule import read_schedule
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from recorded import PLAYED, RECORDINGS, four, play
 from with_simgrid import frames_with_simgrid, needs_simgrid
 

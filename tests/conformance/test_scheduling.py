@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 RECORDINGS = Path(__file__).parent / "recordings"
 #: Batsim's messages cost microseconds of simulated time, which add up to less than this.

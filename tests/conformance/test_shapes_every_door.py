@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from batdispatch.audit.run import Auditor
-from batdispatch.explain.placing import machine_of, placement_of
+from batdispatch.explain.placing import placement_of
 from batdispatch.explain.waiting import explain
 from batdispatch.explain.words import in_words
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.results.runs import PlatformFacts, Result, read_result
+from batdispatch.results.sites import machine_of
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, replayed
 
 PLACED = {

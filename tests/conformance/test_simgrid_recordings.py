@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from recorded import RECORDINGS, SLACK, recorded_events
 from with_simgrid import needs_simgrid, play_with_simgrid
 

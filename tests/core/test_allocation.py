@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from procset import ProcSet
 
 from batdispatch.core.capacity.filling import first_fit
-from batdispatch.core.capacity.space import HostSpace, PoolSpace
+from batdispatch.core.capacity.space import HostCount, HostSpace
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
@@ -95,7 +95,7 @@ def test_a_known_size_is_not_counted_again() -> None:
     held = Allocation(_Uncounted(0b1011), size=3)
     job = Job(id="w!1", request=Request(units=3))
     assert (held.size, held.units) == (3, 3)
-    pool = PoolSpace(Machine.flat(8))
+    pool = HostCount(Machine.flat(8))
     assert pool.give(2, job, held) == 5
     assert pool.take(5, job, held) == 2
     assert pool.lacking(2, job, held) == (-1, "host", 2, 3)
@@ -106,3 +106,16 @@ def test_first_fit_knows_the_size_of_what_it_gives(free: int, units: int) -> Non
     found = first_fit(HostSpace(Machine.flat(70)), free, Job(id="w!1", request=Request(units=units)))
     assert (found is None) == (free.bit_count() < units)
     assert found is None or found.size == found.mask.bit_count() == units
+
+
+def test_a_part_and_two_allocations_together_keep_their_units() -> None:
+    both = Allocation.of([1, 2, 5], [3, 1, 2])
+    assert both.without(0b100) == Allocation.of([1, 5], [3, 2])
+    assert both.without(0b1) is both
+    assert both.without(-1) is None
+    assert Allocation(0b111).without(0b10) == Allocation(0b101)
+    assert Allocation.of([1], [3]).joined(Allocation.of([2, 5], [1, 2])) == both
+    assert both.joined(None) is both
+    assert Allocation.of([1, 5], [2, 2]).is_within(both)
+    assert not Allocation.of([1, 2], [3, 2]).is_within(both)
+    assert not Allocation.of([0]).is_within(both)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import naive
 from batdispatch.core.capacity.filling import first_fit
 from batdispatch.core.capacity.granularity import space_of
-from batdispatch.core.capacity.pooled import SOMEWHERE, PooledSpace
 from batdispatch.core.capacity.space import Space
+from batdispatch.core.capacity.totals import SOMEWHERE, ResourceTotals
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.core.plans.list_schedule import End, Listed, forward, serial
+from batdispatch.core.plans.list_schedule import End, ListEntry, forward, serial
 from batdispatch.core.plans.reservations import Reservation
 from batdispatch.core.plans.steps import Values
 from batdispatch.core.plans.timeline import Timeline
@@ -66,8 +66,8 @@ class Case:
         self.free, self.ends = free, sorted(ends, key=lambda end: end[0])
         self.horizon = sum(d for _, d in self.jobs) + sum(int(end[0]) for end in ends) + 1
 
-    def listed(self) -> list[Listed]:
-        return [Listed(job, duration, 1.0) for job, duration in self.jobs]
+    def listed(self) -> list[ListEntry]:
+        return [ListEntry(job, duration, 1.0) for job, duration in self.jobs]
 
     def choose(self, free: Any, job: Job, start: float, end: float, planned: Sequence[Reservation]) -> Place | None:
         allocation = first_fit(self.space, free, job)
@@ -175,7 +175,7 @@ def test_nothing_starts_before_it_may(case: Case, after: int) -> None:
 @quick
 @given(case=cases())
 def test_pooled_plans_start_no_later_in_serial_and_stay_within_the_sums(case: Case) -> None:
-    pool = PooledSpace(case.space)
+    pool = ResourceTotals(case.space)
     free = case.space.pooled(case.free)
     anywhere = lambda free, job, start, end, planned: SOMEWHERE  # noqa: E731
     blocks = Timeline.rising(pool, 0, free, case.ends)
@@ -202,7 +202,7 @@ def test_a_job_that_finds_no_place_is_left_out_and_the_others_are_planned() -> N
     machine = Machine([Host(id=0, name="n0", properties={"capacity": "core=2"})])
     space = space_of(machine)
     jobs = [make_job("w!0", 1, {"core": 2}), make_job("w!1", 1, {"core": 1})]
-    listed = [Listed(job, 5.0) for job in jobs]
+    listed = [ListEntry(job, 5.0) for job in jobs]
 
     def choose(free: Any, job: Job, start: float, end: float, planned: Sequence[Reservation]) -> Place | None:
         return None if job is jobs[0] else Place(Allocation(1))

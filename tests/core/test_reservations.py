@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.capacity.filling import first_fit
-from batdispatch.core.capacity.space import PoolSpace
+from batdispatch.core.capacity.space import HostCount
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line import events as e
@@ -66,7 +66,7 @@ def test_the_timeline_is_always_what_the_reservations_make(data: st.DataObject) 
     pooled = data.draw(st.integers(0, 3)) == 0
     machine = data.draw(exclusive_machines() if pooled else machines())
     ledger = ledger_of(machine)
-    scene = Plan(ledger, PoolSpace(machine) if pooled else None)
+    scene = Plan(ledger, HostCount(machine) if pooled else None)
     plan = scene.plan
     actions = ["reserve", "reserve", "reserve", "withdraw", "begin", "hold", "end", "lend", "put_back", "give_back"]
     actions += ["wait", "renew"]

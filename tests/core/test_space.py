@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from batdispatch.core.capacity.filling import fill, first_fit
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.need import resolve
-from batdispatch.core.capacity.space import HostSpace, NodeSpace, PoolSpace, Space
+from batdispatch.core.capacity.space import HostCount, HostSpace, NodeSpace, Space
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request, amounts
@@ -139,14 +139,14 @@ def test_plausible_keeps_order_and_loses_no_job_that_fits(data: st.DataObject) -
     assert [job for job in candidates if job in kept] == kept
     assert all(job in kept for job in candidates if space.fits(free, job))
     if machine.exclusive:
-        pool = PoolSpace(machine)
+        pool = HostCount(machine)
         assert pool.plausible(free.bit_count(), candidates) == kept
 
 
 @given(st.data())
 def test_a_pool_counts_what_a_host_space_lists(data: st.DataObject) -> None:
     machine = data.draw(machines().filter(lambda machine: machine.exclusive))
-    hosts, pool = HostSpace(machine), PoolSpace(machine)
+    hosts, pool = HostSpace(machine), HostCount(machine)
     free, placed = some_free(data, hosts)
     assert pool.whole() == hosts.whole().bit_count()
     job = data.draw(jobs(machine))
@@ -163,7 +163,7 @@ def test_a_pool_counts_what_a_host_space_lists(data: st.DataObject) -> None:
 
 
 def test_a_pool_cannot_name_hosts() -> None:
-    pool = PoolSpace(Machine.flat(3))
+    pool = HostCount(Machine.flat(3))
     with pytest.raises(TypeError, match="does not know which"):
         pool.only(3, 1)
     job = Job(id="w0!1", request=Request(units=3))

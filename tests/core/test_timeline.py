@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core.capacity.filling import first_fit
 from batdispatch.core.capacity.granularity import space_of
-from batdispatch.core.capacity.space import HostSpace, PoolSpace, Space
+from batdispatch.core.capacity.space import HostCount, HostSpace, Space
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
@@ -54,7 +54,7 @@ class Seconds:
 
 def chooser(space: Space[Any]) -> Any:
     def choose(free: Any, job: Job, start: float, end: float) -> Place | None:
-        if isinstance(space, PoolSpace):
+        if isinstance(space, HostCount):
             return Place(Allocation((1 << job.units) - 1)) if space.fits(free, job) else None
         allocation = first_fit(space, free, job)
         return None if allocation is None else Place(allocation)
@@ -64,7 +64,7 @@ def chooser(space: Space[Any]) -> Any:
 
 def spaces(data: st.DataObject) -> Space[Any]:
     if data.draw(st.integers(0, 2)) == 0:
-        return PoolSpace(data.draw(exclusive_machines()))
+        return HostCount(data.draw(exclusive_machines()))
     return space_of(data.draw(machines()))
 
 
@@ -235,7 +235,7 @@ def test_ends_are_whole_microseconds() -> None:
 
 @pytest.mark.parametrize("time", [3.0, 3.5, 100.0])
 def test_what_is_free_at_a_time_and_ever_after(time: float) -> None:
-    space = PoolSpace(Machine.flat(4))
+    space = HostCount(Machine.flat(4))
     timeline = Timeline(space, 0.0, 4)
     timeline.reserve(Job(id="w0!1", request=Request(units=3)), Allocation(0b111), 1.0, 3.0)
     assert timeline.at(time) == 4
@@ -277,7 +277,7 @@ def test_free_capacity_handed_in_is_not_modified() -> None:
     ("space", "free", "hosts", "lacks"),
     [
         (HostSpace(Machine.flat(3)), 0b111, "1", "host 1 (n1) has 0 host free in that time, the job needs 1 there"),
-        (PoolSpace(Machine.flat(3)), 2, "0-1", "the machine has 1 host free in that time, the job needs 2 there"),
+        (HostCount(Machine.flat(3)), 2, "0-1", "the machine has 1 host free in that time, the job needs 2 there"),
     ],
 )
 def test_a_plan_beyond_capacity_is_refused(space: Any, free: Any, hosts: str, lacks: str) -> None:

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.inputs.platforms.generate import torus
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from malleable import malleable_tasks
 
 DIMS = (4, 4, 2)

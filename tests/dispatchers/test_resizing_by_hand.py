@@ -507,3 +507,10 @@ def test_how_far_a_sequence_is_by_what_is_told() -> None:
     told = {"current_task_index": 3, "current_task": {"profile_name": "q", "progress": 0.5}}
     flexible.end_segment(13.6, 4, told, charge=True)
     assert flexible.done == pytest.approx(13.5 / 16, abs=1e-6)
+
+
+def test_hosts_of_a_molded_job_are_not_given_to_a_job_that_expands_at_the_same_moment() -> None:
+    """At 10 s the second job could start on one of its two hosts, and the first one could have that host as well."""
+    molded = Task("b", 10.0, 2, 20.0, extra={"sizes": {"least": 1, "most": 2}})
+    found = rows(run(2, [malleable("a", 1, 100.0), molded], moldable="fitting"))
+    assert found["b~2"] == (10.0, 50.0, "1")

@@ -19,7 +19,8 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.layers.redistribution import transfer_profile
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from doors import read_schedule
 from fake_batsim import Activities
 from malleable import FREE

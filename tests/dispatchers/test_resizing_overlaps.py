@@ -11,7 +11,8 @@ import pytest
 
 from batdispatch.audit.run import Auditor
 from batdispatch.inputs.platforms import generate
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from sealing import seal
 
 #: (submission, units, run time, preferred size); all but the fourth are malleable.

@@ -10,7 +10,8 @@ import pytest
 
 from batdispatch.audit.run import Auditor
 from batdispatch.core.jobs.fields import MAX_MOMENT
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 FOUR = Path(__file__).parents[1] / "conformance" / "recordings" / "platforms" / "four.xml"
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from batdispatch.audit.run import Auditor
 from batdispatch.core.hosts.hostruns import bounds_of
+from batdispatch.engines.choices import Clock
 from batdispatch.engines.machine_times import MachineTimes
-from batdispatch.engines.records import Clock
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from forged_runs import WHOLE
 
 #: What may happen: seconds until then, a mask, and what happens to its hosts.

@@ -16,7 +16,8 @@ from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationEr
 from batdispatch.engines.simgrid_library import how_to_install
 from batdispatch.results.frame import read_jobs
 from batdispatch.runs import engines
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import isolated
 from with_simgrid import needs_simgrid, start_twice
 

@@ -15,7 +15,8 @@ from batdispatch.engines.simgrid_library import VARIABLE, find_simgrid
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.inputs.platforms.generate.torus import RouterLinks
 from batdispatch.inputs.platforms.simgrid_form import readable
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import isolated
 from recorded import RECORDINGS
 from with_simgrid import ends_of, needs_simgrid

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.engines.records import Clock
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.engines.choices import Clock
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from recorded import RECORDINGS
 from with_simgrid import needs_simgrid
 

@@ -31,10 +31,10 @@ from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
+from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload, write_workload
 from batdispatch.inputs.workloads.importing import read_log
-from batdispatch.inputs.workloads.logs import LogOptions
 from batdispatch.links.replay import check_wire, read_recording, replay
 from batdispatch.links.retrace import Retraced, retrace
 from batdispatch.report.workload.tables import as_dict

@@ -14,7 +14,8 @@ from batdispatch.batsim import protocol
 from batdispatch.core.hosts import hostset
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.links.remote_peer import RemotePeer
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from doors import Schedule, Site, in_pybatsim, read_schedule, simulate
 
 Start = Callable[..., Any]

@@ -13,7 +13,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.rollouts.kernel import delay_cost
-from batdispatch.parts.rollouts.past import FADING, STRANGER, UNKNOWN, Past, Seen
+from batdispatch.parts.rollouts.past import FADING, STRANGER, UNKNOWN, Arrival, Past
 from batdispatch.parts.rollouts.rollouts import (
     Moment,
     Policy,
@@ -133,9 +133,9 @@ def test_guesses_are_drawn_by_user_units_age_and_likeness() -> None:
     assert weights.tolist() == pytest.approx([STRANGER / 4, 2 * FADING, FADING**2])
 
 
-def seen(came: float, guesses: list[float], expected: float = 100.0, walltime: float = 100.0) -> Seen:
+def seen(came: float, guesses: list[float], expected: float = 100.0, walltime: float = 100.0) -> Arrival:
     known = np.array(guesses)
-    return Seen(job(str(came), walltime=walltime), came, expected, known, np.array([1]), (expected,))
+    return Arrival(job(str(came), walltime=walltime), came, expected, known, np.array([1]), (expected,))
 
 
 def test_a_running_job_has_the_first_guess_that_it_has_not_outlived() -> None:

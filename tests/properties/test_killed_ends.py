@@ -11,8 +11,9 @@ import pytest
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line.session import DecisionTime
 from batdispatch.core.machine.machine import Machine
+from batdispatch.engines.choices import Clock
 from batdispatch.engines.mail import Delay
-from batdispatch.engines.records import Clock, EngineOptions
+from batdispatch.engines.records import EngineOptions
 from simulating import Result, Row, Task, simulate
 
 KINDS = ("afterok", "afterany", "afternotok", "after")

@@ -29,6 +29,7 @@ from batdispatch.core.line.messages import Reply
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.workloads import read_workload
+from batdispatch.layers.base import Layer
 from batdispatch.parts import ordering, placement, prediction, requests
 from simulating import Task, audit, simulate
 from strategies import make_job
@@ -339,8 +340,11 @@ def check_use(name: str, kind: str, part: str, shared: bool) -> None:
 
 def test_every_dispatcher_that_places_takes_a_placement_and_who_orders_an_ordering() -> None:
     without = {name for name in NAMES if "placement" not in dispatchers.find(name).options_type.__struct_fields__}
-    layers, plans = {"attempts", "resizing"}, {"aucsched", "ipsched", "pinned-io"}
-    assert without <= layers | plans, "layers hand on to what they wrap, programs and plans place by themselves"
+    # Layers hand on to what they wrap. The others say on their cards what chooses the hosts in place of a placement.
+    layers = {name for name in NAMES if issubclass(dispatchers.find(name), Layer)}
+    for name in sorted(without - layers):
+        card = " ".join((dispatchers.find(name).__doc__ or "").split())
+        assert "There is no `placement`: " in card, f"{name} takes no placement, and does not say why"
     orders = {"ordering", "priorities"}
     without = {name for name in NAMES if not orders & set(dispatchers.find(name).options_type.__struct_fields__)}
     assert without <= layers

@@ -9,7 +9,8 @@ import pytest
 
 import queue_cases
 from batdispatch.audit.run import Auditor
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 POLICIES = ["fcfs", "filler", "easy"]
 #: Set BATDISPATCH_CASES for more.

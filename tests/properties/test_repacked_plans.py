@@ -19,7 +19,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.core.plans.reservations import Reservation
 from batdispatch.dispatchers.stochastic.batch import BatchOptions, BatchPlanner, StochasticBatch
-from batdispatch.dispatchers.stochastic.movable import Movable, Planned
+from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
@@ -132,10 +132,10 @@ def test_some_starts_move_and_some_gain_too_little() -> None:
 def test_the_first_job_behind_a_position_that_is_short_enough(
     jobs: list[tuple[int, int]], after: int, longest: int, step: int
 ) -> None:
-    movable = Movable()
+    movable = MovableJobs()
     left = []
     for number, (start, duration) in enumerate(jobs):
-        planned = Planned(float(start), number, str(number), float(duration))
+        planned = PlannedStart(float(start), number, str(number), float(duration))
         movable.put(Job(id=str(number), request=Request(units=2)), planned)
         left.append(planned)
     for planned in left[:: step or 1000]:
@@ -150,9 +150,9 @@ def test_the_first_job_behind_a_position_that_is_short_enough(
 
 @pytest.mark.parametrize("planned", [1, 1000])
 def test_a_job_that_is_planned_anew_is_there_once(planned: int) -> None:
-    movable = Movable()
+    movable = MovableJobs()
     for start in range(planned):
-        movable.put(Job(id="a", request=Request(units=1)), Planned(float(start), 0, "a", 1.0))
+        movable.put(Job(id="a", request=Request(units=1)), PlannedStart(float(start), 0, "a", 1.0))
     ((_, row),) = movable.rows()
-    assert row.first() == movable.get("a") == Planned(float(planned - 1), 0, "a", 1.0)
+    assert row.first() == movable.get("a") == PlannedStart(float(planned - 1), 0, "a", 1.0)
     assert row.after(row.first(), 9.0) is None

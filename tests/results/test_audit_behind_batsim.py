@@ -11,7 +11,8 @@ import pytest
 
 import fake_batsim
 from batdispatch.audit.run import Auditor
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 EVENTS = (

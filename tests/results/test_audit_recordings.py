@@ -17,7 +17,8 @@ from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.results.usage import slots_in_blocks, slots_of
 from batdispatch.runs.checking.rerun import audit_all
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 NAMES = [
     *(

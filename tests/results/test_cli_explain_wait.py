@@ -11,7 +11,8 @@ import pytest
 
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 ROOT = Path(__file__).parents[2]
 Call = Callable[..., tuple[int, str, str]]

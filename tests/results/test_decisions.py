@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all
 from batdispatch.results.decisions import FOUND, NONE, PROVEN, read_decision_times, read_plans, write_decision_times
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 PLATFORM, WORKLOAD = str(RECORDINGS / "platforms" / "four.xml"), str(RECORDINGS / "workloads" / "delay.json")

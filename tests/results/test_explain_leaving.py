@@ -12,7 +12,8 @@ import pytest
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.layers.leaving import FIELD, read_leaving, told_of
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 Call = Callable[..., tuple[int, str, str]]
 SIZES = {"least": 1, "most": 4, "kind": "malleable", "steps": 10}

@@ -11,7 +11,8 @@ import pytest
 
 from batdispatch.explain.witness import witness_of
 from batdispatch.results.runs import read_result
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 Call = Callable[..., tuple[int, str, str]]
 Asked = tuple[int, dict[str, Any]]

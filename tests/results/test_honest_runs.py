@@ -11,7 +11,8 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.inputs.platforms import generate
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from honest_runs import honest_run
 
 #: Random runs in the fast suite, and in all.

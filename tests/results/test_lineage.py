@@ -18,15 +18,17 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES
 from batdispatch.explain.waiting import explain
 from batdispatch.report.comparison import warnings
-from batdispatch.report.losses import losers
+from batdispatch.report.losses import losses_of
 from batdispatch.report.page import render
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE, Lineage, logical, read_lineage, unjoined, waits, write_lineage
 from batdispatch.results.lineage import lineage_of as lineage_of_parents
 from batdispatch.results.metrics.compute import compute
+from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import Run, read_run, read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from columns import columns_of
 
 ROOT = Path(__file__).parents[2]
@@ -174,7 +176,7 @@ def test_a_long_chain_is_followed(write_jobs: WriteJobs) -> None:
 
 def test_metrics_are_of_logical_jobs_and_the_machine_of_segments(write_jobs: WriteJobs) -> None:
     columns, lineage = lineage_of(record(write_jobs(SEGMENTS), "7~2,w0,7"))
-    values = compute(columns, lineage=lineage, hosts=8)
+    values = compute(sample_of(columns, lineage=lineage, hosts=8))
     assert values["nb_jobs"] == values["nb_jobs_success"] == 2
     assert values["nb_jobs_killed"] == 0
     assert values["mean_waiting_time"] == (5 + 0) / 2
@@ -216,7 +218,9 @@ def test_metrics_against_jobs_joined_by_hand(jobs: list[list[tuple[int, int]]], 
             root[at[name]], depth[at[name]] = at[names[0]], index
             if index:
                 parent[at[name]] = at[names[index - 1]]
-    values = compute(columns_of(frame), lineage=Lineage(parent, root, depth, np.zeros(len(rows)), np.zeros(len(rows))))
+    values = compute(
+        sample_of(columns_of(frame), lineage=Lineage(parent, root, depth, np.zeros(len(rows)), np.zeros(len(rows))))
+    )
     waited = [sum(gap for gap, _ in segments) for segments in jobs]
     ran = [sum(length for _, length in segments) for segments in jobs]
     assert values["mean_waiting_time"] == pytest.approx(np.mean(waited))
@@ -230,7 +234,9 @@ def test_metrics_against_jobs_joined_by_hand(jobs: list[list[tuple[int, int]]], 
 def test_jobs_that_are_not_joined_have_the_numbers_they_had(recordings: Path) -> None:
     for path in sorted(recordings.glob("scheduling/*/jobs.csv"))[:6]:
         columns = read_columns(path)
-        assert compute(columns, hosts=128) == compute(columns, hosts=128, lineage=unjoined(len(columns)))
+        assert compute(sample_of(columns, hosts=128)) == compute(
+            sample_of(columns, hosts=128, lineage=unjoined(len(columns)))
+        )
 
 
 # --- a log whose names look like attempts ----------------------------------------------------------------------------
@@ -341,7 +347,7 @@ def test_a_stochastic_run_compares_with_one_that_never_tries_twice(stochastic: P
     once = run(tmp_path / "once", jobs, "easy")
     runs = read_runs([stochastic, once])
     assert not any("different jobs" in warning for warning in warnings(runs))
-    best, lost = losers(runs)
+    best, lost, _ = losses_of(runs)
     assert {best, *(loser.label for loser in lost)} <= {"tried", "once"}
     (loser,) = lost
     assert loser.jobs == 3

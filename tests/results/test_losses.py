@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from batdispatch.report.losses import losers
+from batdispatch.report.losses import losses_of
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import workers_beside
 from sealing import seal
 
@@ -39,7 +40,7 @@ def folders(compared: Path, tmp_path: Path) -> list[Path]:
 
 def test_shares_are_of_the_difference_between_the_means(folders: list[Path]) -> None:
     runs = read_runs(folders)
-    best, (loser,) = losers(runs, most=10_000)
+    best, (loser,), _ = losses_of(runs, most=10_000)
     assert (best, loser.label) == ("easy", "fcfs")
     # Every job is there, so that together they make up the difference, and more where the others fared better.
     assert loser.share == pytest.approx(sum(loss.share for loss in loser.losses))
@@ -49,13 +50,13 @@ def test_shares_are_of_the_difference_between_the_means(folders: list[Path]) -> 
         runs[0].metrics["mean_bounded_slowdown"] or 0
     )
     assert float(loser.difference.replace("\N{NARROW NO-BREAK SPACE}", "")) == pytest.approx(difference, rel=0.01)
-    _, (few,) = losers(runs, most=3)
+    _, (few,), _ = losses_of(runs, most=3)
     assert few.losses == loser.losses[:3]
 
 
 def test_the_page_gives_the_reason_of_each(folders: list[Path]) -> None:
     runs = read_runs(folders)
-    _, (loser,) = losers(runs)
+    _, (loser,), _ = losses_of(runs)
     page = render(runs)
     assert '<section id="losses">' in page
     assert '<a href="#losses">' in page
@@ -82,7 +83,7 @@ def test_a_damaged_recording_costs_only_the_reasons(folders: list[Path]) -> None
     recording = folders[1] / "decisions.jsonl"
     recording.write_bytes(recording.read_bytes()[:5000])
     seal(folders[1])
-    _, (loser,) = losers(read_runs(folders))
+    _, (loser,), _ = losses_of(read_runs(folders))
     assert not loser.losses
     assert "cannot be followed" in loser.note
     assert "cannot be followed" in render(read_runs(folders))
@@ -91,7 +92,7 @@ def test_a_damaged_recording_costs_only_the_reasons(folders: list[Path]) -> None
 def test_the_recording_of_another_run_is_noticed(folders: list[Path]) -> None:
     shutil.copy(folders[0] / "decisions.jsonl", folders[1])
     seal(folders[1])
-    _, (loser,) = losers(read_runs(folders))
+    _, (loser,), _ = losses_of(read_runs(folders))
     assert loser.note == "Its recorded decisions are not those of its jobs file."
 
 

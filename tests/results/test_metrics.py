@@ -15,6 +15,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.results.columns import COLUMNS
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.metrics.compute import METRICS, compute, describe
+from batdispatch.results.metrics.sample import sample_of
 from columns import columns_of
 
 #: Multiples of 1/8 s are exact, so that comparisons with brute force need no tolerance for ties.
@@ -52,7 +53,7 @@ def columns_of_rows(*args, **options):
 @given(jobs, st.integers(0, 2))
 def test_every_metric_against_brute_force(rows, rejected):
     users = np.array([user for *_, user in rows] + [""] * rejected, dtype=object)
-    values = compute(columns_of_rows(rows, rejected), hosts=11, users=users)
+    values = compute(sample_of(columns_of_rows(rows, rejected), hosts=11, users=users))
     waits = [w for _, w, *_ in rows]
     turnarounds = [w + p for _, w, p, *_ in rows]
     bounded = [max(1.0, (w + p) / max(p, 10.0)) for _, w, p, *_ in rows]
@@ -112,7 +113,7 @@ def test_the_same_numbers_as_batsim(recordings):
         if theirs["nb_jobs_finished"] == "0" or theirs["nb_jobs_rejected"] != "0":
             continue
         columns = read_columns(path.parent / "jobs.csv")
-        ours = compute(columns, hosts=int(theirs["nb_computing_machines"]))
+        ours = compute(sample_of(columns, hosts=int(theirs["nb_computing_machines"])))
         for name in (
             "mean_waiting_time",
             "max_waiting_time",
@@ -135,8 +136,8 @@ def test_the_same_numbers_as_batsim(recordings):
 
 def test_threshold_of_the_bounded_slowdown():
     columns = columns_of_rows([(0.0, 90.0, 10.0, 0, 1, "")])
-    assert compute(columns, threshold=100.0)["mean_bounded_slowdown"] == 1.0
-    assert compute(columns, threshold=10.0)["mean_bounded_slowdown"] == 10.0
+    assert compute(sample_of(columns, threshold=100.0))["mean_bounded_slowdown"] == 1.0
+    assert compute(sample_of(columns, threshold=10.0))["mean_bounded_slowdown"] == 10.0
 
 
 @pytest.mark.parametrize(
@@ -147,13 +148,13 @@ def test_fragmentation_is_the_number_of_runs_of_hosts(hosts, pieces):
     frame = frame_of([(0.0, 0.0, 1.0, 0, 1, "")] * 3, rejected=1)
     frame.loc[1, "allocated_resources"] = hosts
     frame.loc[2, "allocated_resources"] = "8-9"
-    assert compute(columns_of(frame))["fragmentation"] == pytest.approx((1 + pieces + 1) / 3)
+    assert compute(sample_of(columns_of(frame)))["fragmentation"] == pytest.approx((1 + pieces + 1) / 3)
 
 
 def test_each_resource_has_its_utilisation():
     columns = columns_of_rows([(0.0, 0.0, 10.0, 0, 1, ""), (0.0, 10.0, 10.0, 0, 1, "")])
     amounts = {"core": np.array([4.0, 2.0]), "gpu": np.array([0.0, 1.0])}
-    values = compute(columns, hosts=2, totals={"core": 8, "gpu": 1, "mic": 2}, amounts=amounts)
+    values = compute(sample_of(columns, hosts=2, totals={"core": 8, "gpu": 1, "mic": 2}, amounts=amounts))
     assert values["utilisation_core"] == pytest.approx((40 + 20) / (8 * 20))
     assert values["utilisation_gpu"] == pytest.approx(10 / 20)
     assert values["utilisation_mic"] is None
@@ -161,14 +162,16 @@ def test_each_resource_has_its_utilisation():
 
 
 def test_nothing_ran():
-    values = compute(columns_of_rows([], rejected=2), hosts=4)
+    values = compute(sample_of(columns_of_rows([], rejected=2), hosts=4))
     assert values["nb_jobs_rejected"] == 2
     assert values["throughput"] is values["mean_waiting_time"] is values["max_queue_length"] is None
     assert values["fragmentation"] is None
 
 
 def test_decision_times_come_from_the_run():
-    values = compute(columns_of_rows([(0.0, 0.0, 1.0, 0, 1, "")]), decisions={"count": 3, "seconds_p99": 0.5})
+    values = compute(
+        sample_of(columns_of_rows([(0.0, 0.0, 1.0, 0, 1, "")]), decisions={"count": 3, "seconds_p99": 0.5})
+    )
     assert values["decisions_count"] == 3
     assert values["decisions_seconds_p99"] == 0.5
     assert values["decisions_seconds_max"] is None
@@ -178,7 +181,7 @@ def test_a_malformed_allocation_names_the_job():
     frame = frame_of([(0.0, 0.0, 1.0, 0, 1, "")] * 3)
     frame.loc[1, "allocated_resources"] = "7-3"
     with pytest.raises(InputError, match=r"job '1'.*7-3"):
-        compute(columns_of(frame))
+        compute(sample_of(columns_of(frame)))
 
 
 @pytest.mark.parametrize("name", [*METRICS, "utilisation_gpu"])
@@ -199,6 +202,6 @@ def test_values_do_not_depend_on_the_order_of_the_file(recordings: Path):
     path = recordings / "scheduling" / "burst.easy_bf" / "jobs.csv"
     columns = read_columns(path)
     shuffled = columns.take(np.random.default_rng(1).permutation(len(columns)))
-    one, other = compute(columns, hosts=128), compute(shuffled, hosts=128)
+    one, other = compute(sample_of(columns, hosts=128)), compute(sample_of(shuffled, hosts=128))
     for name, value in one.items():
         assert other[name] == (value if value is None else pytest.approx(value, rel=1e-12)), name

@@ -20,6 +20,7 @@ from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid, To
 from batdispatch.core.machine.topology.measures import compactness, fewest_routers, locality, proximity
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.metrics.compute import compute
+from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.network import allocations, free
 from batdispatch.results.network import links as followed_links
 from batdispatch.results.network.load import LinkLoad, link_load
@@ -62,7 +63,7 @@ def columns(jobs: Mapping[str, Mapping[str, Any]]) -> RunColumns:
 
 
 def values(found: NetworkUse, read: RunColumns, **given: Any) -> dict[str, Any]:
-    return compute(read, network=found, **given)
+    return compute(sample_of(read, network=found, **given))
 
 
 # By hand.
@@ -126,7 +127,7 @@ def test_a_machine_without_a_network_or_with_one_router_has_no_such_metrics() ->
     assert network_use(read, Machine([Host(id=0, name="a"), Host(id=1, name="b")])) is None
     assert network_use(read, machine(Flat([True, True]))) is None
     names = ("mean_compactness", "weighted_shared_links", "free_fragmentation", "line_fragmentation")
-    assert [compute(read)[name] for name in names] == [None] * 4
+    assert [compute(sample_of(read))[name] for name in names] == [None] * 4
 
 
 def test_rejected_jobs_and_jobs_of_no_length_share_nothing() -> None:

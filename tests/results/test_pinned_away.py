@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from batdispatch.audit.run import Auditor
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.testing.cases import Case
 
 

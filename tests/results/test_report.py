@@ -10,7 +10,8 @@ from lxml import html
 
 from batdispatch.core.errors import InputError
 from batdispatch.report.comparison import inputs, warnings
-from batdispatch.report.page import _listed, formula, render, write_report
+from batdispatch.report.html import formula
+from batdispatch.report.page import _listed, render, write_report
 from batdispatch.results.metrics.compute import METRICS
 from batdispatch.results.metrics.rows import metric_row
 from batdispatch.results.numbers import duration_unit, durations, number

@@ -13,7 +13,8 @@ import pytest
 from batdispatch.audit.run import Auditor
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_run, read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from sealing import seal
 
 PROPERTIES = '<prop id="capacity" value="core=4 gpu=2"/>'

@@ -19,7 +19,8 @@ from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.run_files import NAMES, digests
 from batdispatch.results.runs import read_result, read_run
 from batdispatch.runs.instances import save_instances
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"

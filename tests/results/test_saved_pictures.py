@@ -11,7 +11,8 @@ from lxml import etree
 
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from browsing import needs_browser, opened, ready
 
 ROOT = Path(__file__).parents[2]

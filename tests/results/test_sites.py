@@ -9,7 +9,8 @@ import pytest
 
 from batdispatch.results.runs import Run, read_run
 from batdispatch.results.sites import Sites
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from report_pages import PLATFORM
 
 JOBS = [

@@ -17,7 +17,8 @@ import pytest
 from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.runs.checking.rerun import audit_all
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from forged_runs import EVENTS, IN_ATTEMPTS, ON_HOSTS, ON_NODES, PROFILES, SHARED, WHOLE
 from forging import Forged
 

@@ -13,7 +13,8 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
 from batdispatch.runs.checking.rerun import audit_all
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from forged_runs import EVENTS, IN_ATTEMPTS, ON_HOSTS, ON_NODES, PROFILES, SHARED, WHOLE, Jobs
 from sealing import seal
 from tamperings import HARMLESS, TAMPERINGS

@@ -12,7 +12,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.runs.alone import runtimes_alone
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from with_simgrid import needs_simgrid
 
 #: A row of 4 routers with two hosts each, n0 to n7; 1 GB/s everywhere, no latency. n1 is the I/O node.

@@ -12,8 +12,9 @@ import msgspec
 import pytest
 
 from batdispatch.cli import run
+from batdispatch.core.line.settings import struct_of
 from batdispatch.links import nix
-from batdispatch.runs.run import RunSpec, command_line
+from batdispatch.runs.spec import RunSpec, as_typed, command_line
 
 FIELDS = {field.name: field for field in msgspec.structs.fields(RunSpec)}
 REQUIRED = {"platform": "p.xml", "workload": "w.json", "dispatcher": "easy"}
@@ -50,8 +51,7 @@ def read_again(command: str) -> RunSpec:
     program, name, *words = shlex.split(command)
     assert (program, name) == ("batdispatch", "run")
     with run.command.make_context(name, words) as context:
-        given = {key: value for key, value in context.params.items() if key not in ("out", "as_json")}
-        return run.spec_of(**given)
+        return as_typed(struct_of(RunSpec, context.params))
 
 
 @pytest.mark.parametrize("name", FIELDS)

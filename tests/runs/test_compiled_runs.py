@@ -21,7 +21,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.queues import with_queues
 from batdispatch.inputs.workloads import workload_file
 from batdispatch.runs import engines
-from batdispatch.runs.run import InputFiles, RunSpec, execute
+from batdispatch.runs.run import InputFiles, execute
+from batdispatch.runs.spec import RunSpec
 
 ROOT = Path(__file__).parents[2]
 FLAT = str(ROOT / "platforms" / "flat64.xml")

@@ -17,7 +17,8 @@ from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import find_runs, read_result, read_run
 from batdispatch.runs.compare import compare
 from batdispatch.runs.listener import Listener
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 ROOT = Path(__file__).parents[2]
 CRASHING = ROOT / "tests" / "support" / "crashing.py"

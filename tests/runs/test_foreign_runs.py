@@ -22,7 +22,8 @@ from batdispatch.links import foreign
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.provenance import code_of_others
-from batdispatch.runs.run import RunSpec, execute, is_made
+from batdispatch.runs.run import execute, is_made
+from batdispatch.runs.spec import RunSpec
 
 ROOT = Path(__file__).parents[2]
 PLATFORM, WORKLOAD = str(ROOT / "platforms/flat64.xml"), ROOT / "workloads/demo64.json"

@@ -9,7 +9,8 @@ import pytest
 
 from batdispatch.core.errors import DeadlockError
 from batdispatch.inputs.platforms.generate.fabrics import dragonfly
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 #: 81 routers are too many for all sets to be tried. A chassis of 9 holds its own routes, and no set of 80 does.
 WIDTHS = {"nine": 9, "eighty": 80}

@@ -20,7 +20,8 @@ from batdispatch.results.runs import find_runs
 from batdispatch.runs import provenance
 from batdispatch.runs.compare import compare
 from batdispatch.runs.listener import Listener
-from batdispatch.runs.run import RunSpec, execute, is_made
+from batdispatch.runs.run import execute, is_made
+from batdispatch.runs.spec import RunSpec
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"

@@ -18,7 +18,8 @@ import pytest
 from batdispatch.core.errors import InputError
 from batdispatch.runs import compare as comparing
 from batdispatch.runs.compare import compare
-from batdispatch.runs.run import InputFiles, RunSpec, execute
+from batdispatch.runs.run import InputFiles, execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import DIED, carry_out, forget_peak, workers_beside
 from working import work
 

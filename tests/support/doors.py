@@ -36,7 +36,8 @@ from batdispatch.links.recorder import Recorder
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.links.replay import replay, told_by
 from batdispatch.links.serve import serve
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 
 class Special(NamedTuple):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.results.runs import Run, read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 ROOT = Path(__file__).parents[2]
 #: Hosts that are away for a while, and some that never come back.

@@ -14,7 +14,8 @@ import numpy as np
 
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.inputs.platforms import generate, read_platform
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 Draw = np.random.Generator
 

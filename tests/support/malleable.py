@@ -53,10 +53,11 @@ class Checked(Resizing):
     def decide(self, ledger: Ledger) -> None:
         super().decide(ledger)
         ledger.check()
+        self.segments.check(ledger)
 
 
 def checked(options: dict[str, Any], rng: np.random.Generator | None = None) -> Checked:
-    """Return a layer that verifies the ledger; with `rng`, its policy goes by chance."""
+    """Return a layer that verifies the ledger and its own segments; with `rng`, its policy goes by chance."""
     made = Checked(parse_options(Checked.options_type, options, "test"))
     if rng is not None:
         made.policy = Restless()
@@ -169,4 +170,4 @@ def ended_once(layer: Checked, tasks: list[Task], result: Result) -> None:
     alone = [rows[0] for rows in attempts_of(result).values() if len(rows) == 1]
     rejected = {row.id for row in alone if row.state is JobState.REJECTED}
     assert layer.ended == {f"w0!{task.id}": 1 for task in tasks if task.id not in rejected}
-    assert not layer.flexible
+    assert not len(layer.segments)

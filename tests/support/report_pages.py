@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.report.page import write_report
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 EXAMPLES = Path(__file__).parents[2] / "schedulers" / "batdispatch" / "examples"
 PLATFORM, WORKLOAD = str(EXAMPLES / "flat64.xml"), str(EXAMPLES / "demo64.json")

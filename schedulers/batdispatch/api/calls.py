@@ -1,50 +1,53 @@
 """What Python calls to simulate: a run, a comparison, a campaign.
 
-Each function does what the command of its name does, with the same words where something is wrong. `SETTINGS` are the
-fields of `RunSpec`, which are the options of ``batdispatch run``; `LOG_SETTINGS` are those of ``batdispatch convert``.
+Each function does what the command of its name does, with the same words where something is wrong. Its settings are
+fields of the structs that give the command its options.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, cpu_count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, overload
 
-import msgspec
-
 from batdispatch.api.listeners import NoteKeeper, default_listener
 from batdispatch.api.results import CampaignResults, Comparison, LoadedRun, Replication
+from batdispatch.api.settings import divided, fields_of, takes, texts_of
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.dispatcher import Dispatcher
-from batdispatch.core.line.options import describe_type, did_you_mean
+from batdispatch.core.line.settings import named_with
 from batdispatch.inputs.folders import checked_folder
-from batdispatch.links.nix import shell_of
+from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
+from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
-from batdispatch.runs.inputs import LOG_SETTINGS, GivenPlatform, GivenWorkload, Inputs
+from batdispatch.runs.inputs import GivenPlatform, GivenWorkload, Inputs
 from batdispatch.runs.listener import Listener
-from batdispatch.runs.run import RunSpec, build, execute
+from batdispatch.runs.run import build, execute
+from batdispatch.runs.spec import RunSpec, with_shell
 
 if TYPE_CHECKING:
     from batdispatch.runs.campaign.plan import Plan
     from batdispatch.runs.campaign.task import Outcome
-    from batdispatch.runs.replicates import By
 
-#: What says how runs are made beside their inputs and their dispatcher: field of `RunSpec` -> its type.
-SETTINGS: Mapping[str, Any] = {
-    field.name: field.type
-    for field in msgspec.structs.fields(RunSpec)
-    if field.name not in ("platform", "workload", "dispatcher", "options")
-}
+#: Called with a campaign's plan and the CPU seconds that each pending cell is expected to take; returns what outcomes
+#: are told to.
+Watch = Callable[["Plan", dict[str, float | None]], Callable[["Outcome"], None]]
+#: What says how runs are made beside their inputs and their dispatcher.
+RUN = fields_of(RunSpec, leave=("platform", "workload", "dispatcher", "options"))
+#: What says how a log is read.
+LOG = fields_of(LogReading)
+#: What says how replicates are made, and what else there is to say of them.
+REPLICATION = fields_of(ComparisonOptions, leave=("dispatchers", "replicates"))
 #: Most processes that work at a time, unless said.
 _PROCESSES = 8
 
 
+@takes(RUN, LOG)
 def run(
     workload: GivenWorkload,
     dispatcher: str | Dispatcher,
@@ -74,7 +77,7 @@ def run(
         InputError: a file, a name or a setting is wrong, or something is not installed.
         ImpossibleDecision, SimulationError: the run failed.
     """
-    entrant = _with_options(entrant_of(dispatcher), options)
+    entrant = _entrant(dispatcher, options)
     call = _Call(workload, platform, out, listener, settings, own=entrant.own, log=log)
     base = call.base(dispatcher=entrant.name, options=entrant.options)
     build(base, entrant.own)
@@ -114,6 +117,7 @@ def compare(
 ) -> Replication: ...
 
 
+@takes(REPLICATION, RUN, LOG)
 def compare(
     workload: GivenWorkload,
     dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
@@ -126,6 +130,7 @@ def compare(
     fresh: bool = False,
     report: bool = False,
     explain: bool = True,
+    words: str = "",
     listener: Listener | None = None,
     **settings: Any,
 ) -> Comparison | Replication:
@@ -137,7 +142,7 @@ def compare(
     Args:
         workload: as for `run`.
         dispatchers: each as for `run`; a text may name several, with commas between them.
-        replicates: compare on so many replicates of the workload, see `replicate`, which has further settings.
+        replicates: compare on so many replicates of the workload, 1 to 1000; see `replicate`.
         platform: as for `run`.
         options: of every dispatcher that knows them and is given by name.
         out: folder for the results, which gets a folder for each run; None: a temporary one.
@@ -145,30 +150,22 @@ def compare(
         fresh: keep no run.
         report: write the report as part of the comparison; else it is written when it is asked for.
         explain: whether that report says why jobs waited.
+        words: the command that does this, for the page over replicates; empty: there is none.
         listener: as for `run`.
-        settings: as for `run`.
+        settings: as for `run` and, with replicates, as options of ``batdispatch compare`` (``replicate_by``,
+            ``slice_jobs``, ``weeks``, ``baseline``).
 
     Raises:
         InputError: as `run`.
         SimulationError: no run finished.
     """
-    if replicates is not None:
-        return replicate(
-            workload,
-            dispatchers,
-            replicates,
-            platform=platform,
-            options=options,
-            out=out,
-            processes=processes,
-            fresh=fresh,
-            listener=listener,
-            **settings,
-        )
+    chosen = {name: settings.pop(name) for name in REPLICATION.keys() & settings.keys()}
+    call = _Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
+    who = _replication(replicates, chosen)
+    if who is not None:
+        return _on_replicates(call, dispatchers, who, texts_of(options), words)
     extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
-    entrants = with_common(_entrants(dispatchers), _texts(options))
-    count = processes or min(cpu_count() or 1, _PROCESSES)
-    call = _Call(workload, platform, out, listener, settings)
+    entrants = with_common(_entrants(dispatchers), texts_of(options))
     folder = call.folder
     specs = [call.base(dispatcher=one.name, options=one.options) for one in entrants]
 
@@ -178,13 +175,13 @@ def compare(
             from batdispatch.runs.workers import workers_beside
 
             # This process draws, so that one worker fewer goes through what was recorded.
-            with workers_beside(count - 1) as workers:
+            with workers_beside(call.processes - 1) as workers:
                 write_report(folders, folder / "report" / "index.html", explain=explain, workers=workers)
 
     folders, failures = carry_out(
         specs,
         folder,
-        processes=count,
+        processes=call.processes,
         listener=call.listener,
         fresh=fresh,
         conclude=conclude,
@@ -202,23 +199,9 @@ def compare(
     return comparison
 
 
+@takes(REPLICATION)
 def replicate(
-    workload: GivenWorkload,
-    dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
-    count: int,
-    *,
-    by: By = "slices",
-    slice_jobs: int | None = None,
-    weeks: int | None = None,
-    baseline: str | None = None,
-    platform: GivenPlatform | None = None,
-    options: Mapping[str, Any] = {},
-    out: str | PathLike[str] | None = None,
-    processes: int | None = None,
-    fresh: bool = False,
-    words: str = "",
-    listener: Listener | None = None,
-    **settings: Any,
+    workload: GivenWorkload, dispatchers: str | Dispatcher | Sequence[str | Dispatcher], count: int, **more: Any
 ) -> Replication:
     """Compare dispatchers on replicates of a workload, and say which one to choose, and how sure that is.
 
@@ -226,47 +209,58 @@ def replicate(
         workload: as for `run`.
         dispatchers: as for `compare`, or ``families``: one dispatcher for each family that the workload has work for.
         count: how many replicates, 1 to 1000.
-        by: ``slices`` of the workload, evenly spread; ``sessions``: its users' weeks, drawn anew; ``seeds`` of the
-            dispatchers on the whole workload.
-        slice_jobs: jobs of a slice; None: at most 1000.
-        weeks: of a resample; None: 2.
-        baseline: the dispatcher that the others are compared with; None: easy, else the first.
-        platform: as for `run`.
-        options: as for `compare`.
-        out: folder for the results; None: a temporary one.
-        processes: as for `compare`.
-        fresh: keep no run.
-        words: the command that does this, for the page; empty: there is none.
-        listener: as for `run`.
-        settings: as for `run`.
+        more: as for `compare`.
 
     Raises:
         InputError: as `run`, or the workload has too few jobs for so many slices, or names no users.
         SimulationError: no run finished.
     """
-    from batdispatch.runs.replicate_comparison import compare_on_replicates
-    from batdispatch.runs.replicates import WEEKS, Replicates
+    return compare(workload, dispatchers, replicates=count, **more)
 
+
+def _replication(replicates: int | None, given: Mapping[str, Any]) -> ComparisonOptions | None:
+    """Return how a comparison is on replicates; None: it is not.
+
+    Raises:
+        InputError: a setting is wrong, or needs another one.
+    """
+    (chosen,) = divided({"replicates": replicates, **given}, fields_of(ComparisonOptions))
+    who = ComparisonOptions(dispatchers="", **chosen)
+    stated = [one for one in REPLICATION.values() if getattr(who, one.name) != one.default]
+    if who.replicates is None:
+        for one in stated:
+            raise InputError("needs --replicates N", source=f"option {one.option}")
+        return None
+    for name, way in (("slice_jobs", "slices"), ("weeks", "sessions")):
+        if REPLICATION[name] in stated and who.replicate_by != way:
+            why = f"is for --replicate-by {way}, and this is {who.replicate_by}"
+            raise InputError(why, source=f"option {REPLICATION[name].option}")
+    return who
+
+
+def _on_replicates(
+    call: _Call,
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
+    who: ComparisonOptions,
+    common: Mapping[str, str],
+    words: str,
+) -> Replication:
+    """Compare on replicates."""
     extras.check("report", "the report")
-    for option, value, way in (("slice-jobs", slice_jobs, "slices"), ("weeks", weeks, "sessions")):
-        if value is not None and by != way:
-            raise InputError(f"is for --replicate-by {way}, and this is {by}", source=f"option --{option}")
-    if not 1 <= count <= 1000:
-        raise InputError(f"{count}, expected 1 to 1000", source="option --replicates")
+    from batdispatch.runs.replicate_comparison import compare_on_replicates
+
     if isinstance(dispatchers, str):
         check_names(dispatchers)
-    call = _Call(workload, platform, out, listener, settings)
     came = compare_on_replicates(
-        Replicates(by, count, slice_jobs, WEEKS if weeks is None else weeks),
+        who,
         dispatchers,
         call.base(dispatcher="", options={}),
         call.inputs,
         call.folder,
-        common=_texts(options),
-        baseline=baseline or "",
+        common=common,
         words=words,
-        processes=processes or min(cpu_count() or 1, _PROCESSES),
-        fresh=fresh,
+        processes=call.processes,
+        fresh=call.fresh,
         listener=call.listener,
     )
     for label, why in came.failures.items():
@@ -287,7 +281,7 @@ def campaign(
     fresh: bool = False,
     more: Sequence[str] = (),
     listener: Listener | None = None,
-    watch: Callable[[Plan, dict[str, float | None]], Callable[[Outcome], None]] | None = None,
+    watch: Watch | None = None,
 ) -> CampaignResults:
     """Run a campaign: platforms, workloads, dispatchers, options and seeds from a file, here or on a cluster.
 
@@ -305,8 +299,7 @@ def campaign(
         fresh: keep no run.
         more: further words for Snakemake.
         listener: as for `run`.
-        watch: called with the plan and what each run is expected to take, in CPU seconds; returns what outcomes are
-            told to. None: the listener is.
+        watch: follows the work; None: the listener does.
 
     Raises:
         InputError: the file or an input is wrong, or another process works on this campaign.
@@ -321,7 +314,7 @@ def campaign(
 
     read = read_campaign(Path(file), makers(), quick=quick, parts=parts, logs=None if logs is None else Path(logs))
     root = checked_folder(out)
-    orders = Orders(processes or min(cpu_count() or 1, _PROCESSES), executor, batch, more)
+    orders = Orders(processes or _default_processes(), executor, batch, more)
     done = carry_out_campaign(
         lambda: Plan(read, root, fresh=fresh),
         root.absolute() / read.name,
@@ -332,7 +325,7 @@ def campaign(
     return CampaignResults(done.results, done.failures, done.logs, Places(root).cells)
 
 
-def _watch(listener: Listener) -> Callable[[Plan, dict[str, float | None]], Callable[[Outcome], None]]:
+def _watch(listener: Listener) -> Watch:
     def begin(plan: Plan, costs: dict[str, float | None]) -> Callable[[Outcome], None]:
         ended: set[str] = set()
 
@@ -361,78 +354,50 @@ class _Call:
         *,
         own: Dispatcher | None = None,
         log: bool | None = None,
+        processes: int | None = None,
+        fresh: bool = False,
     ) -> None:
-        chosen, log_settings = _divided(settings)
+        chosen, reading = divided(settings, RUN, LOG)
+        self.processes, self.fresh = processes or _default_processes(), fresh
         self.named = out is not None
         self.keep = None if out is not None else TemporaryDirectory(prefix="batdispatch-", ignore_cleanup_errors=True)
         self.folder = checked_folder(self.keep.name if out is None and self.keep is not None else str(out))
         self.listener = NoteKeeper(listener or default_listener())
         master = chosen.get("master_host", getattr(platform, "master", None))
-        self.inputs = Inputs(workload, platform, self.folder, master=master, log=log, log_settings=log_settings)
+        self.inputs = Inputs(workload, platform, self.folder, master=master, log=log, reading=LogReading(**reading))
         if own is not None:
             chosen.setdefault("seed", getattr(own, "_seed", 0))
         self._settings = {**chosen, "master_host": master}
 
     def base(self, **more: Any) -> RunSpec:
-        """Return a run with the settings that were given."""
-        return RunSpec(platform=str(self.inputs.platform), workload=str(self.inputs.workload), **self._settings, **more)
+        """Return a run with the settings that were given.
+
+        Raises:
+            InputError: a setting needs another one.
+        """
+        platform, workload = str(self.inputs.platform), str(self.inputs.workload)
+        return with_shell(RunSpec(platform=platform, workload=workload, **self._settings, **more))
 
     def prepare(self) -> None:
         """Write the inputs that are to be made."""
-        self.inputs.prepare(note=self.listener.note, warn=self.listener.warn, follow=self.listener.progress)
+        self.inputs.prepare(self.listener)
 
 
-def _divided(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return settings of runs and of logs, checked.
-
-    Raises:
-        InputError: there is no such setting, its value is of another kind, or it needs another one.
-    """
-    chosen: dict[str, Any] = {}
-    log: dict[str, Any] = {}
-    for name, value in settings.items():
-        if name in SETTINGS:
-            chosen[name] = _converted(name, value, SETTINGS[name])
-        elif name in LOG_SETTINGS:
-            log[name] = value
-        else:
-            raise InputError(f"there is no setting {name!r}: {did_you_mean(name, [*SETTINGS, *LOG_SETTINGS])}")
-    for name in ("batsim", "nix"):
-        if chosen.get(name) is not None and chosen.get("engine", "embedded") == "embedded":
-            raise InputError("needs --engine batsim4 or batsim5", source=f"option --{name}")
-    if chosen.get("nix") is not None:
-        chosen["nix"] = shell_of(chosen["nix"], Path())
-    return chosen, log
+def _default_processes() -> int:
+    return min(cpu_count() or 1, _PROCESSES)
 
 
-def _converted(name: str, value: Any, kind: Any) -> Any:
-    given = str(value) if isinstance(value, PathLike) else value
-    try:
-        converted = msgspec.convert(given, kind)
-    except msgspec.ValidationError:
-        converted = math.nan
-    if isinstance(converted, float) and not 0 <= converted < math.inf:
-        expected = "seconds, or None for the measured time" if name == "decision_time" else describe_type(kind)
-        raise InputError(f"found {value!r}, expected {expected}", source=f"option --{name.replace('_', '-')}")
-    return converted
-
-
-def _texts(options: Mapping[str, Any]) -> dict[str, str]:
-    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in options.items()}
-
-
-def _with_options(entrant: Entrant, options: Mapping[str, Any]) -> Entrant:
+def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entrant:
     """Return a dispatcher with further options.
 
     Raises:
         InputError: one is given twice.
     """
-    if options and entrant.own is not None:
+    if isinstance(dispatcher, str):
+        return Entrant(dispatcher, *named_with(dispatcher, texts_of(options)))
+    if options:
         raise InputError("an object has its own options", source="option --set")
-    for key in options:
-        if key in entrant.options:
-            raise InputError(f"{key!r} stands in brackets and in --set", source="option --dispatcher")
-    return entrant._replace(options={**entrant.options, **_texts(options)})
+    return entrant_of(dispatcher)
 
 
 def _entrants(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> list[Entrant]:

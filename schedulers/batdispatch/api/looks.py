@@ -150,8 +150,9 @@ def report(
     from batdispatch.inputs.folders import check_finished
     from batdispatch.report.comparison import warnings
     from batdispatch.report.page import render, write_page
+    from batdispatch.report.replicates.answers import as_dict
     from batdispatch.results.runs import find_runs, read_runs
-    from batdispatch.runs.replicate_comparison import answers_of, has_replicates, write_comparison
+    from batdispatch.runs.replicate_comparison import has_replicates, write_comparison
 
     paths = [Path(folder) for folder in folders]
     output = (paths[0] if len(paths) == 1 else Path()) / "report" if page is None else Path(page)
@@ -159,7 +160,7 @@ def report(
     if len(paths) == 1 and has_replicates(paths[0]):
         check_finished(paths[0])
         told, _ = write_comparison(paths[0], output, title=title, baseline=baseline)
-        return Page(output, answers_of(told, output))
+        return Page(output, as_dict(told, output))
     if baseline is not None:
         raise InputError(
             "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"

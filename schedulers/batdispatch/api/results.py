@@ -250,9 +250,9 @@ class Replication(Comparison):
     @property
     def answers(self) -> dict[str, Any]:
         """Which dispatcher to choose for which aim, and how sure that is, as ``--json`` prints it."""
-        from batdispatch.runs.replicate_comparison import answers_of
+        from batdispatch.report.replicates.answers import as_dict
 
-        return answers_of(self.sections, self.page)
+        return as_dict(self.sections, self.page)
 
     def __str__(self) -> str:
         from batdispatch.report.replicates.page import text_of

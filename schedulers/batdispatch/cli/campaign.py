@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from batdispatch.cli.groups import INPUTS, SIMULATION, Command, option
+from batdispatch.cli.groups import Command
+from batdispatch.cli.messages import Terminal, json_text, note, quiet_option
+from batdispatch.cli.options import options
 from batdispatch.cli.outputs import fresh_option, json_option, out_option, processes_option
-from batdispatch.cli.progress import Following, duration
-from batdispatch.cli.telling import note, quiet_option
+from batdispatch.cli.progress import ProgressDisplay, duration
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.folders import checked_folder
+from batdispatch.runs.campaign.options import CampaignOptions
 
 if TYPE_CHECKING:
     from batdispatch.api.results import CampaignResults
@@ -30,71 +31,19 @@ _LINES = 5
 @click.command(cls=Command)
 @click.argument("file", metavar="FILE.yaml", type=click.Path(path_type=Path))
 @click.argument("more", metavar="[-- SNAKEMAKE OPTIONS]", nargs=-1, type=click.UNPROCESSED)
-@option(
-    "--parts",
-    section=INPUTS,
-    metavar="PART,...",
-    help="Run only these parts of the file. The table then has their rows alone.",
-)
-@option(
-    "--quick",
-    section=INPUTS,
-    is_flag=True,
-    help="Run the quick version that the file describes, as the campaign NAME-quick.",
-)
-@option(
-    "--logs",
-    section=INPUTS,
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Look for logs in this folder, too, if they do not stand where the file says.",
-)
-@option(
-    "--executor",
-    section=SIMULATION,
-    metavar="NAME",
-    default="local",
-    show_default=True,
-    help="Run tasks with this executor of Snakemake: local, or an executor plug-in that is installed, such as slurm.",
-)
-@option(
-    "--batch",
-    section=SIMULATION,
-    metavar="N",
-    type=click.IntRange(1),
-    help="Put at most N runs into a task. By default, a task has some minutes' worth of runs, as far as that is known.",
-)
-@option(
-    "--dry-run",
-    section=SIMULATION,
-    is_flag=True,
-    help="Check everything, say what would be run and how long it would take, and run nothing.",
-)
-@option(
-    "--clean",
-    section=SIMULATION,
-    is_flag=True,
-    help="Run nothing, and remove the runs in DIR that no campaign there needs any more, such as those of older code. "
-    "With --dry-run, list them.",
-)
+@options(CampaignOptions)
 @out_option("campaigns", "Write into this folder of campaigns, which share their runs.")
 @fresh_option("inputs and code")
 @processes_option("Run this many tasks at a time: processes here, or jobs on a cluster.", 10_000)
 @json_option("Print what came of it as JSON.")
 @quiet_option
 def command(
+    call: CampaignOptions,
     file: Path,
     more: tuple[str, ...],
     out: Path,
-    parts: str | None,
-    quick: bool,
-    logs: Path | None,
     processes: int,
-    executor: str,
-    batch: int | None,
-    dry_run: bool,
     fresh: bool,
-    clean: bool,
     as_json: bool,
 ) -> None:
     """Run a campaign: platforms, workloads, dispatchers, options and seeds from a file, here or on a cluster.
@@ -116,37 +65,49 @@ def command(
     extras.check("campaign", "a campaign")
     from batdispatch.api.calls import campaign as run_campaign
 
-    only = None if parts is None else [part.strip() for part in parts.split(",")]
-    if not clean and not dry_run:
-        with Watching() as watching:
-            done = run_campaign(
-                file,
-                out=out,
-                parts=only,
-                quick=quick,
-                logs=logs,
-                processes=processes,
-                executor=executor,
-                batch=batch,
-                fresh=fresh,
-                more=more,
-                watch=watching.begin,
-            )
-        assert watching.plan is not None
-        _conclude(watching.plan, done, as_json)
+    only = None if call.parts is None else [part.strip() for part in call.parts.split(",")]
+    chosen: dict[str, Any] = {"quick": call.quick, "parts": only, "logs": call.logs}
+    if call.clean or call.dry_run:
+        _look(call, file, chosen, out, processes, fresh=fresh, as_json=as_json)
         return
-    from batdispatch.cli.campaign_inputs import CommandMakers
+    with CampaignDisplay() as watching:
+        done = run_campaign(
+            file,
+            **chosen,
+            out=out,
+            processes=processes,
+            executor=call.executor,
+            batch=call.batch,
+            fresh=fresh,
+            more=more,
+            watch=watching.begin,
+        )
+    assert watching.plan is not None
+    _conclude(watching.plan, done, as_json)
+
+
+def _look(
+    call: CampaignOptions,
+    file: Path,
+    chosen: dict[str, Any],
+    out: Path,
+    processes: int,
+    *,
+    fresh: bool,
+    as_json: bool,
+) -> None:
+    """Say what would be run, or remove what no campaign needs."""
+    from batdispatch.runs.campaign.commands import makers
     from batdispatch.runs.campaign.file import read_campaign
     from batdispatch.runs.campaign.plan import Plan
 
-    campaign = read_campaign(file, CommandMakers(), quick=quick, parts=only, logs=logs)
-    plan = Plan(campaign, checked_folder(out), fresh=fresh)
-    if clean:
-        if only is not None:
-            raise InputError("what a whole campaign needs is kept: not with --clean", source="option --parts")
-        _clean(plan, dry_run, as_json)
-    else:
+    plan = Plan(read_campaign(file, makers(), **chosen), checked_folder(out), fresh=fresh)
+    if not call.clean:
         _foretell(plan, processes, as_json)
+        return
+    if chosen["parts"] is not None:
+        raise InputError("what a whole campaign needs is kept: not with --clean", source="option --parts")
+    _clean(plan, call.dry_run, as_json)
 
 
 def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
@@ -167,7 +128,7 @@ def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
             "cpu_seconds": sum(known),
             "pending_without_estimate": unknown,
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+        click.echo(json_text(answer))
         return
     click.echo(f"{plan.campaign.name}: {len(plan.tasks):,} runs, of which {len(plan.kept):,} are there")
     for (part, dispatcher), count in rows.items():
@@ -197,7 +158,7 @@ def _clean(plan: Plan, dry_run: bool, as_json: bool) -> None:
             "bytes": sum(sizes.values()),
             "paths": [str(one.path) for one in found],
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+        click.echo(json_text(answer))
         return
     rows: dict[str, list[int]] = {}
     for one in found:
@@ -214,24 +175,24 @@ def _mebibytes(size: int) -> str:
     return f"{size / (1 << 20):,.1f} MiB"
 
 
-class Watching:
+class CampaignDisplay:
     """Shows how far a campaign is, in CPU time where that is known, and tells failures as they come."""
 
     def __init__(self) -> None:
         self.plan: Plan | None = None
-        self._following = Following()
+        self._following = ProgressDisplay()
         self._weights: dict[str, int] = {}
         self._done: set[str] = set()
         self._failures = 0
 
-    def __enter__(self) -> Watching:
+    def __enter__(self) -> CampaignDisplay:
         self._following.__enter__()
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._following.__exit__(None, None, None)
 
-    def begin(self, plan: Plan, costs: dict[str, float | None]) -> Watching:
+    def begin(self, plan: Plan, costs: dict[str, float | None]) -> CampaignDisplay:
         """Begin with a plan."""
         self.plan = plan
         known = [cost for cost in costs.values() if cost is not None]
@@ -251,8 +212,7 @@ class Watching:
         if outcome.failure:
             self._failures += 1
             if self._failures <= _SHOWN:
-                label = self.plan.label(outcome.key)
-                click.echo(f"batdispatch: {label} failed: {outcome.failure}", err=True)
+                Terminal().failed(self.plan.label(outcome.key), outcome.failure)
         if outcome.key in self._weights:
             self._done.add(outcome.key)
             self._tell()
@@ -281,7 +241,7 @@ def _conclude(plan: Plan, done: CampaignResults, as_json: bool) -> None:
                 {"run": plan.tasks[key].label, "cell": key, "failure": why} for key, why in done.failures.items()
             ],
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+        click.echo(json_text(answer))
     for key in list(done.failures)[:_SHOWN]:
         log = done.logs / f"{key}.txt"
         if log.is_file():

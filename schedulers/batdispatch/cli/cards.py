@@ -15,6 +15,7 @@ import msgspec
 
 from batdispatch.cli.kinds import KINDS, find, singular
 from batdispatch.core.line.options import Options, describe_type, written
+from batdispatch.core.line.settings import texts_of
 
 #: The sections of a card behind its overview, in their order, and what pages call them.
 SECTIONS = {
@@ -29,8 +30,6 @@ _SECTION = re.compile(rf"^({'|'.join(SECTIONS)}):", re.MULTILINE)
 #: Where an item of a list begins, and a numbered reference.
 _ITEM = re.compile(r"^\s*- ", re.MULTILINE)
 _NUMBERED = re.compile(r"(?:^|\s)(?=\[\d+\] )")
-#: What an option's text stands for in the docstring of a class of options: ``name, name: text``.
-_OPTION = re.compile(r"^(\w+(?:, \w+)*): (.+(?:\n[ \t]+.+)*)", re.MULTILINE)
 #: Text of an option that another dispatcher has, too.
 _ELSEWHERE = re.compile(r"As for `([\w-]+)`\.")
 
@@ -82,12 +81,7 @@ class Described:
 
 def options_of(struct: type[Options]) -> list[Described]:
     """Return what can be said of each option, in order. What a class says holds for those that derive from it."""
-    texts: dict[str, str] = {}
-    for cls in struct.__mro__:
-        if issubclass(cls, Options):
-            for names, text in _OPTION.findall(inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[2]):
-                for name in names.split(", "):
-                    texts.setdefault(name, _looked_up(name, _joined(text)))
+    texts = {name: _looked_up(name, text) for name, text in texts_of(struct).items()}
     return [
         Described(field.name, written(field.default), _accepts(field), texts.get(field.name, ""))
         for field in msgspec.structs.fields(struct)

@@ -11,9 +11,10 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import Choice, Command, option
-from batdispatch.cli.inputs import Seconds
-from batdispatch.cli.telling import Terminal
+from batdispatch.cli.messages import Terminal
+from batdispatch.cli.options import Seconds
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.settings import roles_of
 
 if TYPE_CHECKING:
     from batdispatch.audit.findings import Findings
@@ -126,21 +127,20 @@ def command(
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
     from batdispatch.api.looks import check
-    from batdispatch.cli.platform import parse_roles
-    from batdispatch.cli.progress import Following
+    from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.runs.checking.check import Sample
 
     if seed is not None and sample is None:
         raise InputError("needs --sample N", source="option --seed")
     drawn = None if sample is None else Sample(sample, secrets.randbelow(2**32) if seed is None else seed)
-    with Following() as progress:
+    with ProgressDisplay() as progress:
         report = check(
             *folders,
             platform=platform,
             workload=workload,
             events=events,
             master_host=master_host,
-            roles=parse_roles(roles),
+            roles=roles_of(roles),
             replay=replay,
             budget=budget,
             sample=sample,

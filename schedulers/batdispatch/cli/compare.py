@@ -2,95 +2,69 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
+from click.core import ParameterSource
+from msgspec.structs import asdict
 
-from batdispatch.cli.completing import complete_dispatchers
-from batdispatch.cli.dispatching import (
-    compiled_option,
-    decision_clock_option,
-    parse_decision_time,
-    parse_settings,
-    setup_options,
-)
-from batdispatch.cli.groups import DISPATCHER, Command, option
-from batdispatch.cli.inputs import clock_option, input_options
+from batdispatch.cli.groups import Command
 from batdispatch.cli.logs import log_options, refuse_log_options
+from batdispatch.cli.messages import Terminal, json_text, quiet_option, show
+from batdispatch.cli.options import options, refuse
 from batdispatch.cli.outputs import (
     explain_option,
     fresh_option,
     json_option,
     out_option,
     processes_option,
-    record_option,
     report_option,
 )
-from batdispatch.cli.replicating import check_replicates, given_words, replicate_options, tell_replication
-from batdispatch.cli.telling import Terminal, quiet_option, show
-from batdispatch.core.errors import SimulationError
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.inputs.log_options import LogReading
+from batdispatch.runs.comparison_options import ComparisonOptions
+from batdispatch.runs.spec import REAL_BATSIM, RunSpec
 
 if TYPE_CHECKING:
-    from batdispatch.engines.records import Clock
-    from batdispatch.engines.simulation import UseSimGrid
-    from batdispatch.runs.engines import UseCompiled
+    from batdispatch.api.results import Comparison, Replication
+
+#: What a comparison says otherwise than a run.
+_TEXTS = {
+    "platform": "Read the machine from this SimGrid platform. By default, or as auto, a platform of the right size is "
+    "made.",
+    "workload": "Read the jobs from this Batsim workload or log; LOG says the same.",
+    "options": "Set an option of every dispatcher that knows it. May be given several times.",
+}
+#: Options that do not change what comes out.
+_SILENT = ("processes", "fresh", "as_json", "explain", "record", "report", "quiet")
 
 
 @click.command(cls=Command)
 @click.argument("log", metavar="[LOG]", required=False, type=click.Path())
-@input_options(made=True)
-@option(
-    "--dispatchers",
-    section=DISPATCHER,
-    metavar="A,B,...",
-    required=True,
-    shell_complete=complete_dispatchers,
-    help="Compare these dispatchers: names with options in brackets, as in fcfs,easy,easy[ordering=sjf]. With "
-    "--replicates, families stands for one dispatcher of each of the six families that the workload has work for.",
-)
-@setup_options("Set an option of every dispatcher that knows it. May be given several times.")
-@clock_option
-@decision_clock_option
-@compiled_option
-@replicate_options
-@log_options
+@options(ComparisonOptions)
 @out_option("comparison")
 @report_option
 @explain_option
-@record_option
+@options(RunSpec, leave=("dispatcher", *REAL_BATSIM), needed=False, texts=_TEXTS)
+@log_options
 @fresh_option("command and inputs")
 @processes_option("Run this many simulations at a time.")
 @json_option("Print the metrics as JSON instead of a table.")
 @quiet_option
 def command(
+    who: ComparisonOptions,
+    typed: RunSpec,
+    reading: LogReading,
+    *,
     log: str | None,
-    platform: str | None,
-    workload: str | None,
-    master_host: str | None,
-    events: str | None,
-    clock: Clock,
-    simgrid: UseSimGrid,
-    dispatchers: str,
-    settings: tuple[str, ...],
-    seed: int,
-    decision_time: str,
-    decision_clock: Literal["wall", "cpu"],
     out: Path,
-    processes: int,
-    record: bool,
-    compiled: UseCompiled,
-    fresh: bool,
-    explain: bool,
     report: bool,
-    replicates: int | None,
-    replicate_by: str,
-    slice_jobs: int | None,
-    weeks: int,
-    baseline: str | None,
+    explain: bool,
+    fresh: bool,
+    processes: int,
     as_json: bool,
-    **reading: Any,
 ) -> None:
     """Simulate a workload under each dispatcher and write a report that compares them.
 
@@ -111,64 +85,98 @@ def command(
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers fcfs,easy,conservative --out kth
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers families --replicates 10 --out kth10
     """
-    from batdispatch.api.calls import compare, replicate
-    from batdispatch.cli.metrics_table import metrics_table
-    from batdispatch.cli.progress import Following
-    from batdispatch.core import extras
-    from batdispatch.core.errors import InputError
-    from batdispatch.results.rejections import in_words, rejections_of
+    from batdispatch.api.calls import REPLICATION, compare
+    from batdispatch.api.results import Replication
+    from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.runs.inputs import is_log
 
-    extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
-    common = parse_settings(settings)
-    given = workload if log is None else log
-    if given is None or (log is not None and workload is not None):
+    given = typed.workload if log is None else log
+    if not given or (log is not None and typed.workload):
         raise InputError("expected one workload or log, as LOG or as --workload", source="option --workload")
     if not is_log(given, reading):
         refuse_log_options()
-        reading = {}
-    call: dict[str, Any] = {
-        "platform": None if platform == "auto" else platform,
-        "options": common,
-        "out": out,
-        "processes": processes,
-        "fresh": fresh,
-        "decision_time": parse_decision_time(decision_time),
-        "decision_clock": decision_clock,
-        "seed": seed,
-        "master_host": master_host,
-        "external_events": events,
-        "clock": clock,
-        "simgrid": simgrid,
-        "record": record,
-        "compiled": compiled,
-        **reading,
-    }
-    wants_replicates = check_replicates(replicates, replicate_by, dispatchers)
-    with Following() as progress:
-        call["listener"] = Terminal(progress.tell)
-        if wants_replicates:
-            if not report:
-                raise InputError(
-                    "goes without --replicates: what these show stands in the report", source="option --no-report"
-                )
-            call |= {"by": replicate_by, "slice_jobs": slice_jobs, "baseline": baseline, "words": given_words()}
-            call["weeks"] = weeks if replicate_by == "sessions" else None
-            replication = replicate(given, dispatchers, replicates or 0, **call)
-        else:
-            comparison = compare(given, dispatchers, report=report, explain=explain, **call)
-    if wants_replicates:
-        tell_replication(replication, as_json=as_json)
-        return
+    if who.replicates is None:
+        refuse("needs --replicates N", REPLICATION)
+    elif not report:
+        raise InputError("goes without --replicates: what these show stands in the report", source="option --no-report")
+    settings = {name: value for name, value in asdict(typed).items() if name not in ("workload", "dispatcher")}
+    settings["platform"] = None if typed.platform in ("", "auto") else typed.platform
+    with ProgressDisplay() as progress:
+        comparison = compare(
+            given,
+            **asdict(who),
+            **settings,
+            **asdict(reading),
+            out=out,
+            processes=processes,
+            fresh=fresh,
+            report=report,
+            explain=explain,
+            words=_given_words(),
+            listener=Terminal(progress.tell),
+        )
+    if isinstance(comparison, Replication):
+        _print_replicates(comparison, as_json=as_json)
+    else:
+        _print(comparison, out / "report" / "index.html" if report else out, as_json=as_json)
+
+
+def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
+    """Print the metrics, and the path of what was written.
+
+    Raises:
+        SimulationError: a run failed.
+    """
+    from batdispatch.cli.metrics_table import metrics_table
+    from batdispatch.results.rejections import in_words, rejections_of
+
     results = {label: run.result for label, run in comparison.items()}
     metrics = {label: result["metrics"] for label, result in results.items()}
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(metrics), indent=2).decode())
+        click.echo(json_text(metrics))
     else:
         show(metrics_table(metrics))
         for line in in_words({label: rejections_of(result) for label, result in results.items()}):
             show(line)
-        click.echo(str(out / "report" / "index.html" if report else out))
+        click.echo(str(path))
     if comparison.failures:
         failed = len(comparison.failures)
         raise SimulationError(f"{failed} of {failed + len(comparison)} runs failed")
+
+
+def _print_replicates(comparison: Replication, *, as_json: bool) -> None:
+    """Print what came of a comparison over replicates, and the path of its page.
+
+    Raises:
+        SimulationError: a run failed.
+    """
+    if as_json:
+        click.echo(json_text(comparison.answers))
+    else:
+        show(str(comparison))
+        for name, why in comparison.facts.refused:
+            show(f"Not compared, {name}: {why}.")
+        click.echo(str(comparison.page))
+    if comparison.failures:
+        raise SimulationError(f"{len(comparison.failures)} runs failed")
+
+
+def _given_words() -> str:
+    """Return the command as it was given, without what does not change what comes out."""
+    context = click.get_current_context()
+    words = ["batdispatch", context.info_name or ""]
+    for param in context.command.params:
+        name = param.name or ""
+        if name not in _SILENT and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            words += _words(param, context.params[name])
+    return shlex.join(words)
+
+
+def _words(param: click.Parameter, value: Any) -> list[str]:
+    """Return the words that give a parameter its value."""
+    if isinstance(param, click.Argument):
+        return [str(value)]
+    if isinstance(param, click.Option) and param.is_flag:
+        return [param.opts[0]] if value else list(param.secondary_opts[:1])
+    option = max(param.opts, key=len)
+    return [word for text in (value if isinstance(value, tuple) else [value]) for word in (option, str(text))]

@@ -10,8 +10,8 @@ import click
 
 from batdispatch.cli import compare
 from batdispatch.cli.groups import Command
+from batdispatch.cli.messages import note, quiet_option
 from batdispatch.cli.outputs import out_option, report_option
-from batdispatch.cli.telling import note, quiet_option
 from batdispatch.inputs.folders import checked_folder
 
 #: What is compared, on which of the files beside the examples.

@@ -8,7 +8,7 @@ import textwrap
 import click
 
 from batdispatch.cli.cards import SECTIONS, options_of, read_card
-from batdispatch.cli.completing import complete_part
+from batdispatch.cli.completion import complete_part
 from batdispatch.cli.groups import Command
 from batdispatch.cli.kinds import KINDS, find, names, singular
 from batdispatch.core.errors import InputError

@@ -7,29 +7,20 @@ from pathlib import Path
 import click
 import msgspec
 
-from batdispatch.cli.completing import complete_job
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.completion import complete_job
+from batdispatch.cli.groups import OTHER, Command
+from batdispatch.cli.messages import json_text
+from batdispatch.cli.options import options
+from batdispatch.cli.outputs import json_option
+from batdispatch.explain.options import ExplainWaitOptions
 
 
 @click.command(cls=Command)
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("job", metavar="JOB", shell_complete=complete_job)
-@option(
-    "--limit",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    help="Show at most this many phases, and as many later jobs.",
-)
-@option(
-    "--holders",
-    type=click.IntRange(0),
-    default=4,
-    show_default=True,
-    help="Name at most this many running jobs for each phase.",
-)
-@option("--json", "as_json", is_flag=True, help="Print everything as JSON: every phase and every job that overtook.")
-def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> None:
+@options(ExplainWaitOptions)
+@json_option("Print everything as JSON: every phase and every job that overtook.", section=OTHER)
+def command(shown: ExplainWaitOptions, run: Path, job: str, as_json: bool) -> None:
     """Say what held a job while it waited, from the recorded decisions of whatever dispatcher.
 
     RUN is a run's folder with decisions.jsonl, JOB an id such as w0!17, or 17 where only one workload has it. The wait
@@ -44,18 +35,19 @@ def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> Non
       batdispatch explain-wait comparison/easy 17
       batdispatch explain-wait results 'w0!17~2' --json
     """
-    from batdispatch.explain.placing import machine_of, placement_of, predictions_of
+    from batdispatch.explain.placing import placement_of, predictions_of
     from batdispatch.explain.waiting import explain, find_recording
     from batdispatch.explain.witness import witness_of
     from batdispatch.explain.words import in_words
     from batdispatch.results.runs import read_result
+    from batdispatch.results.sites import machine_of
 
     result = read_result(run)
     recording = find_recording(run)
     (explanation,) = explain(
         recording,
         [job],
-        holders=holders,
+        holders=shown.holders,
         placement=placement_of(result),
         machine=machine_of(run, result) if placement_of(result) else None,
         witness=witness_of(run, result),
@@ -67,7 +59,6 @@ def command(run: Path, job: str, limit: int, holders: int, as_json: bool) -> Non
         reason = known.get(explanation.job) or explanation.reason
         explanation = msgspec.structs.replace(explanation, reason=reason)
     if as_json:
-        answer = {"recording": str(recording), **msgspec.to_builtins(explanation)}
-        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+        click.echo(json_text({"recording": str(recording), **msgspec.to_builtins(explanation)}))
     else:
-        click.echo("\n".join(in_words(explanation, limit=limit)))
+        click.echo("\n".join(in_words(explanation, limit=shown.limit)))

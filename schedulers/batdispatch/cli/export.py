@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.groups import Group
+from batdispatch.cli.messages import answer
 from batdispatch.cli.outputs import output_option
-from batdispatch.cli.telling import answer
 
 
 @click.group(cls=Group)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from batdispatch.cli.groups import RESULTS, LazyGroup, option
+from batdispatch.cli.groups import LazyGroup, option
+from batdispatch.cli.messages import answer, quiet_option, show
 from batdispatch.cli.outputs import json_option, output_option
-from batdispatch.cli.telling import answer, quiet_option, show
+from batdispatch.core.line.settings import RESULTS
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload

@@ -9,7 +9,7 @@ import click
 from batdispatch.cli.generate import finish, output_options
 from batdispatch.cli.groups import Command, option
 from batdispatch.cli.logs import read_source, source_option
-from batdispatch.cli.telling import show
+from batdispatch.cli.messages import show
 
 
 @click.command(cls=Command)

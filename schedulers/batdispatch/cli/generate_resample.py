@@ -7,30 +7,18 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.generate import finish, output_options
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Command
 from batdispatch.cli.logs import read_source, source_option
-from batdispatch.cli.telling import show
+from batdispatch.cli.messages import show
+from batdispatch.cli.options import options
+from batdispatch.inputs.generator_options import ResampleOptions, fields_of
 
 
 @click.command(cls=Command)
 @output_options
 @source_option("Take the users of this log, or of this workload.")
-@option(
-    "--weeks",
-    metavar="N",
-    type=int,
-    help="Make the new workload this many weeks long (1 to 10,000). By default, it is as long as the log.",
-)
-@option(
-    "--long",
-    metavar="WEEKS",
-    type=int,
-    default=12,
-    show_default=True,
-    help="Let users who were there for more than this many weeks stay all the time (1 to 10,000). "
-    "The others come and go.",
-)
-def command(output: Path, seed: int, as_json: bool, log: Path, weeks: int | None, long: int) -> None:
+@options(ResampleOptions)
+def command(model: ResampleOptions, output: Path, seed: int, as_json: bool, log: Path) -> None:
     """Draw users of a log at random, with all they submitted week by week, and let them meet anew.
 
     Everything is moved by whole weeks, so sessions and the cycles of days and weeks stay. Load and the mix of users
@@ -45,9 +33,9 @@ def command(output: Path, seed: int, as_json: bool, log: Path, weeks: int | None
     from batdispatch.inputs.workloads.resampling import resampled
 
     read, found = read_source(log, quiet=as_json)
-    workload, drawn = resampled(np.random.default_rng(seed), read, weeks=weeks, long=long)
+    workload, drawn = resampled(np.random.default_rng(seed), read, **fields_of(model))
     if not as_json:
         left_out = f"; {drawn.nameless:,} jobs that name no user are left out" if drawn.nameless else ""
         show(f"{drawn.long_users:,} users all the time, {drawn.other_users:,} who come and go{left_out}")
-    options = {"from": log.name, "weeks": weeks, "long": long}
-    finish(workload, output, as_json, kind="resample", seed=seed, options=options, found={**drawn._asdict(), **found})
+    stated = {"from": log.name, **fields_of(model)}
+    finish(workload, output, as_json, kind="resample", seed=seed, options=stated, found={**drawn._asdict(), **found})

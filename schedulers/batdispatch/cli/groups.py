@@ -17,19 +17,12 @@ from typing import Any, ClassVar
 import click
 
 from batdispatch.core.line.options import did_you_mean
+from batdispatch.core.line.settings import HEADINGS
 
-#: Headings that several commands share.
-INPUTS = "What is simulated"
-DISPATCHER = "Dispatchers"
-SIMULATION = "How it is simulated"
-BATSIM = "A real Batsim"
-REPLICATES = "Replicates"
-LOGS = "Reading a log"
-RESULTS = "Results"
 #: The heading of options that name none.
 OTHER = "Other options"
 #: In the order of the help.
-SECTIONS = (INPUTS, DISPATCHER, SIMULATION, BATSIM, REPLICATES, LOGS, RESULTS, OTHER)
+SECTIONS = (*HEADINGS, OTHER)
 #: Characters of choices that stand beside an option's name, at most.
 _LONG = 40
 

@@ -8,12 +8,13 @@ from typing import Any
 import click
 import msgspec
 
-from batdispatch.cli.groups import Group, option
-from batdispatch.cli.inputs import Seconds
-from batdispatch.cli.outputs import output_option
-from batdispatch.cli.telling import answer
+from batdispatch.cli.groups import OTHER, Group
+from batdispatch.cli.messages import answer
+from batdispatch.cli.options import options
+from batdispatch.cli.outputs import json_option, output_option
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError
+from batdispatch.runs.instance_options import SaveOptions, SolveOptions
 
 #: What ``solve`` knows: two list schedules, a model of ours, and the published models.
 MODELS = ("search-rule", "best-list", "counts", "positions", "node-wise", "pooled")
@@ -31,23 +32,8 @@ def command() -> None:
 @command.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @output_option("FILE", "Write the instances into this file, one line of JSON for each.")
-@option("--prediction", metavar="NAME", help="Expect run times by this prediction. The default is that of the run.")
-@option("--least", type=click.IntRange(1), default=2, show_default=True, help="Leave out instances of fewer jobs.")
-@option(
-    "--window",
-    type=click.IntRange(1),
-    default=100,
-    show_default=True,
-    help="Take at most this many jobs of the queue into an instance.",
-)
-@option(
-    "--most",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    help="Keep at most this many instances, evenly chosen.",
-)
-def save(run: Path, output: Path, prediction: str | None, least: int, window: int, most: int) -> None:
+@options(SaveOptions)
+def save(chosen: SaveOptions, run: Path, output: Path) -> None:
     """Save what a run's dispatcher had to decide: the queued jobs that fitted, the running jobs, the nodes.
 
     RUN is a run's folder with decisions.jsonl, by whatever dispatcher.
@@ -59,36 +45,16 @@ def save(run: Path, output: Path, prediction: str | None, least: int, window: in
     """
     from batdispatch.runs.instances import save_instances
 
-    kept, found = save_instances(run, output, prediction=prediction, least=least, window=window, most=most)
+    kept, found = save_instances(run, output, **msgspec.structs.asdict(chosen))
     answer(f"{kept} of {found} instances")
     answer(str(output))
 
 
 @command.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@option(
-    "--models",
-    default="search-rule,best-list,positions,node-wise,pooled",
-    show_default=True,
-    help="Solve with these models.",
-)
-@option(
-    "--work",
-    type=Seconds(0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Give each solve this many seconds of the solver's deterministic time.",
-)
-@option(
-    "--wall",
-    type=Seconds(0, min_open=True),
-    default=16.0,
-    show_default=True,
-    help="Stop a solve after this many seconds of the wall clock.",
-)
-@option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed the solver with this number.")
-@option("--json", "as_json", is_flag=True, help="Print a line of JSON for every instance and model.")
-def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json: bool) -> None:
+@options(SolveOptions)
+@json_option("Print a line of JSON for every instance and model.", section=OTHER)
+def solve(solving: SolveOptions, file: Path, as_json: bool) -> None:
     """Solve every instance of FILE with every model, and compare sizes, times and objectives.
 
     search-rule: a list schedule by PCP'20's rule. best-list: the best of five list schedules. positions: PCP'20's boxes
@@ -104,7 +70,8 @@ def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json:
     from batdispatch.inputs.instances import read_instances
     from batdispatch.runs.instances import solve_with
 
-    chosen = [name.strip() for name in models.split(",")]
+    limits: dict[str, Any] = {"work": solving.work, "wall": solving.wall, "seed": solving.seed}
+    chosen = [name.strip() for name in solving.models.split(",")]
     for name in chosen:
         if name not in MODELS:
             raise InputError(f"found {name!r}, expected some of {', '.join(MODELS)}", source="option --models")
@@ -112,7 +79,7 @@ def solve(file: Path, models: str, work: float, wall: float, seed: int, as_json:
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in chosen}
     for line, instance in read_instances(file):
         for name in chosen:
-            facts = {"line": line, "model": name, **solve_with(name, instance, work=work, wall=wall, seed=seed)}
+            facts = {"line": line, "model": name, **solve_with(name, instance, **limits)}
             rows[name].append(facts)
             if as_json:
                 click.echo(msgspec.json.encode(facts).decode())

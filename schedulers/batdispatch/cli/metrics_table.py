@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from batdispatch.cli.tables import STYLE, plain
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.metrics.rows import Cell, metric_row
 
@@ -32,10 +32,6 @@ SHOWN = (
     "nb_jobs_rejected",
     "decisions_seconds_p99",
 )
-
-#: A table of text alone.
-_STYLE: Any = {"box": None, "pad_edge": False, "padding": (0, 2, 0, 0), "collapse_padding": True}
-
 
 #: Stands behind the best values of a metric, and what explains it.
 BEST = "*"
@@ -76,7 +72,7 @@ def metrics_table(runs: Mapping[str, Mapping[str, float | int | None]], *, width
         columns = [[text.rstrip() for text in column] for column in columns]
     text = _by_metric([["", *(f"{label} " if marked else label for label in runs)], *columns])
     if max(map(len, text.splitlines())) > width:
-        text = "\n\n".join(_text(table, width) for table in _by_run(list(runs), columns, width))
+        text = plain(*_by_run(list(runs), columns, width), width=width)
     return f"{text}\n{LEGEND}" if marked else text
 
 
@@ -107,7 +103,7 @@ def _by_run(labels: Sequence[str], columns: Sequence[Sequence[str]], width: int)
     first = min(max(map(len, labels)), max(width // 3, 12))
     start = 0
     while start < len(columns):
-        table = Table(Column("", width=first, overflow="fold"), **_STYLE)
+        table = Table(Column("", width=first, overflow="fold"), **STYLE, collapse_padding=True)
         used, end = first, start
         while end < len(columns):
             heading, *values = columns[end]
@@ -120,13 +116,3 @@ def _by_run(labels: Sequence[str], columns: Sequence[Sequence[str]], width: int)
             table.add_row(escape(label), *(column[index + 1] for column in columns[start:end]))
         yield table
         start = end
-
-
-def _text(table: Table, width: int) -> str:
-    """Return a table as plain lines of at most `width` characters."""
-    from rich.console import Console
-
-    console = Console(width=width, color_system=None, file=io.StringIO(), force_terminal=False, highlight=False)
-    with console.capture() as capture:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in capture.get().rstrip().splitlines())

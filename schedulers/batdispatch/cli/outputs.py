@@ -9,22 +9,25 @@ from typing import Any, TypeVar
 
 import click
 
-from batdispatch.cli.groups import RESULTS, option
-from batdispatch.cli.telling import write_apart
+from batdispatch.cli.groups import option
+from batdispatch.cli.messages import write_apart
+from batdispatch.core.line.settings import RESULTS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def out_option(default: str, help: str = "Write the results into this folder.") -> Callable[[F], F]:
-    """Return ``--out``, in short ``-o``, with a default, read as a path."""
+def out_option(
+    default: str | None, help: str = "Write the results into this folder.", *, section: str = RESULTS
+) -> Callable[[F], F]:
+    """Return ``--out``, in short ``-o``, with a default or a help that says it, read as a path."""
     return option(
         "-o",
         "--out",
-        section=RESULTS,
+        section=section,
         metavar="DIR",
         type=click.Path(path_type=Path),
-        default=Path(default),
-        show_default=True,
+        default=None if default is None else Path(default),
+        show_default=default is not None,
         help=help,
     )
 
@@ -56,9 +59,9 @@ def processes_option(what: str, most: int = 64) -> Callable[[F], F]:
     )
 
 
-def json_option(help: str) -> Callable[[F], F]:
+def json_option(help: str, *, section: str = RESULTS) -> Callable[[F], F]:
     """Return ``--json``, which a command takes as `as_json`."""
-    return option("--json", "as_json", section=RESULTS, is_flag=True, help=help)
+    return option("--json", "as_json", section=section, is_flag=True, help=help)
 
 
 def fresh_option(what: str) -> Callable[[F], F]:
@@ -70,15 +73,6 @@ def fresh_option(what: str) -> Callable[[F], F]:
         help=f"Make every run anew. By default, a whole run of the same {what} is kept.",
     )
 
-
-record_option = option(
-    "--record/--no-record",
-    section=RESULTS,
-    default=True,
-    show_default=True,
-    help="Write each run's decisions.jsonl, the messages between simulator and dispatcher. `explain-wait`, `replay` "
-    "and the report's reasons need it.",
-)
 
 explain_option = option(
     "--explain/--no-explain",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from batdispatch.cli.groups import Choice, Group, option
-
-if TYPE_CHECKING:
-    from batdispatch.inputs.platforms.generate import Links, Widths
-    from batdispatch.inputs.platforms.generate.torus import RouterLinks
+from batdispatch.cli.groups import OTHER, Command, Group, option
+from batdispatch.cli.messages import json_text
+from batdispatch.cli.options import options
+from batdispatch.cli.outputs import json_option
+from batdispatch.inputs.platform_kinds import KINDS, ShowOptions
 
 
 @click.group(cls=Group)
@@ -43,76 +44,12 @@ def generate() -> None:
     """
 
 
-def _sizes(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, ...]:
-    parts = value.split(",")
-    if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
-        raise click.BadParameter(f"{value!r} is not a list of whole numbers such as 4,4,4")
-    return tuple(int(part) for part in parts)
-
-
-def _link_options(
-    speed: str = "1Gf", bw: str = "1.25GBps", lat: str = "10us", *, dimensions: bool = False
-) -> Callable[[Any], Any]:
-    """Add the options that every kind has, with the defaults of a kind; `dimensions`: whether links have any."""
-    metavar, of_a_link = "BANDWIDTH", "Give each link this bandwidth, such as 1.25GBps (1.25 10^9 bytes in a second)."
-    if dimensions:
-        metavar = "BW[,BW,..]"
-        of_a_link = (
-            "Give each link this bandwidth, such as 9.6GBps, or the links along each dimension one of their own."
-        )
-    host_width = option(
-        "--host-bw",
-        metavar="BW",
-        help="Give the link between a host and its router this bandwidth. The default is that of the widest link.",
-    )
-
-    def add(function: Callable[..., None]) -> Callable[..., None]:
-        for one in reversed(
-            [
-                option(
-                    "--speed",
-                    metavar="SPEED",
-                    default=speed,
-                    show_default=True,
-                    help="Give each core this speed, such as 1Gf (10^9 floating-point operations in a second).",
-                ),
-                option("--bw", metavar=metavar, default=bw, show_default=True, help=of_a_link),
-                *([host_width] if dimensions else []),
-                option(
-                    "--lat",
-                    metavar="TIME",
-                    default=lat,
-                    show_default=True,
-                    help="Give each link this latency, such as 1us.",
-                ),
-                option(
-                    "-o",
-                    "--output",
-                    metavar="P.xml",
-                    required=True,
-                    help="Write into this file, or for - to the standard output.",
-                ),
-            ]
-        ):
-            function = one(function)
-        return function
-
-    return add
-
-
-def _grid_links(speed: str, bw: str, lat: str, host_bw: str | None) -> tuple[Links, Widths]:
-    """Return the links of a grid, and which of them have other bandwidths."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    each = bw.split(",")
-    return kinds.Links(speed=speed, bw=each[0], lat=lat), kinds.Widths(each if len(each) > 1 else (), host_bw)
-
-
-_capacity = option(
-    "--capacity",
-    metavar="TEXT",
-    help="Let each node offer these amounts, such as 'core=16 gpu=2 memory=16384' (memory in MiB), "
-    "which jobs then share. By default, jobs take whole hosts.",
+_output_option = partial(
+    option,
+    "-o",
+    "--output",
+    required=True,
+    help="Write into this file, or for - to the standard output.",
 )
 
 
@@ -127,321 +64,29 @@ def _write(output: str, content: bytes) -> None:
         file.write(content)
 
 
-@generate.command()
-@option("--hosts", metavar="N", type=int, required=True, help="Make this many compute hosts.")
-@_capacity
-@_link_options()
-def flat(hosts: int, capacity: str | None, speed: str, bw: str, lat: str, output: str) -> None:
-    """Equal nodes on a switch that never limits them."""
-    from batdispatch.inputs.platforms import generate as kinds
+def _kind_command(name: str, kind: Any) -> click.Command:
+    """Return the command that writes a kind of platform."""
 
-    _write(output, kinds.flat(hosts, capacity=capacity, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
+    @options(kind)
+    @options(kind.links_type)
+    @_output_option(metavar="P.xml")
+    def write(chosen: Any, links: Any, output: str) -> None:
+        _write(output, chosen.content(links))
 
-
-@generate.command()
-@option(
-    "--memory",
-    metavar="MIB",
-    type=int,
-    default=16384,
-    show_default=True,
-    help="Give each node this much memory, in MiB. The node file of the published job logs states 32768.",
-)
-@_link_options()
-def eurora(memory: int, speed: str, bw: str, lat: str, output: str) -> None:
-    """CINECA Eurora: 64 nodes of 16 cores, 32 of them with 2 MICs and 32 with 2 GPUs."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    _write(output, kinds.eurora(memory_mib=memory, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
+    about = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
+    return click.command(name, cls=Command, help=about)(write)
 
 
-@generate.command()
-@_link_options()
-def forhlr2(speed: str, bw: str, lat: str, output: str) -> None:
-    """KIT ForHLR II: 1,152 nodes of 20 cores and 64 GB, 21 of 48 cores, 4 GPUs and 1 TB."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    _write(output, kinds.forhlr2(links=kinds.Links(speed=speed, bw=bw, lat=lat)))
-
-
-@generate.command()
-@option("--hosts", metavar="N", type=int, default=1024, show_default=True, help="Make this many nodes.")
-@option("--cores", metavar="N", type=int, default=8, show_default=True, help="Give each node this many cores.")
-@option("--gpus", metavar="N", type=int, default=2, show_default=True, help="Give each node this many GPUs.")
-@_link_options()
-def esp(hosts: int, cores: int, gpus: int, speed: str, bw: str, lat: str, output: str) -> None:
-    """The CPU-GPU cluster of the ESP experiments."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    _write(output, kinds.esp(nodes=hosts, cores=cores, gpus=gpus, links=kinds.Links(speed=speed, bw=bw, lat=lat)))
-
-
-@generate.command()
-@option(
-    "--gpus",
-    metavar="N",
-    type=int,
-    default=8,
-    show_default=True,
-    help="Give the node this many GPUs (0 to 255). Each GPU takes one CPU core to drive it.",
-)
-@option(
-    "--cores",
-    metavar="N",
-    type=int,
-    help="Let this many CPU cores compute, at least 1. The default is 12, less one for each GPU.",
-)
-@option(
-    "--switches",
-    metavar="N",
-    type=int,
-    default=4,
-    show_default=True,
-    help="Spread the GPUs over this many PCI Express switches.",
-)
-@_link_options(speed="10.64Gf", bw="6GBps", lat="10us")
-def hybrid(gpus: int, cores: int | None, switches: int, speed: str, bw: str, lat: str, output: str) -> None:
-    """A node whose CPU cores and GPUs are hosts of two classes, for graphs of tasks."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    links = kinds.Links(speed=speed, bw=bw, lat=lat)
-    _write(output, kinds.hybrid(gpus=gpus, cores=cores, switches=switches, links=links))
-
-
-@generate.command()
-@option(
-    "--dims",
-    callback=_sizes,
-    metavar="N,N,..",
-    default="24,24,24",
-    show_default=True,
-    help="Make this many routers along each dimension, of which there may be up to ten.",
-)
-@option(
-    "--hosts-per-router",
-    metavar="N",
-    type=int,
-    default=2,
-    show_default=True,
-    help="Put this many nodes on each router.",
-)
-@option(
-    "--io",
-    metavar="N",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Make this many of the hosts I/O nodes, spread over the torus. There is at most one on each router.",
-)
-@option(
-    "--router-links",
-    type=Choice(["shared", "split"]),
-    help="Choose who uses the links between routers. shared: all nodes of a router share its "
-    "links. split: each node has links of its own to the neighbours, as in SimGrid's torus. "
-    "The default is shared if several nodes share a router and SimGrid then starts within "
-    "seconds, or if a bandwidth is given for each dimension or for hosts; else it is split.",
-)
-@_capacity
-@_link_options(bw="9.6GBps", lat="1us", dimensions=True)
-def torus(
-    dims: tuple[int, ...],
-    hosts_per_router: int,
-    io: int,
-    router_links: RouterLinks | None,
-    capacity: str | None,
-    speed: str,
-    bw: str,
-    host_bw: str | None,
-    lat: str,
-    output: str,
-) -> None:
-    """A k-ary torus with several nodes a router and I/O nodes; --io 672 is the size of Blue Waters."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    links, widths = _grid_links(speed, bw, lat, host_bw)
-    content = kinds.torus(
-        dims,
-        hosts_per_router=hosts_per_router,
-        io=io,
-        capacity=capacity,
-        links=links,
-        router_links=router_links,
-        widths=widths,
-    )
-    _write(output, content)
-
-
-@generate.command()
-@option(
-    "--dims",
-    callback=_sizes,
-    metavar="N,N,..",
-    required=True,
-    help="Make this many routers along each dimension, of which there may be up to ten.",
-)
-@option(
-    "--hosts-per-router",
-    metavar="N",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Put this many nodes on each router.",
-)
-@option(
-    "--io",
-    metavar="N",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Make this many of the hosts I/O nodes, spread over the mesh. There is at most one on each router.",
-)
-@_capacity
-@_link_options(dimensions=True)
-def mesh(
-    dims: tuple[int, ...],
-    hosts_per_router: int,
-    io: int,
-    capacity: str | None,
-    speed: str,
-    bw: str,
-    host_bw: str | None,
-    lat: str,
-    output: str,
-) -> None:
-    """A grid without wrap-around, such as --dims 4,4,2, of up to some 4,000 routers."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    links, widths = _grid_links(speed, bw, lat, host_bw)
-    content = kinds.mesh(dims, hosts_per_router=hosts_per_router, io=io, capacity=capacity, links=links, widths=widths)
-    _write(output, content)
-
-
-@generate.command()
-@option(
-    "--down",
-    callback=_sizes,
-    metavar="N,N,..",
-    required=True,
-    help="Give a switch this many children: one number for each level, from the leaves to the root.",
-)
-@option(
-    "--up",
-    callback=_sizes,
-    metavar="N,N,..",
-    required=True,
-    help="Give a host or switch this many parents: one number for each level, from the leaves to the root.",
-)
-@option(
-    "--cables",
-    callback=_sizes,
-    metavar="N,N,..",
-    required=True,
-    help="Lay this many parallel cables to each parent: one number for each level, from the leaves to the root.",
-)
-@_capacity
-@_link_options()
-def fattree(
-    down: tuple[int, ...],
-    up: tuple[int, ...],
-    cables: tuple[int, ...],
-    capacity: str | None,
-    speed: str,
-    bw: str,
-    lat: str,
-    output: str,
-) -> None:
-    """A fat tree, such as --down 4,4 --up 1,2 --cables 1,2 for 16 hosts."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    links = kinds.Links(speed=speed, bw=bw, lat=lat)
-    _write(output, kinds.fat_tree(down, up, cables, capacity=capacity, links=links))
-
-
-@generate.command()
-@option(
-    "--groups",
-    callback=_sizes,
-    metavar="N,N,..",
-    required=True,
-    help="Make this many groups, and lay this many links between two of them, such as 3,4.",
-)
-@option(
-    "--chassis",
-    callback=_sizes,
-    metavar="N,N,..",
-    required=True,
-    help="Make this many chassis in each group, and lay this many links between two of them, such as 4,3.",
-)
-@option(
-    "--routers",
-    callback=_sizes,
-    metavar="N,N,..",
-    required=True,
-    help="Make this many routers in each chassis, and lay this many links between two of them, such as 5,1.",
-)
-@option("--nodes", metavar="N", type=int, required=True, help="Put this many hosts on each router.")
-@_capacity
-@_link_options()
-def dragonfly(
-    groups: tuple[int, ...],
-    chassis: tuple[int, ...],
-    routers: tuple[int, ...],
-    nodes: int,
-    capacity: str | None,
-    speed: str,
-    bw: str,
-    lat: str,
-    output: str,
-) -> None:
-    """A dragonfly, such as --groups 3,4 --chassis 4,3 --routers 5,1 --nodes 2 for 120 hosts."""
-    from batdispatch.inputs.platforms import generate as kinds
-
-    links = kinds.Links(speed=speed, bw=bw, lat=lat)
-    _write(output, kinds.dragonfly(groups, chassis, routers, nodes, capacity=capacity, links=links))
-
-
-def parse_roles(roles: Sequence[str]) -> dict[str, str]:
-    """Read ``--role`` options: host -> role.
-
-    Raises:
-        click.BadParameter: one is not HOST:ROLE, or a host is given twice.
-    """
-    given: dict[str, str] = {}
-    for text in roles:
-        # A host name may hold colons, a role does not.
-        name, colon, role = text.rpartition(":")
-        if not colon or not name or name in given:
-            raise click.BadParameter(f"{text!r} is not HOST:ROLE, each host once", param_hint="--role")
-        given[name] = role
-    return given
+for _name, _kind in KINDS.items():
+    generate.add_command(_kind_command(_name, _kind))
 
 
 @command.command()
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
-@option(
-    "--master-host",
-    metavar="NAME",
-    help="Keep this host for Batsim itself. The default is master_host, if there is one.",
-)
-@option(
-    "--role",
-    "roles",
-    metavar="HOST:ROLE",
-    multiple=True,
-    help="Give a host a role (storage, compute_node), as Batsim's -r does.",
-)
-@option(
-    "--batsim",
-    type=Choice(["4", "5"]),
-    default="4",
-    show_default=True,
-    help="Number hosts as this version of Batsim does.",
-)
-@option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@options(ShowOptions)
+@json_option("Print everything as JSON.", section=OTHER)
 @option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
-def show(
-    path: Path, master_host: str | None, roles: tuple[str, ...], batsim: str, as_json: bool, batsim_arguments: bool
-) -> None:
+def show(reading: ShowOptions, path: Path, as_json: bool, batsim_arguments: bool) -> None:
     """Print what a platform has: hosts, classes with capacities, topology, storage, master, totals.
 
     \b
@@ -452,25 +97,23 @@ def show(
     """
     import shlex
 
-    import msgspec
-
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.platforms.summary import as_text, summarise
 
-    platform = read_platform(path, master=master_host, roles=parse_roles(roles), batsim=5 if batsim == "5" else 4)
+    platform = read_platform(
+        path, master=reading.master_host, roles=reading.roles, batsim=5 if reading.batsim == "5" else 4
+    )
     if batsim_arguments:
         click.echo(shlex.join(platform.batsim_arguments()))
         return
     facts = summarise(platform)
-    click.echo(msgspec.json.format(msgspec.json.encode(facts), indent=2).decode() if as_json else as_text(facts))
+    click.echo(json_text(facts) if as_json else as_text(facts))
 
 
 @command.command()
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
 @click.argument("file", metavar="QUEUES.toml", type=click.Path(path_type=Path))
-@option(
-    "-o", "--output", metavar="P2.xml", required=True, help="Write into this file, or for - to the standard output."
-)
+@_output_option(metavar="P2.xml")
 def queues(path: Path, file: Path, output: str) -> None:
     """Write a platform with the queues of a site: partitions, qualities of service, limits and priorities.
 

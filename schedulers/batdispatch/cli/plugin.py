@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from batdispatch.cli.groups import Choice, Command, option
+from batdispatch.cli.messages import warn
 from batdispatch.cli.new import KINDS, output_option, write_package
-from batdispatch.cli.telling import warn
 from batdispatch.core.deprecation import Deprecated
 
 

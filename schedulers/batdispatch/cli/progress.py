@@ -11,7 +11,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from batdispatch.cli.telling import is_quiet
+from batdispatch.cli.messages import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,7 @@ _PAUSE = 0.1
 _SILENT = 3.0
 
 
-class Following:
+class ProgressDisplay:
     """A context manager that shows how far named pieces of work have come.
 
     The time left is estimated from the speed of the last half minute, so that neither starting up nor a slow
@@ -78,7 +78,7 @@ class Following:
             disable=not self._console.is_terminal,
         )
 
-    def __enter__(self) -> Following:
+    def __enter__(self) -> ProgressDisplay:
         if self._quiet:
             return self
         if self._silent_until > -math.inf:

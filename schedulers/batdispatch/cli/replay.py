@@ -3,50 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
-from batdispatch.batsim import PROTOCOLS, protocol
-from batdispatch.cli.dispatching import build_session, dispatcher_options, parse_settings
-from batdispatch.cli.groups import Choice, Command, option
-from batdispatch.cli.informing import informed, platform_options
+from batdispatch.cli.groups import OTHER, Command
+from batdispatch.cli.messages import json_text
+from batdispatch.cli.options import options
+from batdispatch.cli.outputs import json_option
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.messages import Peer
-from batdispatch.links.pybatsim_peer import PybatsimPeer
-from batdispatch.links.replay import Replayed, check_wire, told_by
-from batdispatch.links.replay import replay as run_replay
+from batdispatch.links.options import MachineFile, ReplayOptions
+from batdispatch.runs.spec import WHO_DECIDES, RunSpec, session_of
+
+if TYPE_CHECKING:
+    from batdispatch.core.line.messages import Peer
+    from batdispatch.links.replay import Replayed
 
 
 @click.command(cls=Command)
 @click.argument("recording", type=click.Path(exists=True, path_type=Path))
-@dispatcher_options(required=False)
-@option("--pybatsim", metavar="NAME", help="Answer with a scheduler of pybatsim instead, such as easyBackfill.")
-@option("--times", is_flag=True, help="Compare the times of decisions, too.")
-@option(
-    "--protocol",
-    "version",
-    type=Choice(list(PROTOCOLS)),
-    help="Speak this version of Batsim's protocol. The default is the recording's own.",
-)
-@platform_options
-@option("--partial", is_flag=True, help="Accept a recording that ends before the simulation does.")
-@option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@options(RunSpec, only=WHO_DECIDES, needed=False)
+@options(ReplayOptions)
+@options(MachineFile)
+@json_option("Print the result as JSON.", section=OTHER)
 @click.pass_context
 def command(
     context: click.Context,
+    spec: RunSpec,
+    how: ReplayOptions,
+    machine: MachineFile,
     recording: Path,
-    dispatcher: str | None,
-    settings: tuple[str, ...],
-    seed: int,
-    decision_time: str,
-    pybatsim: str | None,
-    times: bool,
-    version: str | None,
-    platform: Path | None,
-    master_host: str | None,
-    roles: tuple[str, ...],
-    partial: bool,
     as_json: bool,
 ) -> None:
     """Rerun a recorded exchange (a file, or the folder of a run) and compare the decisions.
@@ -58,29 +44,34 @@ def command(
       batdispatch replay exchange.jsonl --dispatcher easy --set reservation=hosts
       batdispatch replay exchange.jsonl
     """
+    from batdispatch.batsim import protocol
+    from batdispatch.links.informed import informed
+    from batdispatch.links.replay import check_wire, replay, told_by
+
     path = _exchange(recording) if recording.is_dir() else recording
-    version = version or told_by(path)
+    version = how.protocol or told_by(path)
     wire = protocol(version)
-    if pybatsim is not None and dispatcher is not None:
-        raise InputError("--dispatcher and --pybatsim exclude each other")
-    if pybatsim is not None:
-        answering: Peer = PybatsimPeer(pybatsim, parse_settings(settings))
-        answering = informed(answering, platform, master_host, roles, version)
-        result = run_replay(path, answering, wire, times=times, partial=partial)
-    elif dispatcher is not None:
-        session = build_session(dispatcher, parse_settings(settings), seed, decision_time)
-        answering = informed(session, platform, master_host, roles, version)
-        result = run_replay(path, answering, wire, times=times, partial=partial)
-    elif settings or times or platform is not None:
+    peer = _peer(spec, how.pybatsim)
+    if peer is not None:
+        result = replay(path, informed(machine, peer, version), wire, times=how.times, partial=how.partial)
+    elif spec.options or how.times or machine.platform is not None:
         raise InputError("--set, --times and --platform need --dispatcher or --pybatsim")
     else:
-        result = check_wire(path, wire, partial=partial)
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2))
-    else:
-        click.echo(_in_words(result, compared=dispatcher is not None or pybatsim is not None))
+        result = check_wire(path, wire, partial=how.partial)
+    click.echo(json_text(result) if as_json else _in_words(result, compared=peer is not None))
     if result.difference is not None:
         context.exit(1)
+
+
+def _peer(spec: RunSpec, pybatsim: str | None) -> Peer | None:
+    """Return what answers; None: nothing does."""
+    if pybatsim is not None and spec.dispatcher:
+        raise InputError("--dispatcher and --pybatsim exclude each other")
+    if pybatsim is not None:
+        from batdispatch.links.pybatsim_peer import PybatsimPeer
+
+        return PybatsimPeer(pybatsim, spec.options)
+    return session_of(spec) if spec.dispatcher else None
 
 
 def _exchange(folder: Path) -> Path:

@@ -5,38 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import msgspec
 
-from batdispatch.cli.groups import Command, option
+from batdispatch.cli.groups import Command
+from batdispatch.cli.messages import json_text
+from batdispatch.cli.options import options
 from batdispatch.cli.outputs import explain_option, json_option
+from batdispatch.report.options import ReportOptions
 
 
 @click.command(cls=Command)
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@option(
-    "-o",
-    "--output",
-    metavar="OUT",
-    type=click.Path(path_type=Path),
-    help="Write the page here, or into this folder. The default is report/index.html in DIR, or "
-    "here if there are several.",
-)
-@option("--title", metavar="TEXT", help="Give the page this heading.")
-@option(
-    "--baseline",
-    metavar="NAME",
-    help="Compare the other dispatchers of a campaign with this one. The default is easy, else the first.",
-)
+@options(ReportOptions)
 @explain_option
 @json_option("Print the metrics as JSON instead of the path of the page.")
-def command(
-    folders: tuple[Path, ...],
-    output: Path | None,
-    title: str | None,
-    baseline: str | None,
-    explain: bool,
-    as_json: bool,
-) -> None:
+def command(page: ReportOptions, folders: tuple[Path, ...], explain: bool, as_json: bool) -> None:
     """Compare runs on one HTML page: metrics, curves, charts, and what differs between the inputs.
 
     DIR is a run's folder (jobs.csv, with or without result.json; Batsim's own output works too) or a folder that
@@ -53,5 +35,5 @@ def command(
     """
     from batdispatch.api.looks import report
 
-    answer = report(*folders, page=output, title=title, baseline=baseline, explain=explain)
-    click.echo(msgspec.json.format(msgspec.json.encode(answer.facts), indent=2).decode() if as_json else str(answer))
+    written = report(*folders, page=page.output, title=page.title, baseline=page.baseline, explain=explain)
+    click.echo(json_text(written.facts) if as_json else str(written))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from batdispatch.differ.textbook import Asked
+from batdispatch.differ.textbook import RigidJob
 
 
 class Case(NamedTuple):
@@ -36,10 +36,10 @@ class Case(NamedTuple):
         return self.name
 
     @property
-    def jobs(self) -> list[Asked]:
+    def jobs(self) -> list[RigidJob]:
         """The jobs, times in microseconds."""
         return [
-            Asked(str(name), submission * 10**6, units, walltime * 10**6, runtime * 10**6)
+            RigidJob(str(name), submission * 10**6, units, walltime * 10**6, runtime * 10**6)
             for name, submission, units, runtime, walltime in self.rows
         ]
 

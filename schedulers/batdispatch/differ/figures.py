@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from batdispatch.differ.textbook import Asked, Rules, simulate
+from batdispatch.differ.options import FigureOptions
+from batdispatch.differ.reading import read_schedule
+from batdispatch.differ.textbook import RigidJob, Rules, simulate
 from batdispatch.differ.variants import Variant, mistakes_of, rules_of
 
 
@@ -27,9 +30,26 @@ class Figure(NamedTuple):
     slowdown: float
     wait: float
 
+    def is_near(self, published: float | None) -> bool:
+        """Return whether the slowdown is within 1 % of a published one."""
+        return published is not None and abs(self.slowdown - published) <= 0.01 * abs(published)
+
+
+def figures_of_log(log: Path, wanted: FigureOptions) -> tuple[int, Iterator[Figure]]:
+    """Return the number of jobs of a log, and the figures that people want of it.
+
+    Raises:
+        InputError: the log is malformed.
+    """
+    schedule = read_schedule(log, kind=wanted.kind, options=wanted.log_options)
+    stated = next(iter(schedule.sizes))
+    sizes = wanted.hosts or tuple(dict.fromkeys([stated, 1 << (stated - 1).bit_length()]))
+    limits = {"threshold": wanted.threshold, "quantile": wanted.quantile}
+    return len(schedule.jobs), figures_of(schedule.jobs, wanted.policy, sizes, **limits, together=wanted.together)
+
 
 def figures_of(
-    jobs: Sequence[Asked],
+    jobs: Sequence[RigidJob],
     policy: str,
     sizes: Sequence[int],
     *,
@@ -65,7 +85,7 @@ def _agree(chosen: Sequence[Variant]) -> bool:
     return len(set(fields)) == len(fields)
 
 
-def _figure(jobs: Sequence[Asked], rules: Rules, about: str, threshold: float, quantile: float) -> Figure:
+def _figure(jobs: Sequence[RigidJob], rules: Rules, about: str, threshold: float, quantile: float) -> Figure:
     found = simulate(jobs, rules)
     assert isinstance(found, list)
     ran = [(job, start) for job, start in zip(jobs, found, strict=True) if start is not None]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from batdispatch.core.errors import InputError
 from batdispatch.differ.cases import CASES, Case
-from batdispatch.differ.hold import Held, hold
+from batdispatch.differ.hold import Comparison, hold
+from batdispatch.differ.options import FileOptions
 from batdispatch.differ.reading import Schedule, read_schedule
 from batdispatch.differ.textbook import Rules, seconds, simulate
 from batdispatch.differ.variants import DEFINED, rules_of
@@ -73,34 +74,62 @@ def _starts(case: Case, rules: Rules) -> list[float]:
     return [seconds(start) for start in found if start is not None]
 
 
-class Checked(NamedTuple):
+class CaseResult(NamedTuple):
     """What a simulator made of a case."""
 
     case: Case
     policy: str
     path: Path
     schedule: Schedule
-    held: Held
+    held: Comparison
 
 
-def check_cases(folder: Path) -> Iterator[Checked]:
-    """Yield what is found of each schedule beside the cases: ``CASE/POLICY.csv`` of Batsim or ``CASE/POLICY.swf``.
+def hold_file(path: Path, wanted: FileOptions) -> tuple[Schedule, int, str, Comparison]:
+    """Return a schedule, the size of its machine, how that is known, and what came of holding it.
+
+    Args:
+        path: of the job file.
+        wanted: the definition, and how the file is read.
 
     Raises:
-        InputError: a schedule cannot be read, or lacks the jobs of its case.
+        InputError: a file is malformed.
     """
+    schedule = read_schedule(path, kind=wanted.kind, options=wanted.log_options, log=wanted.log)
+    stated = next(iter(schedule.sizes.items()))
+    hosts, why = stated if wanted.hosts is None else (wanted.hosts, "as given")
+    # Further sizes that the schedule may have been made with, likeliest first.
+    others = [size for size in dict.fromkeys([*schedule.sizes, 1 << (hosts - 1).bit_length()]) if size != hosts]
+    tolerance = round(wanted.tolerance * 1e6)
+    held = hold(schedule.jobs, schedule.starts, wanted.policy, hosts, other_sizes=others, tolerance=tolerance)
+    return schedule, hosts, why, held
+
+
+def checked_cases(folder: Path) -> list[CaseResult]:
+    """Return what is found of each schedule beside the cases: ``CASE/POLICY.csv`` of Batsim or ``CASE/POLICY.swf``.
+
+    Raises:
+        InputError: there is none, or one cannot be read, or lacks the jobs of its case.
+    """
+    checked = []
     for case in CASES:
         for policy in DEFINED:
             for path in (folder / case.name / f"{policy}{ending}" for ending in _ENDINGS):
                 if path.exists():
-                    yield _check(case, policy, path)
+                    checked.append(_check(case, policy, path))
+    if not checked:
+        policies = ", ".join(DEFINED)
+        raise InputError(
+            f"there is no schedule, expected CASE/POLICY.csv or CASE/POLICY.swf, POLICY one of {policies}",
+            source=str(folder),
+        )
+    return checked
 
 
-def _check(case: Case, policy: str, path: Path) -> Checked:
+def _check(case: Case, policy: str, path: Path) -> CaseResult:
     schedule = read_schedule(path, log=path.parent / "workload.swf")
     largest = max(job.units for job in case.jobs)
     sizes = [1 << (case.hosts - 1).bit_length(), largest]
     others = [size for size in dict.fromkeys(sizes) if size != case.hosts]
-    return Checked(
+    return CaseResult(
         case, policy, path, schedule, hold(schedule.jobs, schedule.starts, policy, case.hosts, other_sizes=others)
     )

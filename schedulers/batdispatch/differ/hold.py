@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import NamedTuple
 
-from batdispatch.differ.textbook import Asked, Parted, Rules, simulate
+from batdispatch.differ.textbook import Departure, RigidJob, Rules, simulate
 from batdispatch.differ.variants import (
     AMONG_EQUAL,
     DEFINED,
@@ -41,7 +41,7 @@ class Explanation(NamedTuple):
     exact: bool
 
 
-class Held(NamedTuple):
+class Comparison(NamedTuple):
     """A schedule beside the one that a definition gives.
 
     Attributes:
@@ -60,14 +60,14 @@ class Held(NamedTuple):
 
 
 def hold(
-    jobs: Sequence[Asked],
+    jobs: Sequence[RigidJob],
     starts: Starts,
     policy: str,
     hosts: int,
     *,
     other_sizes: Sequence[int] = (),
     tolerance: int = 500_000,
-) -> Held:
+) -> Comparison:
     """Compare the starts of jobs with those that a definition gives.
 
     Args:
@@ -86,15 +86,15 @@ def hold(
     differing = [index for index in range(len(jobs)) if _differ(expected[index], starts[index], tolerance)]
     differing.sort(key=lambda index: _or_never(expected[index]))
     if closest.exact:
-        return Held(expected, closest, differing, closest, None)
+        return Comparison(expected, closest, differing, closest, None)
     followed = closest
     for rules, named, mistakes in _departures(policy, hosts, other_sizes):
         for reading in readings:
             tried = _try(jobs, starts, rules, named, reading, mistakes, tolerance)
             if tried.exact:
-                return Held(expected, closest, differing, tried, None)
+                return Comparison(expected, closest, differing, tried, None)
             followed = max(followed, tried, key=lambda tried: tried.alike)
-    return Held(expected, closest, differing, None, followed)
+    return Comparison(expected, closest, differing, None, followed)
 
 
 def _differ(one: int | None, other: int | None, tolerance: int) -> bool:
@@ -107,7 +107,7 @@ def _or_never(start: int | None) -> float:
     return float("inf") if start is None else start
 
 
-def _readings(jobs: Sequence[Asked]) -> Iterator[tuple[Variant, ...]]:
+def _readings(jobs: Sequence[RigidJob]) -> Iterator[tuple[Variant, ...]]:
     """Yield the readings that may matter to these jobs, the package's own first."""
     equal = len({job.submission for job in jobs}) < len(jobs)
     over = any(job.runtime > job.walltime for job in jobs)
@@ -137,7 +137,7 @@ def _departures(
 
 
 def _try(
-    jobs: Sequence[Asked],
+    jobs: Sequence[RigidJob],
     starts: Starts,
     rules: Rules,
     policy: str,
@@ -148,6 +148,6 @@ def _try(
     for reading in readings:
         rules = reading.of(rules)
     found = simulate(jobs, rules, starts, tolerance)
-    parted = isinstance(found, Parted)
-    alike = found.alike if isinstance(found, Parted) else len(jobs)
+    parted = isinstance(found, Departure)
+    alike = found.alike if isinstance(found, Departure) else len(jobs)
     return Explanation(rules, policy, readings, mistakes, alike, not parted)

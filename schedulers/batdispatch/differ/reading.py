@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
-from batdispatch.differ.textbook import ENDLESS, Asked, microseconds
+from batdispatch.differ.textbook import ENDLESS, RigidJob, microseconds
+from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.importing import guess_format, read_records
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob
 from batdispatch.results.jobs_file import read_columns
 
 #: Times of one job that differ by more than this are different ones, microseconds.
@@ -27,7 +28,7 @@ class Schedule(NamedTuple):
         notes: sentences about what does not agree between the job file and the log.
     """
 
-    jobs: list[Asked]
+    jobs: list[RigidJob]
     starts: list[int | None]
     sizes: dict[int, str]
     notes: list[str]
@@ -56,21 +57,14 @@ def read_schedule(
     return _with_sizes(_joined(simulated, _of_log(log, None, LogOptions(size=options.size)), path, log))
 
 
-class _Read(NamedTuple):
-    jobs: list[Asked]
-    starts: list[int | None]
-    sizes: dict[int, str]
-    notes: list[str]
-
-
-def _of_batsim(path: Path) -> _Read:
+def _of_batsim(path: Path) -> Schedule:
     columns = read_columns(path)
     ran = columns.ran
     jobs, starts = [], []
     for row, name in enumerate(columns.job_id.tolist()):
         start, finish = float(columns.starting_time[row]), float(columns.finish_time[row])
         jobs.append(
-            Asked(
+            RigidJob(
                 str(name),
                 microseconds(float(columns.submission_time[row])),
                 int(columns.requested_number_of_resources[row]),
@@ -79,20 +73,22 @@ def _of_batsim(path: Path) -> _Read:
             )
         )
         starts.append(microseconds(start) if ran[row] else None)
-    return _Read(jobs, starts, {}, [])
+    return Schedule(jobs, starts, {}, [])
 
 
-def _of_log(path: Path, kind: str | None, options: LogOptions) -> _Read:
+def _of_log(path: Path, kind: str | None, options: LogOptions) -> Schedule:
     records = read_records(path, kind=kind, options=options)
     if not records.jobs:
         raise InputError("has no jobs that ran", source=str(path))
     jobs = [_asked(job) for job in records.jobs]
     starts = [None if math.isnan(job.start) else microseconds(job.start) for job in records.jobs]
-    return _Read(jobs, starts, _stated(records.info), [])
+    return Schedule(jobs, starts, _stated(records.info), [])
 
 
-def _asked(job: LogJob) -> Asked:
-    return Asked(job.id, microseconds(job.submission), job.units, microseconds(job.walltime), microseconds(job.runtime))
+def _asked(job: LogJob) -> RigidJob:
+    return RigidJob(
+        job.id, microseconds(job.submission), job.units, microseconds(job.walltime), microseconds(job.runtime)
+    )
 
 
 def _stated(info: LogInfo) -> dict[int, str]:
@@ -105,7 +101,7 @@ def _stated(info: LogInfo) -> dict[int, str]:
     return found
 
 
-def _joined(simulated: _Read, log: _Read, path: Path, log_path: Path) -> _Read:
+def _joined(simulated: Schedule, log: Schedule, path: Path, log_path: Path) -> Schedule:
     """Return the log's jobs with the simulated starts, shifted to the log's clock."""
     by_id = {job.id.rpartition("!")[2]: index for index, job in enumerate(simulated.jobs)}
     both = [(job, by_id[job.id]) for job in log.jobs if job.id in by_id]
@@ -123,15 +119,15 @@ def _joined(simulated: _Read, log: _Read, path: Path, log_path: Path) -> _Read:
             notes.append(f"{len(other):,} jobs have another {name} than in the log, first job {other[0]}")
     starts = [simulated.starts[index] for _, index in both]
     moved = [None if start is None else start + shift for start in starts]
-    return _Read([job for job, _ in both], moved, log.sizes or simulated.sizes, notes)
+    return Schedule([job for job, _ in both], moved, log.sizes or simulated.sizes, notes)
 
 
-def _moved(job: Asked, shift: int) -> Asked:
+def _moved(job: RigidJob, shift: int) -> RigidJob:
     return job._replace(submission=job.submission + shift)
 
 
 #: What may differ between a job of the log and the same job of the job file -> whether it does.
-_DIFFERENCES: dict[str, Callable[[Asked, Asked], bool]] = {
+_DIFFERENCES: dict[str, Callable[[RigidJob, RigidJob], bool]] = {
     "submission": lambda log, file: abs(log.submission - file.submission) > _TELLS,
     "size": lambda log, file: log.units != file.units,
     "requested time": lambda log, file: file.walltime != ENDLESS and abs(log.walltime - file.walltime) > _TELLS,
@@ -140,15 +136,16 @@ _DIFFERENCES: dict[str, Callable[[Asked, Asked], bool]] = {
 }
 
 
-def _with_sizes(read: _Read) -> Schedule:
+def _with_sizes(read: Schedule) -> Schedule:
+    """Add the sizes that the jobs themselves show."""
     sizes = dict(read.sizes)
     peak = peak_of(read.jobs, read.starts)
     sizes.setdefault(peak, "the most that ran at a time in the job file")
     sizes.setdefault(max(job.units for job in read.jobs), "the size of the largest job")
-    return Schedule(read.jobs, read.starts, sizes, read.notes)
+    return read._replace(sizes=sizes)
 
 
-def peak_of(jobs: list[Asked], starts: list[int | None]) -> int:
+def peak_of(jobs: list[RigidJob], starts: list[int | None]) -> int:
     """Return the most processors that jobs held at a time; who ends makes room for who starts."""
     changes = []
     for job, start in zip(jobs, starts, strict=True):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
-from batdispatch.differ.hold import Explanation, Held, Starts
+from batdispatch.differ.files import CaseResult
+from batdispatch.differ.hold import Comparison, Explanation, Starts
 from batdispatch.differ.reading import Schedule
 from batdispatch.differ.textbook import seconds
 from batdispatch.results.numbers import duration, number
@@ -37,7 +39,7 @@ def rules_in_words(explanation: Explanation, of: int) -> str:
     return f"{text}, where {'; '.join(reading.about for reading in explanation.readings)}"
 
 
-def verdict(held: Held, policy: str, hosts: int) -> str:
+def verdict(held: Comparison, policy: str, hosts: int) -> str:
     """Return one sentence that says what the schedule is."""
     name = f"{CALLED[policy]} on {hosts:,} processors"
     if held.closest.exact:
@@ -51,7 +53,7 @@ def verdict(held: Held, policy: str, hosts: int) -> str:
     )
 
 
-def differences(schedule: Schedule, held: Held) -> list[str]:
+def differences(schedule: Schedule, held: Comparison) -> list[str]:
     """Return sentences about the jobs that start otherwise; none if there are none."""
     if not held.differing:
         return []
@@ -83,3 +85,39 @@ def _mean_wait(schedule: Schedule, starts: Starts) -> float:
         (start - job.submission) / 1e6 for job, start in zip(schedule.jobs, starts, strict=True) if start is not None
     ]
     return fmean(waits) if waits else 0.0
+
+
+def as_dict(schedule: Schedule, held: Comparison, policy: str, hosts: int) -> dict[str, Any]:
+    """Return what came of holding a schedule as JSON has it."""
+    return {
+        "policy": policy,
+        "hosts": hosts,
+        "jobs": len(schedule.jobs),
+        "differing": [schedule.jobs[index].id for index in held.differing],
+        "verdict": verdict(held, policy, hosts),
+        "explained_by": None if held.explained is None else _explanation_as_dict(held.explained),
+        "notes": schedule.notes,
+    }
+
+
+def _explanation_as_dict(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "policy": explanation.policy,
+        "hosts": explanation.rules.hosts,
+        "readings": [reading.name for reading in explanation.readings],
+        "mistakes": [mistake.name for mistake in explanation.mistakes],
+    }
+
+
+def cases_as_dict(checked: Sequence[CaseResult]) -> dict[str, Any]:
+    """Return what came of the cases as JSON has it."""
+    listed = [
+        {
+            "case": each.case.name,
+            "policy": each.policy,
+            "right": each.held.closest.exact,
+            "verdict": verdict(each.held, each.policy, each.case.hosts),
+        }
+        for each in checked
+    ]
+    return {"schedules": len(listed), "wrong": sum(not each["right"] for each in listed), "found": listed}

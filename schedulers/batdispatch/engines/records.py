@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, JobState
 from batdispatch.engines.execution import Execution
-
-#: When a peer hears of what happens. ``together``: at once, and all that happens at one moment in one message.
-#: ``apart``: at once, each event in a message of its own. ``batsim``: see `batdispatch.engines.mail`.
-Clock = Literal["together", "apart", "batsim"]
 
 
 class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,10 @@ from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
 from batdispatch.core.line.session import DecisionTime
+from batdispatch.engines.choices import Clock, DecisionClock, UseSimGrid
 from batdispatch.engines.ended import Rows
-from batdispatch.engines.records import Clock
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
-
-#: ``auto``: if a job's run time depends on the platform; ``always``: also for what dispatchers add, such as I/O jobs.
-UseSimGrid = Literal["auto", "always"]
-#: What decisions can be timed by: the wall clock, or CPU time of the process.
-DecisionClock = Literal["wall", "cpu"]
 
 
 class Task(NamedTuple):

@@ -1,18 +1,15 @@
-"""Which placement and which prediction a run had, on which machine, as its result.json says."""
+"""Which placement and which prediction a run had, as its result.json says."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.line.options import parse_named
-from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.platforms import read_platform
-from batdispatch.parts.placement import GROUP, Placement, make_placement
+from batdispatch.parts.placement import GROUP, make_placement
 from batdispatch.parts.placement.making import names_of
 from batdispatch.parts.prediction import GROUP as PREDICTIONS
 from batdispatch.parts.prediction import Predictions
@@ -32,7 +29,7 @@ def placement_of(result: Result) -> str:
     try:
         if not text or not set(names_of(text)) <= set(registry.names(GROUP)):
             return ""
-        return "" if _complete(make_placement(text)) else text
+        return "" if make_placement(text).complete else text
     except InputError:
         # Of another version, or altered: there is nothing to ask.
         return ""
@@ -56,26 +53,6 @@ def predictions_of(result: Result) -> Predictions | None:
 
 def _option(result: Result, option: str) -> str:
     return _named(result.options, option, _DEEPEST) or _inside(result.dispatcher, option, _DEEPEST)
-
-
-def machine_of(folder: Path, result: Result) -> Machine | None:
-    """Return a run's machine as its platform file says, or None where the file is not there as it was.
-
-    A recording tells neither coordinates nor routes, which some placements need.
-    """
-    noted = result.platform
-    path = next((each for each in (Path(noted.path), folder / noted.path) if noted.path and each.is_file()), None)
-    if path is None:
-        return None
-    try:
-        platform = read_platform(path, master=noted.master, batsim=5 if result.engine.get("name") == "batsim5" else 4)
-    except InputError:
-        return None
-    return platform.machine if platform.digest == noted.sha256 else None
-
-
-def _complete(placement: Placement) -> bool:
-    return placement.complete
 
 
 def _named(options: Mapping[str, Any], option: str, deeper: int) -> str:

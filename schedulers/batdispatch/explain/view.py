@@ -123,7 +123,7 @@ def _short(space: Space[Any], state: State, need: Need, job: Job) -> tuple[str, 
 
 
 def _pieces(space: Space[Any], state: State, need: Need) -> tuple[str, ...]:
-    """Of each resource there is enough: return those that lie in pieces too small for a unit."""
+    """Return the resources of which enough is free in all, but in pieces that are too small for a unit."""
     free = space.nodes(state.free)
     once = need.once or (0,) * len(need.amounts)
     return tuple(

@@ -21,7 +21,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.moments import milliseconds
 from batdispatch.explain.records import WALLTIMES, Kind, Line, Verdict
 from batdispatch.explain.view import Sight, State, line, see
-from batdispatch.explain.witness import Attended, Witness
+from batdispatch.explain.witness import Witness, WitnessedRetrace
 from batdispatch.layers.leaving import read_leaving
 from batdispatch.parts.placement import Placement
 from batdispatch.parts.prediction import Predictions
@@ -134,7 +134,7 @@ class Wait:
         self.sight, self.since, self.queue = sight, time, queue
 
 
-class Watcher(Attended):
+class Watcher(WitnessedRetrace):
     """Follows the jobs of a run whose ids, or numbers within their workload, are `wanted`.
 
     Each message costs a constant for each of them that waits; nothing is kept of jobs that ran while none did.

@@ -57,7 +57,7 @@ class Witness:
         return self.dispatcher.why_waited(job, Hindsight(ledger, started, self.note(ledger.now), before))
 
 
-class Attended(Retraced):
+class WitnessedRetrace(Retraced):
     """Goes through a recording with a witness, if there is one, beside it."""
 
     def __init__(self, witness: Witness | None) -> None:

@@ -30,7 +30,7 @@ def amount(name: str, value: float) -> str:
 
 
 def amounts(values: Mapping[str, float], only: Iterable[str] = ()) -> str:
-    """Return amounts of several resources; of `only` some, if any of those is there."""
+    """Return amounts of several resources in words; if some of `only` are among them, these alone."""
     kept = {name: values[name] for name in only if name in values} or values
     return ", ".join(amount(name, value) for name, value in kept.items()) or "nothing"
 

@@ -18,7 +18,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.moments import milliseconds
-from batdispatch.layers.base import Layer, chain, rest_name, successor_id
+from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id
 from batdispatch.layers.course import Course, Position, course_of
 from batdispatch.layers.rate import ArrivalRate, share_of
 from batdispatch.layers.speculation import gain, until_first
@@ -28,7 +28,7 @@ from batdispatch.parts.requests.base import MAX_HISTORY, Plan
 #: Seconds by which an attempt's walltime exceeds its limit, so that a job of exactly the limit's length succeeds.
 MARGIN = 1e-3
 
-#: A job that needs more than so many times its law's upper bound does not follow the law.
+#: A job that runs for more than this many times its law's upper bound does not follow the law.
 BEYOND = 2.0
 
 #: How a job ends that nobody stops.
@@ -120,8 +120,6 @@ class Attempts(Layer):
         self._resumed: dict[str, Resumed] = {}
         #: Run times of the jobs that succeeded, by the text of their law.
         self._history: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
-        #: How many of the ledger's rejections were looked at.
-        self._rejections = 0
         self._failures = self._failed_speculations = self._speculations = self._checkpoints = 0
         #: Jobs that needed more than `BEYOND` times their law's upper bound; the worst ratio, and the job that had it.
         self._beyond = 0
@@ -234,7 +232,7 @@ class Attempts(Layer):
         else:
             job = self._enter(ledger, job, course)
         self.inner.on_submit(ledger, job)
-        self._forget_rejected(ledger)
+        self.forget_rejected(ledger)
 
     def _learned(self, job: Job) -> Course | None:
         """Return the course of a job whose law the request sequence has learned, or None."""
@@ -344,7 +342,7 @@ class Attempts(Layer):
         course.attempts += 1
         first = course.job
         name = successor_id(ledger, first, course.attempts)
-        extra = {**first.extra, "parent": before.id, "attempt": course.attempts}
+        extra: dict[str, Any] = {"attempt": course.attempts}
         profile = first.profile
         if course.saved:
             workload, profile = name.partition("!")[0], rest_name(name)
@@ -353,32 +351,20 @@ class Attempts(Layer):
             ledger.register_profile(workload, profile, {**told, "delay": round(max(rest, 1e-6), 6)})
             self._resumed[name] = Resumed(course.saved, course.plan.restart)
             extra["saved"] = course.saved
-        again = Job(
-            id=name,
-            request=first.request,
-            submission=ledger.now,
-            walltime=self.walltime_of(course),
-            profile=profile,
-            user=first.user,
-            parent=before.id,
-            extra=extra,
-        )
-        self.courses[again.id] = course
-        ledger.register_job(again)
+        self.courses[name] = course
+        walltime = self.walltime_of(course)
+        ledger.register_job(successor(ledger, first, before, name, walltime=walltime, profile=profile, extra=extra))
 
-    def _forget_rejected(self, ledger: Ledger) -> None:
-        """Forget the jobs that the dispatcher inside has rejected."""
-        for job_id, _ in ledger.rejections[self._rejections :]:
-            self.courses.pop(job_id, None)
-            self.rate.withdrawn(job_id)
-        self._rejections = len(ledger.rejections)
+    def forget(self, job_id: str) -> None:
+        self.courses.pop(job_id, None)
+        self.rate.withdrawn(job_id)
 
     # ------------------------------------------------------------------ decisions
 
     def decide(self, ledger: Ledger) -> None:
         self._end_overdue(ledger)
         self.inner.decide(ledger)
-        self._forget_rejected(ledger)
+        self.forget_rejected(ledger)
         if self.options.speculate:
             self._speculate(ledger)
 

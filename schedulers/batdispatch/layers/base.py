@@ -32,6 +32,8 @@ class Layer(Dispatcher):
     def __init__(self, options: Options | None = None, seed: int = 0) -> None:
         super().__init__(options, seed)
         self.inner: Dispatcher = self.make_inner(seed)
+        #: How many of the ledger's rejections were looked at.
+        self._rejections = 0
         # What the session asks of a class, it asks of the dispatcher inside as well.
         for name in ("registers_jobs", "reuses_profiles", "needs_energy"):
             setattr(self, name, getattr(type(self), name) or getattr(self.inner, name))
@@ -81,6 +83,15 @@ class Layer(Dispatcher):
     def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
         self.inner.on_withdrawn(ledger, job)
 
+    def forget_rejected(self, ledger: Ledger) -> None:
+        """Forget the jobs that were rejected since the last call; the dispatcher inside may reject some at any time."""
+        for job_id, _ in ledger.rejections[self._rejections :]:
+            self.forget(job_id)
+        self._rejections = len(ledger.rejections)
+
+    def forget(self, job_id: str) -> None:
+        """Forget a job that was rejected; for layers that keep jobs of their own and call `forget_rejected`."""
+
     def in_order(self, ledger: Ledger, jobs: Iterable[Job]) -> list[Job]:
         """Return waiting jobs by the ordering of the dispatcher inside, or by arrival if it has none."""
         ordering, now, rank = getattr(self.inner, "ordering", None), ledger.now, ledger.rank
@@ -117,11 +128,33 @@ class Layer(Dispatcher):
 
 def successor_id(ledger: Ledger, first: Job, number: int) -> str:
     """Return an id for the segment of some number, counted from 1, of the logical job that begins with a job."""
-    name = f"{first.id}~{number}"
-    while ledger.roll.knows(name):
-        # A job of the workload happens to have this name.
-        name += "~"
-    return name
+    return ledger.roll.free_id(f"{first.id}~{number}")
+
+
+def successor(
+    ledger: Ledger, first: Job, before: Job, name: str, *, walltime: float, profile: str, extra: Mapping[str, Any]
+) -> Job:
+    """Return the job that continues another one, submitted now.
+
+    Args:
+        ledger: the cluster.
+        first: asks for what the new one does, and has its user and fields.
+        before: the segment that the new one follows.
+        name: its id, see `successor_id`.
+        walltime: s.
+        profile: name of its profile.
+        extra: further fields.
+    """
+    return Job(
+        id=name,
+        request=first.request,
+        submission=ledger.now,
+        walltime=walltime,
+        profile=profile,
+        user=first.user,
+        parent=before.id,
+        extra={**first.extra, "parent": before.id, **extra},
+    )
 
 
 def rest_name(job_id: str) -> str:

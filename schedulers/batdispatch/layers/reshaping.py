@@ -30,7 +30,7 @@ def kept_by(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocatio
     """
     own = _alone(ledger, stay.job, stay.allocation)
     place = choose(scene_if(ledger, stay, own), of_size(stay.job, units))
-    return place.allocation if place is not None and _within(place.allocation, stay.allocation) else None
+    return place.allocation if place is not None and place.allocation.is_within(stay.allocation) else None
 
 
 def grown_to(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocation | None:
@@ -48,14 +48,14 @@ def grown_to(ledger: Ledger, choose: Choose, stay: Stay, units: int) -> Allocati
     larger, free = of_size(job, units), space.only(ledger.free, ~own.mask)
     more = choose(scene_if(ledger, stay, free), of_size(job, units - job.units))
     if more is not None:
-        both = joined(own, more.allocation)
+        both = own.joined(more.allocation)
         if larger.request.plain or not space.mismatch(larger, both):
             place = choose(scene_if(ledger, stay, _alone(ledger, larger, both)), larger)
-            if place is not None and _within(own, place.allocation):
+            if place is not None and own.is_within(place.allocation):
                 return place.allocation
     # What holds of all its hosts together, such as a shape, may need others.
     place = choose(scene_if(ledger, stay, space.give(free, job, own)), larger)
-    return place.allocation if place is not None and _within(own, place.allocation) else None
+    return place.allocation if place is not None and own.is_within(place.allocation) else None
 
 
 def scene_if(ledger: Ledger, stay: Stay, free: Any, kept: Allocation | None = None) -> Scene:
@@ -97,23 +97,3 @@ def units_free(ledger: Ledger, stay: Stay) -> int:
 def units_of_machine(ledger: Ledger, job: Job) -> int:
     """Return how many units of a job the idle machine could take."""
     return int(ledger.space.room(ledger.space.whole(), job).sum())
-
-
-def without(allocation: Allocation, part: Allocation | None) -> Allocation | None:
-    """Return the hosts of an allocation that are not among those of another, with their units; None: there are none."""
-    mask = 0 if part is None else part.mask
-    left = [(host, count) for host, count in allocation.per_host() if not mask >> host & 1]
-    return Allocation.of(*map(list, zip(*left, strict=True))) if left else None
-
-
-def joined(one: Allocation, other: Allocation | None) -> Allocation:
-    """Return the hosts of two allocations that have none in common, with their units."""
-    if other is None:
-        return one
-    hosts, counts = zip(*one.per_host(), *other.per_host(), strict=True)
-    return Allocation.of(hosts, counts)
-
-
-def _within(part: Allocation, whole: Allocation) -> bool:
-    counts = dict(whole.per_host())
-    return all(count <= counts.get(host, 0) for host, count in part.per_host())

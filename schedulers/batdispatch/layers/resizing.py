@@ -11,6 +11,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
+from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.events import JobsKilled
 from batdispatch.core.line.ledger import TICK, Ledger
@@ -18,48 +19,22 @@ from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.actions import Actions
-from batdispatch.layers.base import Layer, chain, rest_name, successor_id
+from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
 from batdispatch.layers.leaving import told_of
 from batdispatch.layers.redistribution import transfer_profile, transfer_seconds
 from batdispatch.layers.reshaping import (
     free_if,
     grown_to,
-    joined,
     kept_by,
     of_size,
     scene_if,
     units_of_machine,
-    without,
 )
 from batdispatch.layers.resizing_options import MEASURED, ResizingOptions
+from batdispatch.layers.segments import RESIZED, Resize, Segment, Segments, SegmentState
 from batdispatch.layers.situations import situation_of
 from batdispatch.parts.policy import Action, Situation, make_policy
-
-
-class _Resize:
-    """A resize that was decided: the job is being stopped, and goes on at `place`."""
-
-    __slots__ = ("beside", "boosted", "frees", "overhead", "place", "stay", "then", "units", "waits")
-
-    def __init__(self, units: int, place: Place, overhead: float) -> None:
-        self.units = units
-        #: None: a host went away, so that it waits like any other job.
-        self.place: Place | None = place
-        #: Seconds for which the next segment does not work.
-        self.overhead = overhead
-        #: Hosts that leave when the redistribution is over; None: none, or they leave at once.
-        self.frees: Allocation | None = None
-        #: Free hosts that the waiting job gets beside those; None: none.
-        self.beside: Allocation | None = None
-        #: The waiting job that gets nodes by it, and where it goes.
-        self.boosted: tuple[str, Place | None] | None = None
-        #: Units that the job goes on waiting for, of an expansion whose nodes have gone.
-        self.waits = 0
-        #: The segment that ended for it.
-        self.stay: Stay | None = None
-        #: Of a segment that only redistributes data, how the job goes on when this is over.
-        self.then: _Resize | None = None
 
 
 class Resizing(Layer):
@@ -114,25 +89,16 @@ class Resizing(Layer):
         costs = (self.options.check_cost, self.options.expand_cost, self.options.shrink_cost)
         measured = MEASURED[self.options.mode]
         self._costs = [usual if cost is None else cost for cost, usual in zip(costs, measured, strict=True)]
-        #: By id of the segment that waits or runs, or is about to.
-        self.flexible: dict[str, Flexible] = {}
+        #: What becomes of the jobs that can be resized: see there for the states and moves.
+        self.segments = Segments()
         self.actions = Actions()
         #: (time, id of a running segment whose reconfiguring point is looked at then).
         self._points: list[tuple[float, str]] = []
-        #: By id of the segment that is being stopped.
-        self._resizes: dict[str, _Resize] = {}
-        #: By id of the segment that was registered and is to start at once.
-        self._coming: dict[str, _Resize] = {}
         #: (time, id of a segment whose freed nodes leave then).
         self._leaving: list[tuple[float, str]] = []
-        #: By id of a segment that redistributes data, how the job goes on when this is over.
-        self._moving: dict[str, _Resize] = {}
-        #: Id of a segment that waits for nodes -> (units that it wants, seconds until when).
-        self._wanting: dict[str, tuple[int, float]] = {}
         #: Waiting jobs that go before all others, with the places that they were promised.
         self._boosted: dict[str, Place | None] = {}
-        self._whole: dict[Any, int] = {}
-        self._rejections = 0
+        self._whole: dict[Request, int] = {}
 
     def make_inner(self, seed: int) -> Dispatcher:
         return create(self.options.dispatcher, seed=seed)
@@ -152,23 +118,27 @@ class Resizing(Layer):
     # ------------------------------------------------------------------ events
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
-        resize = self._coming.pop(job.id, None)
-        if resize is not None:
-            self._go_on(ledger, job, resize)
+        segment = self.segments.get(job.id)
+        if segment is not None:
+            self._go_on(ledger, job, segment)
             return
         sizes = job.request.sizes
         if sizes is not None and (sizes.resizable or self.options.moldable == "fitting"):
             flexible = Flexible(job, sizes, ledger.profiles.get(job.id.partition("!")[0], {}))
             flexible.longest = ledger.longest(job)
-            self.flexible[job.id] = flexible
+            self.segments.enter(Segment(job.id, flexible, SegmentState.WAITING))
         self.inner.on_submit(ledger, job)
-        self._forget_rejected(ledger)
+        self.forget_rejected(ledger)
 
     def on_start(self, ledger: Ledger, stay: Stay) -> None:
         self.inner.on_start(ledger, stay)
-        flexible = self.flexible.get(stay.job.id)
-        if flexible is not None and stay.job.id not in self._wanting and stay.job.id not in self._moving:
-            self._look_again(ledger, flexible, stay)
+        segment = self.segments.get(stay.job.id)
+        if segment is None:
+            return
+        if segment.state is not SegmentState.SEEKING:
+            self.segments.move(segment, SegmentState.WORKING if segment.after is None else SegmentState.MOVING)
+        if segment.state is SegmentState.WORKING:
+            self._look_again(ledger, segment.flexible, stay)
 
     def _look_again(self, ledger: Ledger, flexible: Flexible, stay: Stay, *, ignore: bool = True) -> None:
         """Have the session called at the next reconfiguring point of a running job."""
@@ -179,41 +149,38 @@ class Resizing(Layer):
 
     def on_end(self, ledger: Ledger, stay: Stay) -> None:
         name = stay.job.id
-        moved = self._moving.pop(name, None)
-        if moved is not None and stay.state is JobState.COMPLETED_FAILED:
-            moved.stay = stay
-            self._register_moved(ledger, moved, stay)
+        segment = self.segments.get(name)
+        if segment is not None and segment.after is not None and stay.state is JobState.COMPLETED_FAILED:
+            self._register_moved(ledger, segment, segment.after, stay)
             return
-        resize = self._resizes.get(name)
-        if resize is not None and stay.state is JobState.COMPLETED_KILLED:
-            # The dispatcher inside hears of it when the job goes on.
-            resize.stay = stay
-            return
-        if resize is not None:
+        if segment is not None and segment.state is SegmentState.STOPPING:
+            assert segment.resize is not None, "it is stopped for one"
+            if stay.state is JobState.COMPLETED_KILLED:
+                # The dispatcher inside hears of it when the job goes on.
+                segment.resize.ended = stay
+                self.segments.move(segment, SegmentState.STOPPED)
+                return
             # It ended while it was being stopped; whoever was promised its nodes finds them free.
-            del self._resizes[name]
-            self._promise(resize)
-        self.flexible.pop(name, None)
-        self._wanting.pop(name, None)
+            self._promise(segment.resize)
+        self.segments.drop(name)
         ledger.release(name)
         self.inner.on_end(ledger, stay)
 
     def on_killed(self, ledger: Ledger, event: JobsKilled) -> None:
-        others = [name for name in event.job_ids if name not in self._resizes]
+        stopped = [name for name in event.job_ids if name in self.segments.of(SegmentState.STOPPED)]
+        others = [name for name in event.job_ids if name not in stopped]
         if others:
             progress = {name: told for name, told in event.progress.items() if name in others}
             self.inner.on_killed(ledger, msgspec.structs.replace(event, job_ids=others, progress=progress))
-        for name in event.job_ids:
-            resize = self._resizes.pop(name, None)
-            if resize is not None:
-                assert resize.stay is not None, "its end is told before"
-                self._register_rest(ledger, resize, resize.stay, event)
+        for name in stopped:
+            resize = self.segments[name].resize
+            assert resize is not None, "it was stopped for one"
+            assert resize.ended is not None, "its end is told before"
+            self._register_rest(ledger, resize, resize.ended, event)
 
-    def _register_rest(self, ledger: Ledger, resize: _Resize, stay: Stay, event: JobsKilled) -> None:
+    def _register_rest(self, ledger: Ledger, resize: Resize, stay: Stay, event: JobsKilled) -> None:
         """Register what is left of a job that was stopped; it starts when the simulator has acknowledged it."""
-        flexible = self.flexible.pop(stay.job.id)
-        self._wanting.pop(stay.job.id, None)
-        job = stay.job
+        job, flexible = stay.job, self._over(stay.job.id)
         flexible.end_segment(
             event.time - stay.start, job.units, event.progress.get(job.id, {}), charge=self.options.charge
         )
@@ -226,18 +193,17 @@ class Resizing(Layer):
         else:
             self._register(ledger, flexible, resize, job)
 
-    def _register_move(self, ledger: Ledger, flexible: Flexible, resize: _Resize, stay: Stay) -> None:
+    def _register_move(self, ledger: Ledger, flexible: Flexible, resize: Resize, stay: Stay) -> None:
         """Register the redistribution of a job's data, on all hosts that it has before or after a resize."""
         assert resize.place is not None, "it was stopped for this place"
         before, after = stay.allocation, resize.place.allocation
         place = Place(before) if before.size > after.size else resize.place
-        move = _Resize(place.allocation.units, place, 0.0)
-        move.then, move.stay = resize, stay
+        move = Resize(place.allocation.units, place, ended=stay, then=resize)
         self._register(ledger, flexible, move, stay.job, transfer_profile(flexible.sizes.data, before, after))
 
-    def _register_moved(self, ledger: Ledger, resize: _Resize, stay: Stay) -> None:
+    def _register_moved(self, ledger: Ledger, segment: Segment, resize: Resize, stay: Stay) -> None:
         """Register what is left of a job whose data has been redistributed."""
-        flexible = self.flexible.pop(stay.job.id)
+        resize.ended, flexible = stay, self._over(segment.name)
         if self.options.charge:
             flexible.left -= ledger.now - stay.start
         self._register(ledger, flexible, resize, stay.job)
@@ -246,7 +212,7 @@ class Resizing(Layer):
         self,
         ledger: Ledger,
         flexible: Flexible,
-        resize: _Resize,
+        resize: Resize,
         before: Job,
         told: dict[str, Any] | None = None,
     ) -> None:
@@ -256,19 +222,24 @@ class Resizing(Layer):
         workload, name = first.id.partition("!")[0], successor_id(ledger, first, flexible.segments)
         profile = rest_name(name)
         ledger.register_profile(workload, profile, flexible.rest(resize.units) if told is None else told)
-        rest = Job(
-            id=name,
-            request=of_size(first, resize.units).request,
-            submission=ledger.now,
-            walltime=self._walltime(flexible, resize.units, before.units),
-            profile=profile,
-            user=first.user,
-            parent=before.id,
-            extra={**first.extra, "parent": before.id, **_leaving_of(flexible, resize)},
+        self.segments.enter(Segment(name, flexible, SegmentState.COMING, resize))
+        ledger.register_job(
+            successor(
+                ledger,
+                of_size(first, resize.units),
+                before,
+                name,
+                walltime=self._walltime(flexible, resize.units, before.units),
+                profile=profile,
+                extra=_leaving_of(flexible, resize),
+            )
         )
-        self.flexible[name] = flexible
-        self._coming[name] = resize
-        ledger.register_job(rest)
+
+    def _over(self, name: str) -> Flexible:
+        """Forget a segment that is over, and return its job."""
+        segment = self.segments.drop(name)
+        assert segment is not None, "it is known as long as it is not over"
+        return segment.flexible
 
     def _walltime(self, flexible: Flexible, units: int, before: int) -> float:
         """Return the walltime of a segment on some units that follows one on others, in seconds."""
@@ -278,25 +249,27 @@ class Resizing(Layer):
         walltime = round(max(flexible.left + (0.0 if self.options.charge else flexible.overhead), SHORTEST), 6)
         return min(walltime, flexible.longest)
 
-    def _go_on(self, ledger: Ledger, job: Job, resize: _Resize) -> None:
+    def _go_on(self, ledger: Ledger, job: Job, segment: Segment) -> None:
         """Start what is left of a job, on the nodes that were held for it."""
-        flexible, stay, place = self.flexible[job.id], resize.stay, resize.place
-        if stay is not None:
-            self.inner.on_end(ledger, stay)
+        flexible, resize = segment.flexible, segment.resize
+        assert resize is not None, "it comes by one"
+        place, segment.after = resize.place, resize.then
+        if resize.ended is not None:
+            self.inner.on_end(ledger, resize.ended)
         self.inner.on_submit(ledger, job)
         self._promise(resize)
-        if resize.then is not None:
-            self._moving[job.id] = resize.then
         if job.id not in ledger.queue or place is None or place.allocation.mask & ledger.unavailable:
             # A host went away at this very moment: it waits like any other job.
+            self.segments.move(segment, SegmentState.WAITING)
             if resize.then is not None:
                 resize.then.place = None
             ledger.release(job.parent)
-            self._forget_rejected(ledger)
+            self.forget_rejected(ledger)
             return
         if resize.waits:
             until = milliseconds(ledger.now + self.options.timeout)
-            self._wanting[job.id] = (resize.waits, until)
+            segment.seeks = resize.waits, until
+            self.segments.move(segment, SegmentState.SEEKING)
             ledger.wake_at(max(until, ledger.now + TICK))
         self.inner.give_way(ledger, job, place)
         ledger.start(job, place)
@@ -309,34 +282,31 @@ class Resizing(Layer):
 
     def _hold_beside(self, ledger: Ledger, job: Job, hosts: Allocation | None) -> bool:
         """Keep hosts from others as long as a running job redistributes data, and return whether there are any."""
-        there = None if hosts is None else without(hosts, Allocation(ledger.unavailable))
+        there = None if hosts is None else hosts.without(ledger.unavailable)
         if there is not None:
             ledger.hold(job, there)
         return there is not None
 
-    def _promise(self, resize: _Resize) -> None:
+    def _promise(self, resize: Resize) -> None:
         if resize.boosted is not None:
             name, place = resize.boosted
             self._boosted[name] = place
 
-    def _forget_rejected(self, ledger: Ledger) -> None:
-        """Forget the jobs that the dispatcher inside has rejected."""
-        for job_id, _ in ledger.rejections[self._rejections :]:
-            self.flexible.pop(job_id, None)
-        self._rejections = len(ledger.rejections)
+    def forget(self, job_id: str) -> None:
+        self.segments.drop(job_id)
 
     # ------------------------------------------------------------------ decisions
 
     def decide(self, ledger: Ledger) -> None:
         while self._leaving and self._leaving[0][0] <= ledger.now + TICK / 2:
             ledger.release(heapq.heappop(self._leaving)[1])
-        if self._coming:
+        if self.segments.of(SegmentState.COMING):
             # What is about to start keeps its nodes.
             return
         self._start_boosted(ledger)
         self._expand_waiting(ledger)
         self.inner.decide(ledger)
-        self._forget_rejected(ledger)
+        self.forget_rejected(ledger)
         if self.options.moldable == "fitting":
             self._mold_first(ledger)
         self._check_due(ledger)
@@ -345,11 +315,12 @@ class Resizing(Layer):
 
     def _mold_first(self, ledger: Ledger) -> None:
         """Start the first waiting job on fewer units than it asks for, and the next ones, as long as they can be."""
-        while not self._coming:
+        while not self.segments.of(SegmentState.COMING):
             job = next(iter(self._waiting(ledger)), None)
-            flexible = None if job is None else self.flexible.get(job.id)
-            if job is None or flexible is None or flexible.segments > 1 or ledger.fits(job):
+            segment = None if job is None else self.segments.get(job.id)
+            if job is None or segment is None or segment.flexible.segments > 1 or ledger.fits(job):
                 return
+            flexible = segment.flexible
             fitting = (size for size in flexible.sizes.below(job.units) if ledger.fits(of_size(job, size)))
             size = next((size for size in fitting if self._ends_in_time(flexible, size)), None)
             place = None if size is None else self.choose(Scene(ledger), of_size(job, size))
@@ -370,11 +341,10 @@ class Resizing(Layer):
         Batsim runs a job on no other number. So the job is rejected, and another one continues it, which is the same
         for all that looks at logical jobs. A dispatcher inside the layer may decide so, too.
         """
-        flexible = self.flexible.pop(job.id)
+        flexible = self._over(job.id)
         ledger.reject(job, f"it starts on {units} units, as job {successor_id(ledger, flexible.job, 2)}")
-        self._rejections = len(ledger.rejections)
         self.inner.on_withdrawn(ledger, job)
-        self._register(ledger, flexible, _Resize(units, place, 0.0), job)
+        self._register(ledger, flexible, Resize(units, place), job)
 
     # ------------------------------------------------------------------ expansions that wait, and checks
 
@@ -395,33 +365,36 @@ class Resizing(Layer):
 
     def _expand_waiting(self, ledger: Ledger) -> None:
         """Give nodes to the jobs that wait for them, in the order in which they began to; drop who waited too long."""
-        for name, (units, until) in list(self._wanting.items()):
-            stay = ledger.running.get(name)
-            if stay is None or name in self._resizes:
-                continue
-            flexible = self.flexible[name]
+        for name, segment in list(self.segments.of(SegmentState.SEEKING).items()):
+            stay, flexible, (units, until) = ledger.running[name], segment.flexible, segment.seeks
             ledger.release(name)
             hosts = grown_to(ledger, self.choose, stay, units)
             if hosts is not None and ledger.now <= stay.start:
                 # Killed in the moment in which it starts, it would be written as if it had run for 10 microseconds, and
                 # would overlap its successor. It keeps the nodes for the moment that it runs.
-                self._hold_beside(ledger, stay.job, without(hosts, stay.allocation))
+                self._hold_beside(ledger, stay.job, hosts.without(stay.allocation.mask))
                 ledger.wake_at(ledger.now + TICK)
             elif hosts is not None:
                 self.actions.did("expand", self._cost(flexible, stay, units) + ledger.now - stay.start)
-                self._stop(ledger, stay, _Resize(units, Place(hosts), self._cost(flexible, stay, units)))
+                self._stop(ledger, stay, Resize(units, Place(hosts), self._cost(flexible, stay, units)))
             elif ledger.now >= until - TICK:
-                del self._wanting[name]
+                self.segments.move(segment, SegmentState.WORKING)
                 self.actions.dropped += 1
                 self._look_again(ledger, flexible, stay)
 
     def _check_due(self, ledger: Ledger) -> None:
-        """Ask the policy about the jobs that are at a reconfiguring point, in the order in which they came there."""
+        """Ask the policy about the jobs that are at a reconfiguring point, in the order in which they came there.
+
+        If a job that was molded is about to start, they are asked about once it has its hosts.
+        """
+        if self.segments.of(SegmentState.COMING):
+            return
         while self._points and self._points[0][0] <= ledger.now + TICK / 2:
             time, name = heapq.heappop(self._points)
-            flexible, stay = self.flexible.get(name), ledger.running.get(name)
-            if flexible is None or stay is None or time != flexible.due or name in self._resizes:
+            segment = self.segments.get(name)
+            if segment is None or segment.state is not SegmentState.WORKING or time != segment.flexible.due:
                 continue
+            flexible, stay = segment.flexible, ledger.running[name]
             flexible.due = math.inf
             decided, flexible.decided = flexible.decided, None
             if decided is None or not self._carry_out(ledger, flexible, stay, decided):
@@ -446,10 +419,10 @@ class Resizing(Layer):
 
     def _waiting(self, ledger: Ledger) -> list[Job]:
         """Return the waiting jobs in order of priority, without those that have been promised nodes."""
-        jobs = [job for name, job in ledger.queue.items() if name not in self._boosted and name not in self._coming]
-        promised = {resize.boosted[0] for resize in self._resizes.values() if resize.boosted is not None}
-        promised |= {resize.boosted[0] for resize in self._coming.values() if resize.boosted is not None}
-        return self.in_order(ledger, [job for job in jobs if job.id not in promised] if promised else jobs)
+        resizes = [segment.resize for state in RESIZED for segment in self.segments.of(state).values()]
+        promised = {resize.boosted[0] for resize in resizes if resize is not None and resize.boosted is not None}
+        promised.update(self._boosted, self.segments.of(SegmentState.COMING))
+        return self.in_order(ledger, [job for name, job in ledger.queue.items() if name not in promised])
 
     def _situation(self, ledger: Ledger, flexible: Flexible, stay: Stay, waiting: list[Job]) -> Situation:
         """Return what the policy sees of a job at a reconfiguring point."""
@@ -485,13 +458,13 @@ class Resizing(Layer):
             hosts = grown_to(ledger, self.choose, stay, action.units)
             if hosts is None:
                 return self.options.mode == "async" and self._wait_for_nodes(ledger, stay, action.units)
-            resize = _Resize(action.units, Place(hosts), cost)
+            resize = Resize(action.units, Place(hosts), cost)
         else:
             kept = kept_by(ledger, self.choose, stay, action.units)
             if kept is None:
                 return False
-            resize = _Resize(action.units, Place(kept), cost)
-            freed = without(stay.allocation, kept)
+            resize = Resize(action.units, Place(kept), cost)
+            freed = stay.allocation.without(kept.mask)
             resize.frees = freed if self.options.acknowledge else None
             # In mode async it may wait no longer.
             job = ledger.queue.get(flexible.meant)
@@ -507,37 +480,36 @@ class Resizing(Layer):
             return None
         return self.choose(scene_if(ledger, stay, free_if(ledger, stay, kept), kept), job)
 
-    def _stop(self, ledger: Ledger, stay: Stay, resize: _Resize) -> None:
+    def _stop(self, ledger: Ledger, stay: Stay, resize: Resize) -> None:
         """Stop a running job so that it goes on elsewhere, and hold the nodes for that."""
         promised = None if resize.boosted is None else resize.boosted[1]
         # What the waiting job gets beside the freed nodes stays free for it, too.
-        resize.beside = None if promised is None else without(promised.allocation, stay.allocation)
+        resize.beside = None if promised is None else promised.allocation.without(stay.allocation.mask)
         if resize.frees is not None:
-            resize.frees = joined(resize.frees, resize.beside)
+            resize.frees = resize.frees.joined(resize.beside)
         assert resize.place is not None, "it is stopped for this place"
-        held = joined(resize.place.allocation, resize.frees or resize.beside)
-        self._resizes[stay.job.id] = resize
-        self.flexible[stay.job.id].due = math.inf
+        held = resize.place.allocation.joined(resize.frees or resize.beside)
+        segment = self.segments[stay.job.id]
+        segment.resize, segment.flexible.due = resize, math.inf
+        self.segments.move(segment, SegmentState.STOPPING)
         ledger.hold(stay.job, held)
         ledger.kill([stay.job])
 
     def _wait_for_nodes(self, ledger: Ledger, stay: Stay, units: int) -> bool:
         """Let a job whose nodes have gone wait for others, without working, and return True."""
-        resize = _Resize(stay.job.units, Place(stay.allocation), self.options.timeout)
-        resize.waits = units
-        self._stop(ledger, stay, resize)
+        self._stop(ledger, stay, Resize(stay.job.units, Place(stay.allocation), self.options.timeout, waits=units))
         return True
 
     # ------------------------------------------------------------------ the run
 
     def registration_done(self, ledger: Ledger) -> bool:
-        return super().registration_done(ledger) and not self.flexible
+        return super().registration_done(ledger) and not self.segments
 
     def report(self) -> dict[str, Any]:
         return {**super().report(), "resizing": self.actions.report()}
 
 
-def _leaving_of(flexible: Flexible, resize: _Resize) -> dict[str, Any]:
+def _leaving_of(flexible: Flexible, resize: Resize) -> dict[str, Any]:
     """Return the fields by which a segment says which hosts are kept free beside it while data is redistributed."""
     if resize.then is not None:
         to = "" if resize.then.boosted is None else resize.then.boosted[0]

@@ -18,6 +18,7 @@ from batdispatch.core.line.events import SimulationBegins
 from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.platforms import read_platform
+from batdispatch.links.options import MachineFile
 
 #: Host property that says what a host is for.
 _ROLE = "role"
@@ -47,6 +48,19 @@ def informed_by(
     """
     read = read_platform(platform, master=master, roles=roles or {}, batsim=5 if version == "5" else 4)
     return Informed(peer, read.machine, source=str(platform), places=[host.place for host in read.hosts])
+
+
+def informed(file: MachineFile, peer: Peer, version: str) -> Peer:
+    """Return a peer that is told its machine by a platform file, as people state it; `peer` itself for no file.
+
+    Raises:
+        InputError: the file is malformed, or what is stated needs ``--platform``.
+    """
+    if file.platform is None:
+        if file.master_host is not None or file.roles:
+            raise InputError("--master-host and --role need --platform")
+        return peer
+    return informed_by(file.platform, peer, master=file.master_host, roles=file.roles, version=version)
 
 
 class Informed:

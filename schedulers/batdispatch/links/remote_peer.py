@@ -13,7 +13,7 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.links.connections import GLANCE, Connections, keep_alive
 from batdispatch.links.endpoint import check_endpoint
-from batdispatch.links.serve import MAX_MESSAGE
+from batdispatch.links.options import MAX_MESSAGE
 
 
 class RemotePeer:

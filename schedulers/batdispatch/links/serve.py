@@ -13,14 +13,11 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.messages import Peer
 from batdispatch.links.connections import GLANCE, keep_alive
 from batdispatch.links.endpoint import check_endpoint
+from batdispatch.links.options import MAX_MESSAGE, TIMEOUT
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
 from batdispatch.links.single_peer import SinglePeer
 
-#: Default bound of a frame's size. The first message lists every host and profile: 12 MB for 93,312 hosts.
-MAX_MESSAGE = 256 * 2**20
-#: Seconds without a message after which a peer counts as silent, unless said otherwise.
-TIMEOUT = 600.0
 #: Seconds without a Batsim after which that is said for the first time.
 _PATIENCE = 3.0
 #: Seconds that the last reply may take to leave.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from batdispatch.results.metrics.attempts import DESCRIPTIONS, SCALES, attempt_metrics
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import number
@@ -32,7 +33,7 @@ KEY_METRICS = (
 
 @dataclass(frozen=True)
 class Fact:
-    """An input of the runs: one value a run, as text."""
+    """An input of the runs, with its value for each run as text."""
 
     name: str
     values: Sequence[str]
@@ -58,6 +59,28 @@ def metric_rows(runs: Sequence[Run], *, only: Sequence[str] | None = None) -> li
         idle = only is not None and name.startswith("nb_jobs_") and not any(values)
         if metric is not None and not idle and any(value is not None for value in values):
             rows.append(metric_row(metric, values))
+    return rows
+
+
+def attempt_rows(runs: Sequence[Run]) -> list[Row]:
+    """Return the metrics of attempts as rows; none if no run has attempts.
+
+    They do not speak of runs in which jobs were resized: a segment that a resize ended has wasted nothing.
+    """
+    resized = [run.lineage.resizes(run.columns) > 0 for run in runs]
+    if not any(run.lineage.joined and not other for run, other in zip(runs, resized, strict=True)):
+        return []
+    metrics = [
+        {} if other else attempt_metrics(run.columns, run.hosts, run.lineage)
+        for run, other in zip(runs, resized, strict=True)
+    ]
+    rows = []
+    for name, description in DESCRIPTIONS.items():
+        values = [each.get(name) for each in metrics]
+        if name in ("saved_work", "checkpoint_work") and not any(values):
+            continue
+        scale = SCALES.get(description.unit, 1)
+        rows.append(metric_row(description, [None if value is None else value / scale for value in values]))
     return rows
 
 

@@ -52,7 +52,7 @@ def step_curve(times: Floats, load: Floats, begin: float, end: float) -> tuple[F
 def load_figure(
     spans: Mapping[str, tuple[Floats, Floats, Floats]], *, label: str, total: float | None, begin: float, end: float
 ) -> Figure:
-    """Return a picture of how much is under way over time, one curve a run (utilisation, queue).
+    """Return a picture of how much is under way over time (utilisation, queue), with a curve for each run.
 
     Args:
         spans: run -> (begin, end, weight) of what counts, float64 [job].
@@ -78,7 +78,7 @@ def load_figure(
 
 
 def distribution_figure(values: Mapping[str, Floats], *, label: str, durations: bool) -> Figure:
-    """Return the share of jobs (vertical) that do not exceed a value (horizontal, logarithmic), one curve a run.
+    """Return a picture of the share of jobs (vertical) up to a value (horizontal, logarithmic), a curve for each run.
 
     Args:
         values: run -> float64 [job]; what is below 1 is shown at 1.
@@ -115,7 +115,7 @@ def in_panels(runs: int) -> bool:
 
 
 def _panels(names: Sequence[str]) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its axes: one pair for a few runs, a small one for each of many, with its name above it."""
+    """Return a figure and its axes: one for a few runs; for many, a small one for each, with its name above it."""
     if not in_panels(len(names)):
         return style.new_figure()
     rows = math.ceil(len(names) / COLUMNS)
@@ -166,13 +166,4 @@ def _legend(axes: Axes, names: Sequence[str]) -> None:
     longest = max(map(len, names))
     columns = max(1, min(len(names), 70 // (longest + 8)))
     shown = [name if len(name) <= 60 else name[:57] + "..." for name in names]
-    axes.legend(
-        axes.lines[: len(names)],
-        shown,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=columns,
-        fontsize=8.8,
-        handlelength=1.8,
-        columnspacing=1.2,
-    )
+    style.legend_above(axes, axes.lines[: len(names)], shown, ncols=columns, handlelength=1.8, columnspacing=1.2)

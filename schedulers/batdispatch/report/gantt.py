@@ -67,7 +67,7 @@ def gantt(
     hosts = max(hosts, int(intervals.last.max(initial=0)) + 1)
     with style.styled():
         if 0 < len(started) <= evalys_bridge.GANTT_JOBS and len(intervals.first) <= VECTOR_RECTANGLES:
-            figure: Figure = style.Shown(figsize=(style.WIDTH, 3.2), layout="constrained")
+            figure: Figure = style.NotebookFigure(figsize=(style.WIDTH, 3.2), layout="constrained")
             seconds, _ = style.time_unit(end - begin)
             frame = frame_of(started)
             axes = evalys_bridge.draw_gantt(figure, frame, hosts, seconds, lambda row: WAIT_COLOURS[kind[row]])
@@ -89,15 +89,8 @@ def gantt(
         ]
         if lineage is not None and _mark_resizes(axes, columns, lineage, seconds):
             handles.append(Line2D([], [], color=style.INK, linewidth=MARK, label="resized"))
-        axes.legend(
-            handles=handles,
-            loc="lower center",
-            bbox_to_anchor=(0.5, 1.0),
-            ncols=6,
-            fontsize=8.2,
-            handlelength=0.8,
-            columnspacing=0.7,
-            handletextpad=0.3,
+        style.legend_above(
+            axes, handles=handles, ncols=6, fontsize=8.2, handlelength=0.8, columnspacing=0.7, handletextpad=0.3
         )
     return figure
 

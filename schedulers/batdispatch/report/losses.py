@@ -1,32 +1,41 @@
-"""Where a dispatcher loses: the jobs that cost it most of its difference to the best, and what held them."""
+"""What runs lose against each other: the jobs that cost each most, or wait longest, and what held them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.machine.machine import Machine
-from batdispatch.explain.placing import machine_of, placement_of, predictions_of
+from batdispatch.explain.placing import placement_of, predictions_of
 from batdispatch.explain.records import Explanation
 from batdispatch.explain.waiting import explain, recording_of
 from batdispatch.explain.words import sentence
 from batdispatch.parts.prediction import Predictions
 from batdispatch.results.numbers import duration, number
 from batdispatch.results.runs import Run
+from batdispatch.results.sites import machine_of
 
 #: By what the runs are ranked.
 METRIC = "mean_bounded_slowdown"
 #: Most jobs named for each run.
 MOST = 5
+#: Most jobs explained for each pair of runs whose waits the explorer compares; it names as many.
+MOST_OF_A_PAIR = 8
+#: Among so many runs, the first ones that were recorded, each pair has reasons: they are a page's most costly part.
+MOST_RUNS = 4
 #: Two records of one start differ by less, s.
 _SAME = 1e-3
+#: A wait that changes by less, s, counts as the same.
+_SAME_WAIT = 0.5
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ class Loser:
         jobs: how many those are.
         share: of the difference that the named jobs make up.
         half: how many jobs, dearest first, make up half of it.
-        losses: dearest first; empty where nothing can be said.
+        losses: dearest first; empty if nothing can be said.
         note: why not.
     """
 
@@ -78,6 +87,57 @@ class Loser:
     note: str = ""
 
 
+class Losses(NamedTuple):
+    """What runs lose against each other.
+
+    Attributes:
+        best: label of the run with the lowest mean bounded slowdown; empty if there is nothing to compare.
+        losers: where each of the others loses against it. Left out are runs that were not recorded, and those in which
+            jobs were registered that continue none of the workload's: other runs do not have them.
+        reasons: label of a run -> full id of a job -> what held it, in words. The jobs are those of `losers`, and those
+            that wait longest against one of the other runs.
+    """
+
+    best: str
+    losers: Sequence[Loser]
+    reasons: Mapping[str, Mapping[str, str]]
+
+
+def losses_of(runs: Sequence[Run], *, most: int = MOST) -> Losses:
+    """Return what runs lose against each other; the arguments are those of `begin_losses`."""
+    return begin_losses(runs, most=most)()
+
+
+def begin_losses(runs: Sequence[Run], *, most: int = MOST, workers: Executor | None = None) -> Callable[[], Losses]:
+    """Return a function that returns what runs lose against each other. Each recording is gone through once.
+
+    Args:
+        runs: the runs.
+        most: jobs named for each run.
+        workers: where the recordings are gone through meanwhile; None: in this process, when the function is called.
+    """
+    recorded = [run for run in runs if recording_of(run.folder) is not None]
+    best = best_of(runs)
+    dearest = {} if best is None else _dearest(recorded, best)
+    frames = {run.label: started(run) for run in recorded[:MOST_RUNS]}
+    wanted = {label: dict.fromkeys(frame["job"].head(_count(frame, most))) for label, frame in dearest.items()}
+    for label, other in permutations(frames, 2):
+        wanted.setdefault(label, {}).update(dict.fromkeys(losing(frames[label], frames[other])))
+    endings = {run.label: _begin(run, wanted[run.label], workers) for run in recorded if wanted.get(run.label)}
+
+    def finished() -> Losses:
+        explanations = {label: ending() for label, ending in endings.items()}
+        losers = [
+            _loser(run, dearest[run.label], most, *explanations.get(run.label, ({}, "")))
+            for run in recorded
+            if run.label in dearest
+        ]
+        reasons = {label: whys for label, (whys, _) in explanations.items()}
+        return Losses("" if best is None else best.label, losers, reasons)
+
+    return finished
+
+
 def best_of(runs: Sequence[Run]) -> Run | None:
     """Return the run with the lowest mean bounded slowdown, the first of equals; None: nothing to compare."""
     ranked = [run for run in runs if run.metrics.get(METRIC) is not None and _comparable(run)]
@@ -87,40 +147,6 @@ def best_of(runs: Sequence[Run]) -> Run | None:
 def _comparable(run: Run) -> bool:
     """Whether a run has the workload's jobs and no others: what it registered continues these."""
     return not run.result.dynamic_jobs or len(run.logical) == run.result.workload.jobs
-
-
-def losers(runs: Sequence[Run], *, most: int = MOST) -> tuple[str, list[Loser]]:
-    """Return the best run's label, and where each of the others loses against it. Reads each recording once.
-
-    Left out are runs that were not recorded, and those in which jobs were registered that continue none of the
-    workload's: other runs do not have them.
-    """
-    best, begun = begin_losers(runs, most=most)
-    return best, [loser() for loser in begun]
-
-
-def begin_losers(
-    runs: Sequence[Run], *, most: int = MOST, workers: Executor | None = None
-) -> tuple[str, list[Callable[[], Loser]]]:
-    """Return what `losers` does, each of the others as a function that returns it when it is called.
-
-    Args:
-        runs: the runs.
-        most: jobs named for each run.
-        workers: where the recordings are gone through, meanwhile; None: in this process, when it is asked for.
-    """
-    best = best_of(runs)
-    if best is None:
-        return "", []
-    base = started(best)
-    found = []
-    for run in runs:
-        if recording_of(run.folder) is None or run is best or not _comparable(run) or run.metrics.get(METRIC) is None:
-            continue
-        loser = _loser(run, base, most, workers)
-        if loser is not None:
-            found.append(loser)
-    return best.label, found
 
 
 def started(run: Run) -> pd.DataFrame:
@@ -138,98 +164,128 @@ def started(run: Run) -> pd.DataFrame:
     ).drop_duplicates("job")
 
 
-def _loser(run: Run, best: pd.DataFrame, most: int, workers: Executor | None) -> Callable[[], Loser] | None:
-    both = started(run).merge(best, on="job", suffixes=("", "_best"))
-    both["difference"] = both["slowdown"] - both["slowdown_best"]
-    total = float(both["difference"].sum())
-    if not total > 1e-9 * len(both):
-        # As good as the best, or better on the jobs that both ran.
-        return None
-    ranked = both.sort_values(["difference", "job"], ascending=[False, True])
-    half = int(np.searchsorted(np.cumsum(ranked["difference"].to_numpy()), total / 2)) + 1
-    worst = ranked[ranked["difference"] > 0].head(most)
-    share = float(worst["difference"].sum()) / total
-    difference = number(total / len(both))
-    columns = [worst[name].tolist() for name in ("job", "difference", "slowdown", "slowdown_best", "wait", "wait_best")]
-    jobs = len(both)
-    finish = begin_explained(run, columns[0], worst["start"].tolist(), workers)
-
-    def finished() -> Loser:
-        try:
-            reasons, note = finish()
-        except BrokenExecutor:
-            reasons, note = [], "Its recorded decisions could not be followed: the process that did so died."
-        losses = [
-            Loss(
-                job=job,
-                share=lost / total,
-                slowdown=number(slowdown),
-                best=number(slowdown_best),
-                wait=duration(wait),
-                best_wait=duration(wait_best),
-                why=why,
-            )
-            for job, lost, slowdown, slowdown_best, wait, wait_best, why in zip(*columns, reasons, strict=False)
-        ]
-        return Loser(run.label, str(run.folder), difference, jobs, share, half, losses, note)
-
-    return finished
+def _dearest(recorded: Sequence[Run], best: Run) -> dict[str, pd.DataFrame]:
+    """Return label -> jobs by what they cost, dearest first, of the recorded runs that lose against the best one."""
+    base = started(best)
+    comparable = (
+        run for run in recorded if run is not best and _comparable(run) and run.metrics.get(METRIC) is not None
+    )
+    ranked = {run.label: _ranked(started(run), base) for run in comparable}
+    # Others are as good as the best, or better on the jobs that both ran.
+    return {label: both for label, both in ranked.items() if both["difference"].sum() > 1e-9 * len(both)}
 
 
-def begin_explained(
-    run: Run, jobs: Sequence[str], starts: Sequence[float], workers: Executor | None
-) -> Callable[[], tuple[list[str], str]]:
-    """Return what returns what `explained` does for some jobs of a run that was recorded.
+def _ranked(jobs: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
+    both = jobs.merge(best, on="job", suffixes=("", "_best"))
+    difference = both["slowdown"] - both["slowdown_best"]
+    return both.assign(difference=difference).sort_values(["difference", "job"], ascending=[False, True])
+
+
+def _count(ranked: pd.DataFrame, most: int) -> int:
+    """Return how many jobs are named: at most `most`, and only those that fared worse."""
+    return min(most, int((ranked["difference"] > 0).sum()))
+
+
+def losing(jobs: pd.DataFrame, others: pd.DataFrame, most: int = MOST_OF_A_PAIR) -> list[str]:
+    """Return the full ids of the jobs that wait longer in a run than in another one, those that lose most first.
+
+    Of jobs that lose the same, the one that was submitted first comes first.
 
     Args:
-        run: the run.
-        jobs: full ids of logical jobs.
-        starts: when each started first by the jobs file, seconds.
-        workers: where the recording is gone through, meanwhile; None: in this process, when it is asked for.
+        jobs: of the run, from `started`.
+        others: of the other run.
+        most: jobs returned.
     """
+    both = jobs.merge(others, on="job", suffixes=("", "_other"))
+    # What the explorer knows is rounded too.
+    change = np.round(both["wait"] - both["wait_other"], 3)
+    ranked = both.assign(change=-change, submission=both["start"] - both["wait"])
+    ranked = ranked[change > _SAME_WAIT].sort_values(["change", "submission"], kind="stable")
+    return [str(job) for job in ranked["job"].head(most)]
+
+
+def _loser(run: Run, ranked: pd.DataFrame, most: int, whys: Mapping[str, str], note: str) -> Loser:
+    costs = ranked["difference"].to_numpy()
+    total = float(costs.sum())
+    worst = ranked.head(_count(ranked, most))
+    return Loser(
+        label=run.label,
+        folder=str(run.folder),
+        difference=number(total / len(ranked)),
+        jobs=len(ranked),
+        share=float(worst["difference"].sum()) / total,
+        half=int(np.searchsorted(np.cumsum(costs), total / 2)) + 1,
+        losses=[
+            Loss(
+                job=row["job"],
+                share=row["difference"] / total,
+                slowdown=number(row["slowdown"]),
+                best=number(row["slowdown_best"]),
+                wait=duration(row["wait"]),
+                best_wait=duration(row["wait_best"]),
+                why=whys[row["job"]],
+            )
+            for row in worst.to_dict("records")
+            if row["job"] in whys
+        ],
+        note=note,
+    )
+
+
+def _begin(run: Run, jobs: Iterable[str], workers: Executor | None) -> Callable[[], tuple[dict[str, str], str]]:
+    """Return a function that returns what `explained` does for some jobs, by their full ids, of a recorded run."""
     recording = recording_of(run.folder)
     assert recording is not None, "only recorded runs are explained"
+    starts = started(run).set_index("job")["start"]
     placement = placement_of(run.result)
     task = partial(
         explained,
         recording,
-        _segments(run, jobs),
-        starts,
+        dict(zip(jobs, _segments(run, list(jobs)), strict=True)),
+        {job: float(starts[job]) for job in jobs},
         placement=placement,
         machine=machine_of(run.folder, run.result) if placement else None,
         predictions=predictions_of(run.result),
     )
-    return task if workers is None else workers.submit(task).result
+    submitted = None if workers is None else workers.submit(task)
+
+    def finished() -> tuple[dict[str, str], str]:
+        try:
+            return task() if submitted is None else submitted.result()
+        except BrokenExecutor:
+            return {}, "Its recorded decisions could not be followed: the process that did so died."
+
+    return finished
 
 
 def explained(
     recording: Path,
-    segments: Sequence[Sequence[str]],
-    starts: Sequence[float],
+    segments: Mapping[str, Sequence[str]],
+    starts: Mapping[str, float],
     *,
     placement: str,
     machine: Machine | None = None,
     predictions: Predictions | None = None,
-) -> tuple[list[str], str]:
+) -> tuple[dict[str, str], str]:
     """Return in words what held each of some logical jobs, or nothing and why.
 
     Args:
         recording: of the run.
-        segments: ids of each job's segments, first ones first.
-        starts: when each job started first by the jobs file, seconds.
+        segments: full id of a job -> ids of its segments, first ones first.
+        starts: full id of a job -> when it started first by the jobs file, seconds.
         placement: the run's, see `explain`.
         machine: the run's, see `explain`.
         predictions: the run's, see `explain`.
     """
+    listed = [name for names in segments.values() for name in names]
     try:
-        listed = [name for names in segments for name in names]
         found = iter(explain(recording, listed, placement=placement, machine=machine, predictions=predictions))
     except (BatdispatchError, OSError) as problem:
-        return [], f"Its recorded decisions cannot be followed: {problem}"
-    explanations = [[next(found) for _ in names] for names in segments]
-    if any(abs(parts[0].until - start) > _SAME for parts, start in zip(explanations, starts, strict=True)):
-        return [], "Its recorded decisions are not those of its jobs file."
-    return [_why(parts) for parts in explanations], ""
+        return {}, f"Its recorded decisions cannot be followed: {problem}"
+    explanations = {job: [next(found) for _ in names] for job, names in segments.items()}
+    if any(abs(parts[0].until - starts[job]) > _SAME for job, parts in explanations.items()):
+        return {}, "Its recorded decisions are not those of its jobs file."
+    return {job: _why(parts) for job, parts in explanations.items()}, ""
 
 
 def _segments(run: Run, jobs: Sequence[str]) -> list[list[str]]:

@@ -43,7 +43,7 @@ TINY = 7
 
 @dataclass(frozen=True)
 class Sheet:
-    """How planes lie on the paper: so many in a row, each router so many pixels wide and high."""
+    """How planes lie on the paper: planes in a row, pixels per router, and the size of the whole, px."""
 
     per_row: int
     cell: float
@@ -52,7 +52,7 @@ class Sheet:
 
 
 def sheet_of(layout: Layout) -> Sheet:
-    """Return the arrangement with the largest routers that is not too tall, the widest of them; else the least tall."""
+    """Return the arrangement with the largest routers that is not too tall; if all are too tall, the least tall."""
     planes = len(layout.planes)
     title = TITLE if planes > 1 else 2
     found: list[tuple[bool, float, int, Sheet]] = []
@@ -190,7 +190,7 @@ class _Pen:
         )
 
     def runs(self, places: Ints) -> dict[int, str]:
-        """Return the path of each number of at least 0: places that lie in a row are one rectangle."""
+        """Return a path over the places of each number from 0 on; neighbours in a row are one rectangle."""
         lined = places.reshape(-1, places.shape[2])
         changes = np.ones(lined.shape, dtype=np.bool_)
         changes[:, 1:] = lined[:, 1:] != lined[:, :-1]

@@ -12,6 +12,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.topology import Topology
 from batdispatch.core.machine.topology.measures import compactness
 from batdispatch.core.machine.topology.pieces import Pieces
+from batdispatch.report.html import Picture
 from batdispatch.report.map_picture import colours_of, draw
 from batdispatch.results.network.free import FreeNodes, free_nodes
 from batdispatch.results.network.map_layout import Layout, layout_of
@@ -27,21 +28,6 @@ MAX_RUNS = 6
 
 
 @dataclass(frozen=True)
-class Map:
-    """A map of one moment.
-
-    Attributes:
-        title: when, and why then.
-        caption: what is to be seen.
-        svg: an SVG element, safe to stand in a page.
-    """
-
-    title: str
-    caption: str
-    svg: str
-
-
-@dataclass(frozen=True)
 class Atlas:
     """The maps of one run.
 
@@ -53,7 +39,7 @@ class Atlas:
 
     label: str
     axes: str
-    maps: Sequence[Map]
+    maps: Sequence[Picture]
 
 
 def atlases(runs: Sequence[Run], sites: Sites, begin: float, end: float) -> tuple[list[Atlas], str]:
@@ -161,7 +147,7 @@ def _map(
     when: float,
     why: str,
     prefix: str,
-) -> Map:
+) -> Picture:
     rows, counts = np.unique(holder[holder >= 0], return_counts=True)
     sizes = dict(zip(rows.tolist(), counts.tolist(), strict=True))
     places = np.full(layout.shape, -1, dtype=np.int64)
@@ -181,7 +167,7 @@ def _map(
         prefix=prefix,
         title=f"Map of {run.label}. {title}",
     )
-    return Map(title, _caption(sizes, int(compute.sum()), idle, len(away), Pieces(topology)), svg)
+    return Picture(title, _caption(sizes, int(compute.sum()), idle, len(away), Pieces(topology)), svg)
 
 
 def _told(run: Run, topology: Topology, holder: Ints, row: int, when: float) -> str:

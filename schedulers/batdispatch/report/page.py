@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
-from markupsafe import Markup, escape
-
-from batdispatch import __version__
 from batdispatch.inputs.files import write_whole
-from batdispatch.report import comparison, losses, style
-from batdispatch.report.attempts_table import attempt_rows
+from batdispatch.report import comparison, style
 from batdispatch.report.curves import in_panels
 from batdispatch.report.explore.section import explorer
+from batdispatch.report.html import breakable, rendered
+from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.maps import atlases
-from batdispatch.report.moved import begin_reasons
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
 from batdispatch.results import rejections
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.sites import Sites
-from batdispatch.results.usage import Shared, job_facts, licences_of, read_units, slots_of
+from batdispatch.results.usage import MachineUse, job_facts, licences_of, read_units, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
 MAX_REASONS = 8
 #: Of more runs, paper has only what matters most: all of it takes more than four sheets.
 MAX_WHOLE = 3
-#: At the end of the page, in this order.
-_SCRIPTS = ("report.js", "baseline.js", "pictures.js")
 _DECISION_COLUMNS = (
     ("total", "seconds_total"),
     ("mean", "seconds_mean"),
@@ -82,8 +73,7 @@ def render(
     runs: Sequence[Run], *, title: str | None = None, explain: bool = True, workers: Executor | None = None
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
-    best, losers = losses.begin_losers(runs, workers=workers) if explain else ("", [])
-    moved = begin_reasons(runs, workers=workers) if explain else {}
+    losses = begin_losses(runs, workers=workers) if explain else lambda: Losses("", [], {})
     sites = Sites()
     shared, chart_note = shared_runs(runs, sites)
     if len(runs) > MAX_CHARTS:
@@ -92,20 +82,9 @@ def render(
     facts = comparison.inputs(runs)
     curves, drawn = compared_curves(runs, shared), charts(runs, shared)
     # Only now: workers go through the recordings while the pictures are drawn.
-    lost = [loser() for loser in losers]
-    reasons = {label: finish() for label, finish in moved.items()}
-    for loser in lost:
-        reasons.setdefault(loser.label, {}).update((loss.job, loss.why) for loss in loser.losses)
-    templates = resources.files("batdispatch.report") / "templates"
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    environment.filters["breakable"] = _breakable
-    environment.filters["formula"] = formula
-    environment.filters["number"] = number
-    environment.filters["percent"] = lambda share: f"{number(100 * share)}\N{NO-BREAK SPACE}%"
-    environment.filters["quoted"] = shlex.quote
-    template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
-    return template.render(
-        version=__version__,
+    lost = losses()
+    return rendered(
+        "report.html.j2",
         title=title or _title(runs),
         lead=_lead(runs),
         warnings=comparison.warnings(runs),
@@ -115,37 +94,21 @@ def render(
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
-        groups=comparison.grouped([*attempt_rows(runs), *comparison.metric_rows(runs)]),
+        groups=comparison.grouped([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)]),
         curves=curves,
         charts=drawn,
         chart_note=chart_note,
         maps=maps,
         map_note=map_note,
-        best=best,
-        losers=lost,
-        explorer=explorer(runs, reasons, sites, shared),
+        best=lost.best,
+        losers=lost.losers,
+        explorer=explorer(runs, lost.reasons, sites, shared),
         different=[fact for fact in facts if not fact.same],
         same=[fact for fact in facts if fact.same],
         rejected=_rejected(runs),
         decisions=_decisions(runs),
         reports=[(run.label, _listed(run.result.report)) for run in runs if run.result.report],
         commands=[(run.label, text) for run in runs if (text := _command(run))],
-        css=Markup((templates / "report.css").read_text(encoding="utf-8")),
-        js=Markup("".join((templates / name).read_text(encoding="utf-8") for name in _SCRIPTS)),
-    )
-
-
-def _breakable(text: str) -> Markup:
-    """Let a label such as ``easy,ordering=sjf`` go over several lines in a narrow column."""
-    return Markup(re.sub(r"([,/_]|[^&]=)", r"\1<wbr>", str(escape(text))))
-
-
-def formula(text: str) -> Markup:
-    """Set a docstring's formula: subscripts, Greek letters and signs."""
-    for plain, sign in (("sum_", "Σ_"), ("tau", "τ"), ("<=", "≤"), ("^2", "²"), (" - ", " \N{MINUS SIGN} ")):
-        text = text.replace(plain, sign)
-    return Markup(
-        re.sub(r"(?<![A-Za-z_])([A-Za-zΣ]+)_([a-z]{1,2})(?![A-Za-z0-9_])", r"\1<sub>\2</sub>", str(escape(text)))
     )
 
 
@@ -179,9 +142,9 @@ def _key(index: int) -> dict[str, str]:
     return {"color": str(chosen["color"]), "dash": _DASHES[str(chosen["linestyle"])]}
 
 
-def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, Shared], str]:
+def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, MachineUse], str]:
     """Load what is needed to draw shared nodes and licences; also say why some runs cannot be drawn."""
-    found: dict[str, Shared] = {}
+    found: dict[str, MachineUse] = {}
     missing = []
     for run in runs:
         # On exclusive hosts, too, a machine may have licences: their utilisation is among the metrics.
@@ -196,7 +159,7 @@ def shared_runs(runs: Sequence[Run], sites: Sites) -> tuple[dict[str, Shared], s
         units = read_units(run.folder / "units.csv", run.columns, intervals)
         jobs = job_facts(run.columns, workload.jobs, run.lineage).asking
         slots = slots_of(intervals, units, machine, jobs)
-        found[run.label] = Shared(machine, slots, licences_of(machine, jobs))
+        found[run.label] = MachineUse(machine, slots, licences_of(machine, jobs))
     if not missing:
         return found, ""
     return found, (
@@ -227,19 +190,17 @@ def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _decisions(runs: Sequence[Run]) -> dict[str, Any] | None:
+    """Return headings and rows of the table of decision times; None if no run was timed."""
     if not any(run.result.decisions.get("count") for run in runs):
         return None
     counts = [run.result.decisions.get("count") for run in runs]
-    columns, cells = ["decisions"], [["n/a" if count is None else number(count)] for count in counts]
+    headings, columns = ["Run", "decisions"], [["n/a" if count is None else number(count) for count in counts]]
     for name, key in _DECISION_COLUMNS:
         texts, unit = durations([run.result.decisions.get(key) for run in runs])
-        columns.append(f"{name} ({unit})" if unit else name)
-        for row, text in zip(cells, texts, strict=True):
-            row.append(text)
-    return {
-        "columns": columns,
-        "rows": [{"label": run.label, "cells": row} for run, row in zip(runs, cells, strict=True)],
-    }
+        headings.append(f"{name} ({unit})" if unit else name)
+        columns.append(texts)
+    labels = [breakable(run.label) for run in runs]
+    return {"headings": headings, "rows": list(zip(labels, zip(*columns, strict=True), strict=True))}
 
 
 def _listed(facts: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -13,11 +12,12 @@ from numpy.typing import NDArray
 from batdispatch.report import style
 from batdispatch.report.curves import distribution_figure, in_panels, load_figure, stretch
 from batdispatch.report.gantt import gantt
+from batdispatch.report.html import Picture
 from batdispatch.report.occupancy import occupancy
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.numbers import duration_unit, number
 from batdispatch.results.runs import Run
-from batdispatch.results.usage import Shared, held_by_row
+from batdispatch.results.usage import MachineUse, held_by_row
 
 Floats = NDArray[np.float64]
 
@@ -25,22 +25,7 @@ Floats = NDArray[np.float64]
 MAX_CHARTS = 12
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A picture for a page.
-
-    Attributes:
-        title: heading.
-        caption: what is to be seen and how it was made.
-        svg: an SVG element, safe to stand in a page.
-    """
-
-    title: str
-    caption: str
-    svg: str
-
-
-def curve_figures(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[tuple[str, str, Callable[[], Figure]]]:
+def curve_figures(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> list[tuple[str, str, Callable[[], Figure]]]:
     """Return utilisation, queue and distributions, all runs in each: title, caption, and what draws it.
 
     Args:
@@ -98,7 +83,7 @@ def curve_figures(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[tup
     return made
 
 
-def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
+def compared_curves(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> list[Picture]:
     """Return the pictures of `curve_figures`, whose arguments these are."""
     reference = f" The thin grey line is {runs[0].label}." if in_panels(len(runs)) else ""
     return [
@@ -107,7 +92,7 @@ def compared_curves(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[P
     ]
 
 
-def charts(runs: Sequence[Run], shared: Mapping[str, Shared]) -> list[Picture]:
+def charts(runs: Sequence[Run], shared: Mapping[str, MachineUse]) -> list[Picture]:
     """Return who ran where and when, one picture a run, all with the same time axis.
 
     A Gantt chart for exclusive hosts; how full nodes are where jobs share them. Runs on shared nodes that are not in
@@ -168,7 +153,7 @@ def _averaged(begin: float, end: float) -> str:
     return f"Curves of many steps are averaged over stretches of {number(seconds / scale)} {unit}."
 
 
-def _sample(run: Run, shared: Shared | None) -> Sample:
+def _sample(run: Run, shared: MachineUse | None) -> Sample:
     if shared is None:
         return run.sample
     machine, slots = shared.machine, shared.slots

@@ -55,7 +55,7 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-class Shown(Figure):
+class NotebookFigure(Figure):
     """A figure that a notebook shows by itself, also before ``%matplotlib inline`` or an import of pyplot.
 
     Without either, notebooks know a plain `Figure` as a text only, such as ``<Figure size 500x320 with 1 Axes>``.
@@ -79,7 +79,7 @@ def styled() -> Iterator[None]:
 
 def new_figure(height: float = 2.9, rows: int = 1) -> tuple[Figure, list[Axes]]:
     """Return a figure without pyplot (no display, no global state) and its axes, one above the other."""
-    figure = Shown(figsize=(WIDTH, height), layout="constrained")
+    figure = NotebookFigure(figsize=(WIDTH, height), layout="constrained")
     axes = figure.subplots(rows, 1, squeeze=False)
     return figure, [axes[row, 0] for row in range(rows)]
 
@@ -94,6 +94,11 @@ def new_grid(rows: int, columns: int, height: float) -> tuple[Figure, list[Axes]
 def series_style(index: int) -> dict[str, Any]:
     """Return colour and stroke of the index-th run, the same in every picture."""
     return {"color": SERIES[index % len(SERIES)], "linestyle": STROKES[index // len(SERIES) % len(STROKES)]}
+
+
+def legend_above(axes: Axes, *what: Any, **look: Any) -> None:
+    """Put a legend above the axes; the arguments are those of `Axes.legend`."""
+    axes.legend(*what, loc="lower center", bbox_to_anchor=(0.5, 1.0), **{"fontsize": 8.8, **look})
 
 
 def to_svg(figure: Figure, prefix: str, title: str) -> str:

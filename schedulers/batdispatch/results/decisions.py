@@ -56,7 +56,7 @@ class Plans:
 
 
 class _Line(msgspec.Struct):
-    """Of a line of solver.jsonl, what is read here."""
+    """The part of a line of solver.jsonl that is read here."""
 
     now: float
     status: str = ""

@@ -322,7 +322,7 @@ def _check_order(columns: RunColumns, lineage: Lineage) -> None:
 
 
 def waits(columns: RunColumns, lineage: Lineage) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return when logical jobs began and stopped to wait, float64 [stretch of waiting], in seconds.
+    """Return when logical jobs began and when they stopped waiting, s, float64 [stretch of waiting].
 
     A job waits from its submission to its first start, and from the end of each segment to the start of the next one.
     """

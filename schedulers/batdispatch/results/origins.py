@@ -26,7 +26,7 @@ class Origins(NamedTuple):
 
 
 def find_origins(folder: Path, result: Result) -> Origins:
-    """Return where the inputs are of which the result.json of a run's folder speaks."""
+    """Return where the inputs that a run's result.json names are now."""
     events, noted = result.settings.get("external_events"), result.input_digests.get("events")
     return Origins(
         find_input(folder, result.platform.path, result.platform.sha256),

@@ -17,11 +17,8 @@ from batdispatch.results.runs import Run
 
 
 def outages_of(run: Run, machine: Machine) -> list[e.Event]:
-    """Return the events of the run's events file, if it is where it was and what it was."""
-    made = run.result.made_from
-    settings, digests = made.get("settings"), made.get("sha256")
-    path = settings.get("external_events") if isinstance(settings, dict) else None
-    noted = digests.get("events") if isinstance(digests, dict) else None
+    """Return the events of the run's events file; none if the file was moved or changed."""
+    path, noted = run.result.settings.get("external_events"), run.result.input_digests.get("events")
     if not isinstance(path, str) or not isinstance(noted, str):
         return []
     try:
@@ -48,7 +45,7 @@ def away_at(outages: Sequence[e.Event], times: Sequence[float]) -> Iterator[NDAr
 
 
 def absences(outages: Sequence[e.Event], end: float) -> list[tuple[float, float, int]]:
-    """Return (from, to, host) of each time that a host is away, in order of `from`; who never returns is back at `end`.
+    """Return (from, to, host) for each absence of a host, in order of `from`; an absence without an end lasts to `end`.
 
     Args:
         outages: in order of time.

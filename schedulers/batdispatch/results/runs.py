@@ -105,7 +105,7 @@ class Result(msgspec.Struct, kw_only=True):
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences of the dispatcher on why its run may not be worth much, without a full stop."""
+        """Why the dispatcher itself doubts its run: sentences without a full stop."""
         return warnings_of(self.report)
 
 
@@ -262,7 +262,7 @@ def read_run(folder: Path, *, label: str = "") -> Run:
     lineage = read_lineage(folder / LINEAGE, columns)
     hosts = result.platform.hosts or _hosts_of_schedule(folder)
     values = compute(
-        columns, lineage=lineage, hosts=hosts, totals=result.platform.resources, decisions=result.decisions
+        sample_of(columns, lineage=lineage, hosts=hosts, totals=result.platform.resources, decisions=result.decisions)
     )
     known = {name: value for name, value in result.metrics.items() if value is not None}
     metrics = {name: known.get(name) if value is None else value for name, value in values.items()}
@@ -352,15 +352,17 @@ def figures_of(
             amounts |= held
     network = None if machine is None else network_use(columns, machine, None if facts is None else facts.asking)
     metrics = compute(
-        columns,
-        lineage=lineage,
-        hosts=machine.size if machine is not None else None,
-        totals=totals,
-        licences=licences,
-        amounts=amounts,
-        users=facts.users if facts is not None else users,
-        network=network,
-        decisions=result.get("decisions"),
+        sample_of(
+            columns,
+            lineage=lineage,
+            hosts=machine.size if machine is not None else None,
+            totals=totals,
+            licences=licences,
+            amounts=amounts,
+            users=facts.users if facts is not None else users,
+            network=network,
+            decisions=result.get("decisions"),
+        )
     )
     return Figures(metrics, network)
 

@@ -11,17 +11,17 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.platforms import Platform, read_platform
+from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.inputs.workloads.columns import NotPlain
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
-from batdispatch.results.runs import Run
+from batdispatch.results.runs import Result, Run
 
 Found = TypeVar("Found")
 
 
-class _Queued(msgspec.Struct, gc=False):
-    """What a job says of its queue."""
+class _JobQueue(msgspec.Struct, gc=False):
+    """The fields of a job that name its queue."""
 
     id: str | int
     queue: Any = None
@@ -29,24 +29,23 @@ class _Queued(msgspec.Struct, gc=False):
 
 
 class _Queues(msgspec.Struct):
-    jobs: list[_Queued]
+    jobs: list[_JobQueue]
 
 
 class Sites:
     """Reads each file once, however many runs were made from it; a file that cannot be read is as one that is gone."""
 
     def __init__(self) -> None:
-        self._platforms: dict[tuple[str, str | None], Platform | None] = {}
+        self._machines: dict[tuple[str, str | None, bool], Machine | None] = {}
         self._workloads: dict[str, Workload | None] = {}
 
     def machine(self, run: Run) -> Machine | None:
         """Return the machine of a run; None: the platform is not where result.json says, or has changed since."""
         facts = run.result.platform
-        key = facts.path, facts.master
-        if key not in self._platforms:
-            self._platforms[key] = _platform(*key)
-        platform = self._platforms[key]
-        return platform.machine if platform is not None and platform.digest == facts.sha256 else None
+        key = facts.sha256, facts.master, run.result.engine.get("name") == "batsim5"
+        if self._machines.get(key) is None:
+            self._machines[key] = machine_of(run.folder, run.result)
+        return self._machines[key]
 
     def workload(self, run: Run) -> Workload | None:
         """Return the workload of a run; None: it is not where result.json says, or has changed since."""
@@ -107,11 +106,21 @@ def _named(jobs: Iterable[tuple[object, object, object]]) -> dict[str, str]:
     return {job: str(name) for job, name in named if isinstance(name, str | int) and not isinstance(name, bool)}
 
 
-def _platform(path: str, master: str | None) -> Platform | None:
+def machine_of(folder: Path, result: Result) -> Machine | None:
+    """Return a run's machine as its platform file says, or None where the file is not there as it was.
+
+    A recording tells neither coordinates nor routes, which some placements need. A file that cannot be read is as one
+    that is gone.
+    """
+    noted = result.platform
+    path = next((each for each in (Path(noted.path), folder / noted.path) if noted.path and each.is_file()), None)
+    if path is None:
+        return None
     try:
-        return read_platform(Path(path), master=master) if Path(path).is_file() else None
+        platform = read_platform(path, master=noted.master, batsim=5 if result.engine.get("name") == "batsim5" else 4)
     except (InputError, OSError):
         return None
+    return platform.machine if platform.digest == noted.sha256 else None
 
 
 def _read_in_columns(path: Path) -> WorkloadFile:

@@ -136,7 +136,7 @@ class Slots:
 
 
 @dataclass(frozen=True)
-class Shared:
+class MachineUse:
     """What is known of a run on a machine whose nodes are shared by jobs, or that has licences.
 
     Attributes:
@@ -169,7 +169,7 @@ def slots_of(
     Raises:
         InputError: a job needs a resource that the machine does not have.
     """
-    return _Takes(intervals, machine, jobs, source).on(*intervals.hosts(), units)
+    return _Demands(intervals, machine, jobs, source).on(*intervals.hosts(), units)
 
 
 def slots_in_blocks(
@@ -179,7 +179,7 @@ def slots_in_blocks(
 
     A log of 39,000 jobs on 9,000 hosts has tens of millions of slots. Args and Raises are those of `slots_of`.
     """
-    takes = _Takes(intervals, machine, jobs, source)
+    takes = _Demands(intervals, machine, jobs, source)
     sizes = intervals.length
     begins = np.cumsum(sizes) - sizes
     hosts = int(intervals.last.max(initial=-1)) + 1
@@ -195,8 +195,8 @@ def slots_in_blocks(
         yield takes.on(host, row, units[slot])
 
 
-class _Takes:
-    """What a job of each row takes of a host."""
+class _Demands:
+    """What the job of each row takes from a host."""
 
     def __init__(self, intervals: Intervals, machine: Machine, jobs: Sequence[Job | None], source: str) -> None:
         self._machine = machine

@@ -16,7 +16,8 @@ from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.listener import SILENT, Listener
 from batdispatch.runs.provenance import others_code
-from batdispatch.runs.run import InputFiles, RunSpec, build, clear, execute, is_made, spec_options
+from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
+from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workers import Tell, carry_out, forget_peak, sparse_progress
 
 #: Called with the folders of the runs that are whole, in order, and why the others failed, by name.

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.profiles import leaves
 from batdispatch.engines.activities import PLATFORM_TYPES
-from batdispatch.engines.records import Clock
+from batdispatch.engines.choices import Clock, UseSimGrid
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
-from batdispatch.engines.simulation import Engine, Outcome, Refusal, Task, UseSimGrid
+from batdispatch.engines.simulation import Engine, Outcome, Refusal, Task
 from batdispatch.engines.timing import PlatformTimer
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads import Workload
 from batdispatch.runs import embedded
+from batdispatch.runs.spec import UseCompiled
 
 #: Called with (jobs ended so far, jobs in all).
 Progress = Callable[[int, int], None]
-#: ``auto``: where it can be; ``always``: what cannot be is refused; ``never``.
-UseCompiled = Literal["auto", "always", "never"]
 #: Fewer jobs than this are simulated in Python before a kernel is loaded.
 FEW = 5000
 

@@ -2,66 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.fields import is_whole_hosts
 from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.settings import settings_of
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import file_digest, write_whole
+from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.platforms import Platform, generate, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importing import Imported, is_workload, read_log
-from batdispatch.inputs.workloads.logs import UNITS, LogInfo, LogOptions
+from batdispatch.inputs.workloads.importing import Imported, import_log, is_workload, read_log
+from batdispatch.inputs.workloads.logs import UNITS, LogInfo
 from batdispatch.inputs.workloads.model import stem
+from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.selecting import parse_selection
+from batdispatch.runs.listener import Listener
 
 #: Folder of the inputs that were made, inside that of the results.
 INPUT = "input"
-#: Settings of a log beside those of `LogOptions`: its format, and which jobs are taken.
-_BESIDE = ("kind", "select")
-#: All settings of a log.
-LOG_SETTINGS = (*_BESIDE, *LogOptions.__struct_fields__)
 #: Called with a piece of work, how much of it is done, and how much there is.
 Follow = Callable[[str, int, int], None]
 GivenWorkload = str | PathLike[str] | Workload
 GivenPlatform = str | PathLike[str] | Platform | int
 
 
-def read_log_with(
+def read_log_as(
     log: str | PathLike[str],
-    given: Mapping[str, Any],
+    reading: LogReading,
     *,
     machine: Machine | None = None,
     follow: Follow | None = None,
 ) -> Imported:
-    """Read a log as settings say.
+    """Read a log as people say.
 
     Args:
         log: its path.
-        given: values of some of `LOG_SETTINGS`.
+        reading: how, and which part.
         machine: what it is to run on; jobs that cannot are dropped and counted.
         follow: told of the progress.
 
     Raises:
         InputError: the log or a setting is wrong.
     """
-    options = LogOptions(**{name: value for name, value in given.items() if name not in _BESIDE})
-    if not 1 <= options.processors_per_host <= 1_000_000:
-        raise InputError(
-            f"{options.processors_per_host}, expected 1 to 1,000,000 processors", source="option --processors-per-host"
-        )
-    select = given.get("select", ())
     return read_log(
         Path(log),
-        kind=given.get("kind"),
-        options=options,
-        selection=parse_selection([select] if isinstance(select, str) else select, zone=options.time_zone),
+        kind=reading.kind,
+        options=reading,
+        selection=parse_selection(reading.select, zone=reading.time_zone),
         machine=machine,
         progress=None if follow is None else partial(follow, f"reading {Path(log).name}"),
     )
@@ -88,7 +82,7 @@ class Inputs:
         *,
         master: str | None = None,
         log: bool | None = None,
-        log_settings: Mapping[str, Any] = {},
+        reading: LogReading | None = None,
     ) -> None:
         """Look what is given; only a log's first bytes are read.
 
@@ -97,19 +91,18 @@ class Inputs:
             platform: file, a platform that was read from one, or a number of hosts; None: one of the right size.
             out: folder of the results.
             master: the platform's host that carries Batsim.
-            log: whether the workload is a log; None: the settings, its name or its content tell.
-            log_settings: how a log is read, see `read_log_with`.
+            log: whether the workload is a log; None: `is_log` tells.
+            reading: how a log is read; None: as its format and the defaults say.
 
         Raises:
             InputError: the platform's file has changed since it was read, or settings of a log come with a workload.
         """
-        self._given, self._machine, self._master, self._settings = workload, platform, master, dict(log_settings)
+        reading = reading or LogReading()
+        self._given, self._machine, self._master, self._reading = workload, platform, master, reading
         name = workload.path if isinstance(workload, Workload) else Path(workload)
-        self.is_log = not isinstance(workload, Workload) and (is_log(workload, log_settings) if log is None else log)
-        if self._settings and not self.is_log:
-            setting = next(iter(self._settings))
-            option = "format" if setting == "kind" else setting.replace("_", "-")
-            raise InputError("is for logs, and this is a Batsim workload", source=f"option --{option}")
+        self.is_log = not isinstance(workload, Workload) and (is_log(workload, reading) if log is None else log)
+        if not self.is_log:
+            _refuse_reading(reading)
         makes_workload = self.is_log or isinstance(workload, Workload)
         file = None if platform is None or isinstance(platform, int) else _file_of(platform)
         self.made = makes_workload or file is None
@@ -117,13 +110,11 @@ class Inputs:
         self.workload = self._folder / f"{stem(name)}.json" if makes_workload else name
         self.platform = file or self._folder / "platform.xml"
 
-    def prepare(self, *, note: Callable[[str], None], warn: Callable[[str], None], follow: Follow) -> Imported | None:
+    def prepare(self, listener: Listener) -> Imported | None:
         """Write what is to be made, and return what was made of the log, if there is one.
 
         Args:
-            note: told what was made and why.
-            warn: told what is remarkable about a log.
-            follow: told how far the log is read.
+            listener: hears what was made and why, what is remarkable about a log, and how far it is read.
 
         Raises:
             InputError: the log or the platform is wrong, or a file cannot be written.
@@ -134,18 +125,18 @@ class Inputs:
         if isinstance(self._machine, int):
             makes_folder()
             write_whole(self.platform, generate.flat(self._machine))
-        imported = self._imported(self._machine is not None, follow) if self.is_log else None
+        imported = self._imported(self._machine is not None, listener.progress) if self.is_log else None
         makes_folder()
         if self._machine is None:
             sized = self._sized(imported)
             write_whole(self.platform, sized.content)
-            note(f"platform {self.platform}: {sized.why}")
+            listener.note(f"platform {self.platform}: {sized.why}")
             if imported is not None and not self._all_fit(imported):
-                imported = self._imported(True, follow)
+                imported = self._imported(True, listener.progress)
         if imported is not None:
             write_workload(imported.workload, self.workload)
-            note(f"workload {self.workload}: {imported.report.as_text()}")
-            warn_of_overruns(imported, warn)
+            listener.note(f"workload {self.workload}: {imported.report.as_text()}")
+            warn_of_overruns(imported, listener.warn)
         elif isinstance(self._given, Workload):
             write_workload(self._given, self.workload, batsim=self._given.batsim)
         return imported
@@ -159,7 +150,7 @@ class Inputs:
         """Read the log, without the jobs that do not fit the platform if that is there."""
         machine = read_platform(self.platform, master=self._master).machine if fitting else None
         assert not isinstance(self._given, Workload)
-        return read_log_with(self._given, self._settings, machine=machine, follow=follow)
+        return read_log_as(self._given, self._reading, machine=machine, follow=follow)
 
     def _all_fit(self, imported: Imported) -> bool:
         space = space_of(read_platform(self.platform, master=self._master).machine)
@@ -167,10 +158,29 @@ class Inputs:
         return len(space.fitting(space.whole(), jobs)) == len(jobs)
 
 
-def is_log(path: str | PathLike[str], log_settings: Mapping[str, Any]) -> bool:
-    """Return whether a file is to be read as a log: settings of one say so, or it is no workload."""
-    told = log_settings.get("kind") is not None or bool(log_settings.get("columns"))
-    return told or not is_workload(Path(path))
+def is_log(path: str | PathLike[str], reading: LogReading) -> bool:
+    """Return whether a file is to be read as a log: its format or its columns are stated, or it is no workload."""
+    return reading.kind is not None or bool(reading.columns) or not is_workload(Path(path))
+
+
+def _refuse_reading(reading: LogReading) -> None:
+    """Refuse settings of a log that come with a workload.
+
+    Raises:
+        InputError: one is not its default.
+    """
+    for setting in settings_of(LogReading):
+        if getattr(reading, setting.name) != setting.default:
+            raise InputError("is for logs, and this is a Batsim workload", source=f"option {setting.option}")
+
+
+def read_either(path: Path) -> tuple[Workload, ImportReport | None]:
+    """Read a workload, or a log with the default options; also return an account of the latter.
+
+    Raises:
+        InputError: it is wrong.
+    """
+    return (read_workload(path), None) if is_workload(path) else import_log(path)
 
 
 def _file_of(platform: str | PathLike[str] | Platform) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.core.capacity.pooled import PooledSpace
+from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.ledger import Ledger
@@ -68,7 +68,7 @@ class Collector(Retraced):
     def begin(self, ledger: Ledger) -> None:
         self.predictions.begin(ledger)
         self.ordering.begin(ledger)
-        self._pool = PooledSpace(ledger.space)
+        self._pool = ResourceTotals(ledger.space)
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
         self.predictions.of(job)

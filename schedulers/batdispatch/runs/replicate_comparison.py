@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import pandas as pd
@@ -20,16 +20,17 @@ from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.report.page import write_page
-from batdispatch.report.replicates.answers import Answer, Section, sections, sentence
+from batdispatch.report.replicates.answers import Section, sections
 from batdispatch.report.replicates.facts import Facts, read_facts, write_facts
 from batdispatch.report.replicates.page import render
 from batdispatch.report.replicates.table import DISPATCHER
 from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
+from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, Member, members
 from batdispatch.runs.inputs import INPUT, Inputs
 from batdispatch.runs.listener import SILENT, Listener
 from batdispatch.runs.replicates import BLOCKS, RUNS, TABLE, Replicates, read_runs, table_of
-from batdispatch.runs.run import RunSpec
+from batdispatch.runs.spec import RunSpec
 
 #: Name of the folder of the page.
 REPORT = "report"
@@ -65,14 +66,13 @@ class _Party(NamedTuple):
 
 
 def compare_on_replicates(
-    replicates: Replicates,
+    options: ComparisonOptions,
     dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
     base: RunSpec,
     inputs: Inputs,
     out: Path,
     *,
     common: Mapping[str, str] = {},
-    baseline: str = "",
     words: str = "",
     processes: int = 1,
     fresh: bool = False,
@@ -81,13 +81,12 @@ def compare_on_replicates(
     """Write replicates, let each dispatcher serve all of them, and write the table and the page of what that shows.
 
     Args:
-        replicates: how they are made.
+        options: how replicates are made, and who is compared with all others.
         dispatchers: who takes part; `FAMILIES`: one dispatcher for each family that the workload has work for.
         base: every run, but for its files, its dispatcher and its seed.
         inputs: the platform and the workload.
         out: folder of the comparison.
         common: options of every dispatcher that knows them.
-        baseline: name of a dispatcher; empty: chosen.
         words: the command that does this; empty: there is none.
         processes: simulations at a time.
         fresh: keep no run.
@@ -97,10 +96,12 @@ def compare_on_replicates(
         InputError: something is wrong with a setting or an input.
         SimulationError: no run finished.
     """
+    replicates = Replicates(options.replicate_by, options.replicates or 1, options.slice_jobs, options.weeks)
+    baseline = options.baseline or ""
     notes: list[str] = []
     with Claim(out):
         # Who takes part depends on the workload, so inputs are made before runs are named.
-        inputs.prepare(note=listener.note, warn=listener.warn, follow=listener.progress)
+        inputs.prepare(listener)
         workload = read_workload(inputs.workload)
         party = _party(dispatchers, baseline, workload, read_platform(inputs.platform, master=base.master_host).machine)
         (out / INPUT).mkdir(parents=True, exist_ok=True)
@@ -247,37 +248,3 @@ def _campaign(folder: Path) -> tuple[pd.DataFrame, Facts]:
         for row in failed.to_dict("records")
     ]
     return from_campaign(frame), Facts(title=title or folder.name, failures=failures)
-
-
-def answers_of(told: Sequence[Section], page: Path) -> dict[str, Any]:
-    """Return what a comparison says as JSON has it."""
-    workloads = [
-        {"workload": one.name, "blocks": one.blocks, "answers": [_answer(found, one.blocks) for found in one.answers]}
-        for one in told
-    ]
-    return {"report": str(page), "workloads": workloads}
-
-
-def _answer(found: Answer, blocks: str) -> dict[str, Any]:
-    return {
-        "metric": found.aim.metric,
-        "n": found.n,
-        "choose": found.chosen,
-        "cannot_be_told_apart": found.rivals,
-        "sentence": sentence(found, blocks),
-        "baseline": found.baseline,
-        "against_baseline": [
-            {
-                "dispatcher": pair.ours,
-                "way": found.aim.way,
-                "value": None if pair.effect is None else pair.effect.value,
-                "low": None if pair.effect is None else pair.effect.low,
-                "high": None if pair.effect is None else pair.effect.high,
-                "n": pair.n,
-                "wins": pair.wins,
-                "ties": pair.ties,
-                "p_holm": pair.adjusted,
-            }
-            for pair in found.pairs
-        ],
-    }

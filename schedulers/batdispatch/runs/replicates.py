@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 import numpy as np
@@ -18,17 +17,16 @@ from batdispatch.inputs.workloads.slicing import even_gap, sliced
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.report.replicates.table import COLUMNS
 from batdispatch.results.run_files import RESULT
+from batdispatch.runs.comparison_options import WEEKS, By
 
-#: How replicates are made.
-By = Literal["slices", "sessions", "seeds"]
 #: The tidy table of a comparison, in its folder.
 TABLE = "replicates.csv"
 #: Folder of the runs, in that of the comparison.
 RUNS = "runs"
 #: What replicates are called.
 BLOCKS: dict[By, str] = {"slices": "slices", "sessions": "resamples", "seeds": "seeds"}
-#: Jobs of a slice and weeks of a resample, unless said.
-JOBS, WEEKS = 1000, 2
+#: Jobs of a slice, unless said.
+JOBS = 1000
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import platform as python_platform
-import re
 import resource
-import shlex
 import time
 from collections.abc import Callable
 from copy import deepcopy
@@ -20,10 +18,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line.blame import blame
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
-from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.external import read_external_events
-from batdispatch.engines.records import Clock
-from batdispatch.engines.simulation import DecisionClock, Outcome, Task, UseSimGrid
+from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_json, write_lines
 from batdispatch.inputs.folders import Claim, settling
 from batdispatch.inputs.platforms import Platform, read_platform
@@ -40,57 +36,10 @@ from batdispatch.results.network.table import FILE as NETWORK
 from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
-from batdispatch.runs.engines import Progress, Simulation, UseCompiled
+from batdispatch.runs.engines import Progress, Simulation
 from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_code
+from batdispatch.runs.spec import RunSpec, command_line
 from batdispatch.runs.workers import isolated
-
-#: What simulates: this package, or a real Batsim that is started.
-Engine = Literal["embedded", "batsim4", "batsim5"]
-
-
-class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that determines a run."""
-
-    platform: str
-    workload: str
-    dispatcher: str
-    options: dict[str, str] = {}
-    #: Seconds of simulated time a decision takes; None: as long as it really took.
-    decision_time: DecisionTime = 0.0
-    #: What decisions are timed by: wall-clock, or CPU time of the process, which a busy machine does not lengthen.
-    decision_clock: DecisionClock = "wall"
-    seed: int = 0
-    #: The host that carries Batsim itself; None: ``master_host``, if the platform has one.
-    master_host: str | None = None
-    external_events: str | None = None
-    #: When the dispatcher hears of what happens.
-    clock: Clock = "together"
-    #: Whether decisions.jsonl is written.
-    record: bool = True
-    #: When SimGrid times what depends on the platform.
-    simgrid: UseSimGrid = "auto"
-    #: When a compiled kernel simulates.
-    compiled: UseCompiled = "auto"
-
-    engine: Engine = "embedded"
-    #: Batsim's program; None: what is found on PATH.
-    batsim: str | None = None
-    #: A shell of Nix, as ``FLAKE#SHELL``, from which Batsim is taken; None: no shell.
-    nix: str | None = None
-    #: Further options of Batsim's, as on its command line.
-    batsim_option: str = ""
-    #: Seconds without a message after which a real Batsim counts as hung.
-    timeout: float = 600.0
-
-    @property
-    def label(self) -> str:
-        """A name for the run's folder: the dispatcher and the options it was given."""
-        name = self.dispatcher.rpartition(":")[2].lower() if ":" in self.dispatcher else self.dispatcher
-        if is_foreign(self.dispatcher):
-            # Both programs have a filler, and so have we.
-            name = self.dispatcher.replace(":", "-", 1).replace("/", "_")
-        parts = [name, *(f"{key}={value}" for key, value in self.options.items())]
-        return re.sub(r"[^A-Za-z0-9=.,_-]", "_", ",".join(parts))
 
 
 def build(spec: RunSpec, own: Dispatcher | None = None) -> Dispatcher:
@@ -420,32 +369,3 @@ def decision_statistics(seconds: list[float]) -> dict[str, float]:
         "seconds_p99": float(p99),
         "seconds_max": float(times.max()),
     }
-
-
-#: Options of ``batdispatch run`` that are not called as their fields of `RunSpec` are.
-_OPTIONS = {"options": "--set", "external_events": "--events"}
-
-
-def command_line(spec: RunSpec) -> str:
-    """Return the command that repeats a run: whatever is not the default of its field, and the seed."""
-    words = ["batdispatch", "run"]
-    for field in msgspec.structs.fields(spec):
-        value = getattr(spec, field.name)
-        default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-        if value != default or field.name == "seed":
-            words += _words(field.name, value)
-    return shlex.join(words)
-
-
-def _words(name: str, value: Any) -> list[str]:
-    """Return the words of a command that give a field of a `RunSpec` a value."""
-    option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
-    if isinstance(value, bool):
-        return [option if value else f"--no-{option[2:]}"]
-    if isinstance(value, dict):
-        return _words(name, [f"{key}={text}" for key, text in value.items()])
-    if isinstance(value, list | tuple):
-        return [word for text in value for word in _words(name, text)]
-    text = "measured" if value is None else str(value)
-    # Some readers of commands take a word that begins with a dash for the next option.
-    return [f"{option}={text}"] if text.startswith("-") else [option, text]

@@ -24,7 +24,8 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.replay import replay
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from batdispatch.testing.cases import Case
 
 # What fails here says so in a sentence, so pytest is told to show the line of the test, and not these functions.

@@ -17,7 +17,7 @@ from batdispatch.dispatchers.auction import aucsched
 from batdispatch.dispatchers.auction.aucsched import Aucsched
 from batdispatch.dispatchers.auction.bids import Bids
 from batdispatch.dispatchers.auction.problem import Problem
-from batdispatch.dispatchers.auction.settling import Settled, settle
+from batdispatch.dispatchers.auction.settling import AuctionResult, settle
 from simulating import Task, audit, simulate
 
 CORES = {"core": 1}
@@ -118,11 +118,13 @@ def sixteen_jobs() -> Problem:
     return problem_of(nodes_of([(8, 2)] * 8), asked, [100 - number for number in range(16)])
 
 
-def auction(problem: Problem, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Bids, Settled], Settled]) -> Any:
+def auction(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Bids, AuctionResult], AuctionResult]
+) -> Any:
     """Let a dispatcher decide while some of its rounds fail; return it, its counters, what was found and the rounds."""
     rounds: list[list[int]] = []
 
-    def failing(problem: Problem, bids: Bids, *others: Any) -> Settled:
+    def failing(problem: Problem, bids: Bids, *others: Any) -> AuctionResult:
         rounds.append(list(bids))
         return spoil(bids, settle(problem, bids, *others))
 
@@ -134,10 +136,10 @@ def auction(problem: Problem, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[
 
 
 def test_at_a_time_out_the_window_is_halved_and_solved_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def spoil(bids: Bids, found: Settled) -> Settled:
+    def spoil(bids: Bids, found: AuctionResult) -> AuctionResult:
         late = len(bids) > 4
         empty = msgspec.structs.replace(found.found, solution={}, cost=0, first=0, status="UNKNOWN")
-        return Settled(empty, (0, 0), True) if late else found
+        return AuctionResult(empty, (0, 0), True) if late else found
 
     dispatcher, counters, found, rounds = auction(sixteen_jobs(), monkeypatch, spoil)
     assert rounds == [list(range(16)), list(range(8)), list(range(4))]
@@ -151,7 +153,7 @@ def test_at_a_time_out_the_window_is_halved_and_solved_again(monkeypatch: pytest
 def test_the_best_plan_of_all_rounds_is_carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The greedy plan of the whole window starts more than the best one of a few of its jobs."""
 
-    def spoil(bids: Bids, found: Settled) -> Settled:
+    def spoil(bids: Bids, found: AuctionResult) -> AuctionResult:
         return found._replace(timed_out=len(bids) > 2)
 
     _, counters, found, rounds = auction(sixteen_jobs(), monkeypatch, spoil)

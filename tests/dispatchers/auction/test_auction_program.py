@@ -19,7 +19,7 @@ from batdispatch.dispatchers.auction.bids import SCALE, Bid, Bids, Most, generat
 from batdispatch.dispatchers.auction.interval_bids import LAST_RESORT, IntervalBids
 from batdispatch.dispatchers.auction.plans import greedy, value_of
 from batdispatch.dispatchers.auction.problem import Problem
-from batdispatch.dispatchers.auction.settling import Settled, settle
+from batdispatch.dispatchers.auction.settling import AuctionResult, settle
 from batdispatch.dispatchers.auction.switch_bids import SwitchBids
 from batdispatch.dispatchers.auction.weighing import Rule, Variant, alpha, preferences, priorities
 from batdispatch.parts.ordering.priority import TOP
@@ -31,7 +31,7 @@ CORES = {"demand": {"core": 1}}
 GPUS = {"demand": {"core": 1}, "per_node": {"gpu": 2}}
 
 
-def settled(problem: Problem, bids: Bids, rule: Rule = "lexicographic") -> Settled:
+def settled(problem: Problem, bids: Bids, rule: Rule = "lexicographic") -> AuctionResult:
     return settle(problem, bids, rule, 2, LIMITS, lambda: 0.0)
 
 

@@ -10,8 +10,8 @@ from windows import carry_out, machine_of, problem_of, scaled, solve
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.auction.groups import classes
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
-from batdispatch.dispatchers.auction.program import Cell, Layout, Program
-from batdispatch.dispatchers.auction.search import Search
+from batdispatch.dispatchers.auction.program import Layout, MeetingCell, Program
+from batdispatch.dispatchers.auction.search import PlanSearch
 from batdispatch.dispatchers.auction.splitting import pack, realise
 from batdispatch.parts.solving import Limits
 from simulating import Task, audit, simulate
@@ -155,7 +155,7 @@ def test_crowding_is_what_makes_the_slides_example_exact() -> None:
         *[(1, 2048, {"demand": CORE, "per_node": {"gpu": 2}, "nodes": 512}) for _ in range(2)],
     ]
     problem = problem_of(machine_of([(8, 2)] * 1024), asked)
-    search = Search(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search = PlanSearch(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
     search.improve([0, 1, 2], single=False)
     assert search.class_bound == search.worth == 3 * 2048 - 586 - 2 * 512
     assert search.counters["refined"] == 0
@@ -164,7 +164,7 @@ def test_crowding_is_what_makes_the_slides_example_exact() -> None:
 def test_two_cores_of_five_are_had_twice_on_a_node() -> None:
     """Two nodes of 5 cores hold five jobs of 2 cores in sum; the rows on meeting say four without any refinement."""
     problem = problem_of(machine_of([(5, 0)] * 2), [(1, 1, {"demand": {"core": 2}}) for _ in range(5)])
-    search = Search(problem, [None] * 5, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search = PlanSearch(problem, [None] * 5, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
     search.improve(range(5), single=False)
     assert search.class_bound == search.worth == 4 * (2 * 2 - 1)
     assert search.counters["refined"] == 0
@@ -179,7 +179,7 @@ def test_bounds_are_in_the_unit_of_the_priorities(large: bool, monkeypatch: pyte
     problem = problem_of(
         machine_of([(5, 0)]), [(30, 4, {"demand": CORE}), (20, 2, {"demand": CORE}), (20, 3, {"demand": CORE})]
     )
-    search = Search(problem, problem.greedy(), 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search = PlanSearch(problem, problem.greedy(), 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
     search.improve([0, 1, 2], single=False)
     assert (search.worth, search.bound) == (40, 40)
     assert search.class_bound == 40
@@ -189,7 +189,7 @@ def test_bounds_are_in_the_unit_of_the_priorities(large: bool, monkeypatch: pyte
 def test_what_a_split_leaves_free_is_filled_up() -> None:
     """A solution that starts a job of 2 cores on a node of 4 leaves room for another one, which joins the plan."""
     problem = problem_of(machine_of([(4, 0)] * 2), [(2, 2, {"demand": CORE}), (1, 2, {"demand": CORE})])
-    search = Search(problem, [None] * 2, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search = PlanSearch(problem, [None] * 2, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
     search._split([0, 1], classes(problem, [0, 1]), Layout({(0, 0): (1, 2)}))
     assert search.worth == scaled(problem, search.choice) == 3 * (2 * 2 - 1)
     carry_out(problem, search.choice)
@@ -198,7 +198,7 @@ def test_what_a_split_leaves_free_is_filled_up() -> None:
 def test_a_relaxation_that_starts_half_a_job_is_bounded_by_whole_numbers_of_jobs() -> None:
     """Five cores hold two and a half of three jobs: the bound is that of two, and not of three."""
     problem = problem_of(machine_of([(5, 0)]), [(10, 2, {"demand": CORE}) for _ in range(3)])
-    search = Search(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
+    search = PlanSearch(problem, [None] * 3, 10**6, Limits(work=1.0, wall=10.0), lambda: 0.0)
     search._over_chosen_pairs([0, 1, 2], classes(problem, [0, 1, 2]))
     assert (search.worth, search.bound) == (20, 20)
 
@@ -230,7 +230,7 @@ def test_cells_with_several_resources_are_mixed_node_by_node() -> None:
         machine_of([(4, 4)] * 2), [(1, 4, {"demand": {"core": 1, "gpu": 2}}), (1, 4, {"demand": {"core": 1}})]
     )
     (group,) = classes(problem, [0, 1])
-    units = realise(problem, group, Cell(2, {0: 4, 1: 4}))
+    units = realise(problem, group, MeetingCell(2, {0: 4, 1: 4}))
     assert units is not None
     assert units.sum(axis=1).tolist() == [4, 4]
     assert (units.sum(axis=0) <= 4).all()

@@ -20,7 +20,7 @@ from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.topology import Grid
 from batdispatch.dispatchers.topology.course import Course, Turn
 from batdispatch.dispatchers.topology.dedicating import dedicate
-from batdispatch.dispatchers.topology.line import Asking, Line
+from batdispatch.dispatchers.topology.line import Line, RangeFinder
 from pinned import LIMITS, machine_of
 from simulating import Result, Task, audit, simulate
 from stochastic import check
@@ -348,7 +348,7 @@ def test_every_plan_keeps_its_bounds_and_no_job_starts_later_than_planned(
 
 def undercut_by_nobody(machine: Machine, tasks: list[Task]) -> float:
     """A time before which no schedule of these jobs ends: those that come from a moment on need the program's load."""
-    asking = Asking(Line(machine), space_of(machine))
+    asking = RangeFinder(Line(machine), space_of(machine))
     found = max(task.submission + task.runtime for task in tasks)
     for moment in {task.submission for task in tasks}:
         those = [task for task in tasks if task.submission >= moment]

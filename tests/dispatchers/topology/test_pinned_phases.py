@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.dispatchers.topology.dedicating import dedicate, half
-from batdispatch.dispatchers.topology.line import Asking, Line
+from batdispatch.dispatchers.topology.line import Line, RangeFinder
 from batdispatch.dispatchers.topology.packing import pack
 from batdispatch.dispatchers.topology.pillars import dock, largest_load, schedule
 from batdispatch.dispatchers.topology.planning import plan
@@ -54,7 +54,7 @@ def dedicated_jobs(draw: st.DrawFn) -> tuple[int, np.ndarray, np.ndarray, np.nda
 
 def oracle_ranges(instance: dict[str, Any]) -> list[Ranges]:
     machine = machine_of(instance["order"])
-    asking = Asking(Line(machine), space_of(machine))
+    asking = RangeFinder(Line(machine), space_of(machine))
     found = [asking.ranges(make_job("w0!1", job["q"], io_node=f"n{job['io']}")) for job in instance["jobs"]]
     assert all(ranges is not None for ranges in found)
     return [ranges for ranges in found if ranges is not None]

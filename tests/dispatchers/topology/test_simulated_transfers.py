@@ -19,7 +19,8 @@ from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.platforms.generate import Links, hybrid
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from strategies import make_job
 from task_graphs import task
 from with_simgrid import needs_simgrid

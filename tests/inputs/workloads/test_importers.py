@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
 from batdispatch.inputs.workloads.importing import guess_format, import_log
-from batdispatch.inputs.workloads.logs import LogOptions, Selection
+from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.report import ImportReport
 
 HEADER = "; Computer: Test\n; MaxNodes: 10\n; MaxProcs: 40\n; UnixStartTime: 1000\n"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from batdispatch.core.errors import InputError
+from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.importing import Imported, guess_format, read_log
-from batdispatch.inputs.workloads.logs import LogOptions
 
 PLAIN = "id=job,submit=when,runtime=took,cores=cpus"
 

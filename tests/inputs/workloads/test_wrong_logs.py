@@ -104,7 +104,6 @@ WRONG_OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "select backwards": (("--select", "from=2d", "--select", "to=1d"), "from=172800 is not before to=86400"),
     "select no users": (("--select", "users=,"), "names no user"),
     "select none left": (("--select", "users=nobody"), "no job is left"),
-    "processors 0": (("--processors-per-host", "0"), "option --processors-per-host: 0"),
     "processors and cores": (("--units", "cores", "--processors-per-host", "4"), "--units cores"),
     "memory of hosts": (("--memory", "used"), "option --memory"),
     "master without platform": (("--master-host", "m"), "option --master-host"),
@@ -120,6 +119,14 @@ def test_wrong_options(name: str, tmp_path: Path) -> None:
     result = run(str(log), "-o", str(out), *options)
     assert isinstance(result.exception, InputError)
     assert part in str(result.exception)
+    assert not out.exists()
+
+
+def test_a_host_has_at_least_one_processor(tmp_path: Path) -> None:
+    log, out = tmp_path / "a.swf", tmp_path / "w.json"
+    log.write_text(SWF)
+    result = run(str(log), "-o", str(out), "--processors-per-host", "0")
+    assert "Invalid value for '--processors-per-host': 0 is not in the range 1<=x<=1000000" in result.output
     assert not out.exists()
 
 

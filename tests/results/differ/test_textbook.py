@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Machine
 from batdispatch.differ.cases import CASES, Case
-from batdispatch.differ.textbook import ENDLESS, Asked, Parted, Rules, simulate
+from batdispatch.differ.textbook import ENDLESS, Departure, RigidJob, Rules, simulate
 from batdispatch.differ.variants import AMONG_EQUAL, DEFINED, MISTAKES, OVERRUN, TOLD, rules_of
 from batdispatch.testing import Task
 from batdispatch.testing import simulate as run
@@ -37,7 +37,7 @@ OURS = {
 }
 
 
-def in_seconds(starts: list[int | None] | Parted) -> list[float | None]:
+def in_seconds(starts: list[int | None] | Departure) -> list[float | None]:
     assert isinstance(starts, list)
     return [None if start is None else start / 1e6 for start in starts]
 
@@ -49,7 +49,7 @@ def rules_with(case: Case, name: str) -> Rules:
     return rules_of(name, case.hosts) if name in DEFINED else rules_of(case.policy, int(name.partition(" ")[0]))
 
 
-def ours(jobs: list[Asked], hosts: int, dispatcher: str) -> list[float]:
+def ours(jobs: list[RigidJob], hosts: int, dispatcher: str) -> list[float]:
     tasks = [Task(job.id, job.submission / 1e6, job.units, job.runtime / 1e6, job.walltime / 1e6) for job in jobs]
     starts = run(Machine.flat(hosts), tasks, dispatcher).starts()
     return [starts[job.id] for job in jobs]
@@ -79,7 +79,7 @@ def test_our_dispatchers_give_the_expected_starts(case: Case, policy: str) -> No
 def test_easy_and_its_deviations_agree_with_the_oracle(number: int) -> None:
     case = ORACLE[number]
     jobs = [
-        Asked(str(index), submit * 10**6, nodes, wall * 10**6, run * 10**6)
+        RigidJob(str(index), submit * 10**6, nodes, wall * 10**6, run * 10**6)
         for index, (submit, nodes, run, wall) in enumerate(case["jobs"])
     ]
     easy = Rules("easy", case["nodes"])
@@ -89,7 +89,7 @@ def test_easy_and_its_deviations_agree_with_the_oracle(number: int) -> None:
 
 
 @st.composite
-def workloads(draw: st.DrawFn) -> tuple[list[Asked], int]:
+def workloads(draw: st.DrawFn) -> tuple[list[RigidJob], int]:
     hosts = draw(st.integers(1, 8))
     rows = draw(
         st.lists(
@@ -101,14 +101,14 @@ def workloads(draw: st.DrawFn) -> tuple[list[Asked], int]:
     now, jobs = 0, []
     for number, (later, units, runtime, over) in enumerate(rows):
         now += later
-        jobs.append(Asked(f"{number:02}", now * 10**6, units, max(runtime + over, 1) * 10**6, runtime * 10**6))
+        jobs.append(RigidJob(f"{number:02}", now * 10**6, units, max(runtime + over, 1) * 10**6, runtime * 10**6))
     return jobs, hosts
 
 
 @pytest.mark.parametrize("policy", [policy for policy in OURS if policy != "conservative"])
 @settings(max_examples=60, deadline=None)
 @given(made=workloads())
-def test_our_dispatchers_agree_on_random_workloads(policy: str, made: tuple[list[Asked], int]) -> None:
+def test_our_dispatchers_agree_on_random_workloads(policy: str, made: tuple[list[RigidJob], int]) -> None:
     # Conservative is left out: ours plans particular hosts, where the textbook counts processors.
     jobs, hosts = made
     assert ours(jobs, hosts, OURS[policy]) == in_seconds(simulate(jobs, rules_of(policy, hosts)))
@@ -116,7 +116,7 @@ def test_our_dispatchers_agree_on_random_workloads(policy: str, made: tuple[list
 
 @settings(max_examples=100, deadline=None)
 @given(made=workloads(), policy=st.sampled_from(sorted(DEFINED)))
-def test_no_schedule_needs_more_than_the_machine(made: tuple[list[Asked], int], policy: str) -> None:
+def test_no_schedule_needs_more_than_the_machine(made: tuple[list[RigidJob], int], policy: str) -> None:
     jobs, hosts = made
     starts = simulate(jobs, rules_of(policy, hosts))
     assert isinstance(starts, list)
@@ -133,7 +133,7 @@ def test_no_schedule_needs_more_than_the_machine(made: tuple[list[Asked], int], 
 
 @settings(max_examples=100, deadline=None)
 @given(made=workloads(), plan=st.sampled_from(["compress", "keep"]))
-def test_conservative_keeps_its_promises(made: tuple[list[Asked], int], plan: str) -> None:
+def test_conservative_keeps_its_promises(made: tuple[list[RigidJob], int], plan: str) -> None:
     jobs, hosts = made
     starts = simulate(jobs, Rules("conservative", hosts, plan=plan))
     assert isinstance(starts, list)
@@ -149,7 +149,7 @@ def test_conservative_keeps_its_promises(made: tuple[list[Asked], int], plan: st
         assert starts[last] <= promised[last]
 
 
-def in_the_future(job: Asked, start: int | None, now: int) -> bool:
+def in_the_future(job: RigidJob, start: int | None, now: int) -> bool:
     """Whether a job has not ended by some moment."""
     assert start is not None
     return start + min(job.runtime, job.walltime) > now
@@ -161,17 +161,17 @@ def test_a_simulation_stops_where_it_parts() -> None:
     rules = rules_of(case.policy, case.hosts)
     assert simulate(case.jobs, rules, starts) == starts
     late = [starts[0], starts[1] + 2, starts[2]]
-    assert simulate(case.jobs, rules, late) == Parted(1, starts[1], 2)
+    assert simulate(case.jobs, rules, late) == Departure(1, starts[1], 2)
     assert simulate(case.jobs, rules, late, tolerance=2) == starts
-    assert simulate(case.jobs, rules, [starts[0], starts[1] + 3, starts[2]], tolerance=2) == Parted(1, starts[1], 2)
+    assert simulate(case.jobs, rules, [starts[0], starts[1] + 3, starts[2]], tolerance=2) == Departure(1, starts[1], 2)
 
 
 def test_a_job_larger_than_the_machine_never_starts() -> None:
-    jobs = [Asked("1", 0, 3, 5, 5), Asked("2", 0, 2, 5, 5)]
+    jobs = [RigidJob("1", 0, 3, 5, 5), RigidJob("2", 0, 2, 5, 5)]
     assert simulate(jobs, Rules("easy", 2)) == [None, 0]
-    assert simulate(jobs, Rules("easy", 2), [0, 0]) == Parted(0, None, 1)
+    assert simulate(jobs, Rules("easy", 2), [0, 0]) == Departure(0, None, 1)
 
 
 def test_without_requested_times_nothing_is_held_back() -> None:
-    jobs = [Asked("1", 0, 1, ENDLESS, 9), Asked("2", 1, 2, ENDLESS, 9), Asked("3", 2, 1, ENDLESS, 9)]
+    jobs = [RigidJob("1", 0, 1, ENDLESS, 9), RigidJob("2", 1, 2, ENDLESS, 9), RigidJob("3", 2, 1, ENDLESS, 9)]
     assert simulate(jobs, Rules("easy", 2)) == [0, 11, 2]

@@ -1,4 +1,4 @@
-"""The explorer computes in the reader's browser what `results.statistics.batch_means` does."""
+"""The explorer computes in the reader's browser what `batch_means` does."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batch_means import mean_by_batches
 from batdispatch.report.explore.bundle import bundled
-from batdispatch.results.statistics.batch_means import mean_by_batches
 from browsing import browse, needs_browser
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.report.explore import data
-from batdispatch.report.explore.asking import Asking, needs
 from batdispatch.report.explore.data import _in_rows, explored
+from batdispatch.report.explore.demands import JobDemand, needs
 from batdispatch.results.runs import read_runs
 from page_streams import Read
 
@@ -38,7 +38,9 @@ def test_each_column_says_what_the_runs_say(write_jobs: Jobs) -> None:
         },
         "two",
     )
-    table = explored(read_runs([first, second]), {"w0!7": Asking("ann", "long"), "5": Asking("bob", needs="1 gpu")})
+    table = explored(
+        read_runs([first, second]), {"w0!7": JobDemand("ann", "long"), "5": JobDemand("bob", needs="1 gpu")}
+    )
     assert table is not None
     assert (table["second"], table["begin"], table["end"], table["hosts"], table["rows"]) == (1, 100, 230, 4, 4)
     assert (table["runs"], table["left_out"], table["names"]) == (["one", "two"], [], None)

@@ -12,7 +12,8 @@ import pytest
 from batdispatch.report.page import render
 from batdispatch.results.decisions import PROVEN, read_decision_times, read_plans
 from batdispatch.results.runs import read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from browsing import browse, needs_browser
 
 EXAMPLES = Path(__file__).parents[3] / "schedulers" / "batdispatch" / "examples"

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batdispatch.report.losses import losers
-from batdispatch.report.moved import losing
+from batch_means import mean_by_batches
+from batdispatch.report.losses import losing, losses_of, started
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from batdispatch.results.statistics.batch_means import mean_by_batches
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from browsing import browse, needs_browser
 
 EXAMPLES = Path(__file__).parents[3] / "schedulers" / "batdispatch" / "examples"
@@ -174,7 +174,7 @@ def test_a_chart_is_painted_at_any_width(page: str, width: int, tmp_path: Path) 
 
 @needs_browser
 def test_the_dearest_losses_say_why(runs: list[Any], page: str, tmp_path: Path) -> None:
-    _, found = losers(runs)
+    _, found, _ = losses_of(runs)
     dearest = found[0].losses[0]
     told = browse(
         page,
@@ -353,7 +353,7 @@ def test_each_job_of_a_pair_says_why_it_waits_longer(runs: list[Any], page: str,
     )
     fcfs, easy = runs
     for label, (run, other), listed in (("fcfs", (fcfs, easy), told[0]), ("easy", (easy, fcfs), told[1])):
-        assert [f"w0!{name}" for name, _ in listed] == losing(run, other)
+        assert [f"w0!{name}" for name, _ in listed] == losing(started(run), started(other))
         assert listed
         for _, why in listed:
             assert why.startswith(f"Under {label}: Waited ")

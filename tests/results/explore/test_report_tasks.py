@@ -8,7 +8,8 @@ from pathlib import Path
 
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 from browsing import browse, needs_browser
 
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batdispatch.report.explore.segments import segment_columns
+from batdispatch.report.explore.data import segment_columns
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from browsing import browse, needs_browser

@@ -1,4 +1,4 @@
-"""Student's intervals: his own example, how often they hold the mean, and the table of printed quantiles."""
+"""Student's intervals: his own example, and how often they hold the mean."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.results.statistics.student import (
-    PRINTED,
-    half_width,
-    mean_by_student,
-    printed_student_quantile,
-    student_quantile,
-)
+from batdispatch.results.statistics.student import half_width, mean_by_student
 
 #: Hours of sleep gained by one drug over the other (Student, Biometrika 6, 1908).
 SLEEP = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
@@ -51,16 +45,3 @@ def test_the_width_scales_with_the_unit_and_not_with_the_origin(
 ) -> None:
     moved = [unit * value + origin for value in values]
     assert half_width(moved) == pytest.approx(unit * half_width(values), rel=1e-6, abs=1e-4)
-
-
-def test_printed_quantiles_are_the_exact_ones_to_two_decimals() -> None:
-    for freedom, printed in PRINTED.items():
-        assert printed == pytest.approx(student_quantile(freedom), abs=0.005)
-        assert printed_student_quantile(freedom) == printed
-
-
-def test_between_printed_quantiles_the_larger_one_is_taken() -> None:
-    assert [printed_student_quantile(freedom) for freedom in (6, 8, 28, 1000)] == [2.57, 2.36, 2.09, 2.05]
-    assert mean_by_student(SLEEP[:7], printed_student_quantile).high == pytest.approx(
-        np.mean(SLEEP[:7]) + 2.57 * np.std(SLEEP[:7], ddof=1) / math.sqrt(7)
-    )

@@ -15,7 +15,8 @@ from click.testing import CliRunner
 
 from batdispatch.cli.main import cli
 from batdispatch.inputs.platforms.generate import flat
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 #: id -> (submission, hosts, seconds): filler starts d and e before b, which waits for all hosts; easy does not.
 JOBS = {"a": (0, 3, 100), "b": (1, 4, 50), "c": (2, 1, 60), "d": (3, 1, 500), "e": (4, 1, 30), "f": (700, 2, 10)}

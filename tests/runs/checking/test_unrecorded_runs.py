@@ -11,7 +11,8 @@ import pytest
 
 from batdispatch.audit.run import Auditor
 from batdispatch.inputs.platforms.generate import flat
-from batdispatch.runs.run import RunSpec, execute
+from batdispatch.runs.run import execute
+from batdispatch.runs.spec import RunSpec
 
 # What the fixtures are; see conftest.py.
 Check = Disguise = Simulate = Any

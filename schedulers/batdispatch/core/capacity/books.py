@@ -7,7 +7,7 @@ who plan do, and those who take the lowest hosts do not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from batdispatch.core.capacity.filling import first_fit
 from batdispatch.core.capacity.space import HostSpace, Space
@@ -19,45 +19,11 @@ from batdispatch.core.jobs.job import Job
 Lacking = tuple[int, str, int, int]
 
 
-class Books(Protocol):
-    """The form in which idle capacity is written down. All methods return new entries and change none."""
+class Books:
+    """Idle capacity as entries, here values of the space. What the space asks and does, books ask and do of entries.
 
-    def whole(self) -> Any:
-        """Return the entry of the idle machine."""
-
-    def value(self, entry: Any) -> Any:
-        """Return an entry as a value of the ledger's space."""
-
-    def cleared(self, entry: Any, job: Job, allocation: Allocation) -> Any | None:
-        """Return the entry less what a job uses, if this can be said at once, else None.
-
-        Then all hosts of the allocation, at least one, run jobs and have enough for the job.
-        """
-
-    def lacking(self, entry: Any, job: Job, allocation: Allocation) -> Lacking | None:
-        """Return what `Space.lacking` does."""
-
-    def take(self, entry: Any, job: Job, allocation: Allocation) -> Any:
-        """Return the entry less what a job uses on an allocation, where nothing lacks."""
-
-    def give(self, entry: Any, job: Job, allocation: Allocation) -> Any:
-        """Return the entry with what a job used on an allocation."""
-
-    def only(self, entry: Any, hosts: int) -> Any:
-        """Return the entry with nothing left outside the mask `hosts`."""
-
-    def fits(self, entry: Any, job: Job) -> bool:
-        """Return whether all units of a job find a place."""
-
-    def plausible(self, entry: Any, jobs: Sequence[Job]) -> list[Job]:
-        """Return the jobs that pass a quick necessary test of fitting, in the same order."""
-
-    def lowest(self, entry: Any, job: Job) -> Allocation | None:
-        """Return the lowest hosts on which a job fits, or None."""
-
-
-class SpaceBooks:
-    """Entries are values of the space."""
+    All methods return new entries and change none.
+    """
 
     def __init__(self, space: Space[Any]) -> None:
         self._space = space
@@ -70,16 +36,22 @@ class SpaceBooks:
         self.plausible = space.plausible
 
     def value(self, entry: Any) -> Any:
+        """Return an entry as a value of the ledger's space."""
         return entry
 
     def cleared(self, entry: Any, job: Job, allocation: Allocation) -> Any | None:
+        """Return the entry less what a job uses, if this can be said at once, else None.
+
+        Then all hosts of the allocation, at least one, run jobs and have enough for the job.
+        """
         return None
 
     def lowest(self, entry: Any, job: Job) -> Allocation | None:
+        """Return the lowest hosts on which a job fits, or None."""
         return first_fit(self._space, entry, job)
 
 
-class HostBooks:
+class HostBooks(Books):
     """Entries are sets of whole hosts, as runs."""
 
     def __init__(self, space: HostSpace) -> None:
@@ -126,4 +98,4 @@ class HostBooks:
 
 def books_of(space: Space[Any]) -> Books:
     """Return the books for a space."""
-    return HostBooks(space) if isinstance(space, HostSpace) else SpaceBooks(space)
+    return HostBooks(space) if isinstance(space, HostSpace) else Books(space)

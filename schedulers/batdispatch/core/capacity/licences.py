@@ -13,14 +13,14 @@ from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
 
 
-class Licensed(NamedTuple):
+class LicensedCapacity(NamedTuple):
     """Free capacity, or a job's room in it, with the licences that are left, int64 [licence]."""
 
     nodes: Any
     left: NDArray[np.int64]
 
 
-class LicensedSpace(Space[Licensed]):
+class LicensedSpace(Space[LicensedCapacity]):
     """The space of the nodes with licences beside it; whatever concerns nodes is the inner space's to answer."""
 
     def __init__(self, inner: Space[Any]) -> None:
@@ -33,33 +33,33 @@ class LicensedSpace(Space[Licensed]):
     def _asked(self, job: Job) -> NDArray[np.int64]:
         return np.array(self.need(job).licences, dtype=np.int64)
 
-    def whole(self) -> Licensed:
-        return Licensed(self._inner.whole(), self._all)
+    def whole(self) -> LicensedCapacity:
+        return LicensedCapacity(self._inner.whole(), self._all)
 
-    def nodes(self, free: Licensed) -> Any:
+    def nodes(self, free: LicensedCapacity) -> Any:
         return free.nodes
 
-    def room(self, free: Licensed, job: Job) -> NDArray[np.int64]:
+    def room(self, free: LicensedCapacity, job: Job) -> NDArray[np.int64]:
         return self._inner.room(free.nodes, job)
 
-    def rooms(self, frees: Sequence[Licensed], job: Job) -> list[Licensed | None]:
+    def rooms(self, frees: Sequence[LicensedCapacity], job: Job) -> list[LicensedCapacity | None]:
         asked = self._asked(job)
         rooms = self._inner.rooms([free.nodes for free in frees], job)
         return [
-            None if room is None or (free.left < asked).any() else Licensed(room, free.left)
+            None if room is None or (free.left < asked).any() else LicensedCapacity(room, free.left)
             for room, free in zip(rooms, frees, strict=True)
         ]
 
-    def enough(self, room: Licensed, job: Job) -> bool:
+    def enough(self, room: LicensedCapacity, job: Job) -> bool:
         return bool((room.left >= self._asked(job)).all()) and self._inner.enough(room.nodes, job)
 
-    def fits(self, free: Licensed, job: Job) -> bool:
+    def fits(self, free: LicensedCapacity, job: Job) -> bool:
         return bool((free.left >= self._asked(job)).all()) and self._inner.fits(free.nodes, job)
 
     def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
         return self._inner.use(job, allocation)
 
-    def lacking(self, free: Licensed, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
+    def lacking(self, free: LicensedCapacity, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         found = self._inner.lacking(free.nodes, job, allocation)
         if found is not None:
             return found
@@ -70,29 +70,29 @@ class LicensedSpace(Space[Licensed]):
                 return -1, name, left, asked
         return None
 
-    def plausible(self, free: Licensed, jobs: Sequence[Job]) -> list[Job]:
+    def plausible(self, free: LicensedCapacity, jobs: Sequence[Job]) -> list[Job]:
         return [job for job in self._inner.plausible(free.nodes, jobs) if (free.left >= self._asked(job)).all()]
 
-    def take(self, free: Licensed, job: Job, allocation: Allocation) -> Licensed:
-        return Licensed(self._inner.take(free.nodes, job, allocation), free.left - self._asked(job))
+    def take(self, free: LicensedCapacity, job: Job, allocation: Allocation) -> LicensedCapacity:
+        return LicensedCapacity(self._inner.take(free.nodes, job, allocation), free.left - self._asked(job))
 
-    def give(self, free: Licensed, job: Job, allocation: Allocation) -> Licensed:
-        return Licensed(self._inner.give(free.nodes, job, allocation), free.left + self._asked(job))
+    def give(self, free: LicensedCapacity, job: Job, allocation: Allocation) -> LicensedCapacity:
+        return LicensedCapacity(self._inner.give(free.nodes, job, allocation), free.left + self._asked(job))
 
-    def meet(self, a: Licensed, b: Licensed) -> Licensed:
-        return Licensed(self._inner.meet(a.nodes, b.nodes), np.minimum(a.left, b.left))
+    def meet(self, a: LicensedCapacity, b: LicensedCapacity) -> LicensedCapacity:
+        return LicensedCapacity(self._inner.meet(a.nodes, b.nodes), np.minimum(a.left, b.left))
 
-    def same(self, a: Licensed, b: Licensed) -> bool:
+    def same(self, a: LicensedCapacity, b: LicensedCapacity) -> bool:
         return bool(np.array_equal(a.left, b.left)) and self._inner.same(a.nodes, b.nodes)
 
-    def only(self, free: Licensed, hosts: int) -> Licensed:
-        return Licensed(self._inner.only(free.nodes, hosts), free.left)
+    def only(self, free: LicensedCapacity, hosts: int) -> LicensedCapacity:
+        return LicensedCapacity(self._inner.only(free.nodes, hosts), free.left)
 
     @property
     def pools(self) -> tuple[str, ...]:
         return (*self.machine.resources, *(name for name, _ in self.machine.licences))
 
-    def pooled(self, free: Licensed) -> NDArray[np.int64]:
+    def pooled(self, free: LicensedCapacity) -> NDArray[np.int64]:
         return np.concatenate((self._inner.pooled(free.nodes), free.left))
 
     def pooled_need(self, job: Job) -> NDArray[np.int64]:

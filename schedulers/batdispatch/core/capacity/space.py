@@ -1,13 +1,14 @@
-"""How capacity is represented and counted: one algebra, three granularities.
+"""How capacity is represented and counted: one algebra, four granularities.
 
 Whatever any family asks about capacity is answered here and nowhere else: does a job fit, how many of its units can
 each node take, what does an allocation use. Every planning algorithm is written once in terms of a `Space`:
 
 - `HostSpace`: whole hosts, free capacity is a bit mask of hosts;
+- `HostCount`: whole hosts of which only the number matters, free capacity is an int;
 - `NodeSpace`: nodes with several resources, free capacity is an int64 array [host, resource];
-- `PoolSpace`: whole hosts of which only the number matters, free capacity is an int.
+- `core.capacity.totals.ResourceTotals`: the sums of these over all nodes, int64 [resource].
 
-`core.capacity.licences.LicensedSpace` adds what exists once for the whole machine to one of the first two.
+`core.capacity.licences.LicensedSpace` adds what exists once for the whole machine to `HostSpace` or `NodeSpace`.
 
 Free capacities are values: operations return new ones and never modify their arguments. What matters to one job of a
 free capacity is its *room*: how many units each node can take (`NodeSpace`), or the hosts that it may use
@@ -63,9 +64,13 @@ class Space(ABC, Generic[F]):
     def whole(self) -> F:
         """Return the free capacity of the idle machine."""
 
-    @abstractmethod
     def room(self, free: F, job: Job) -> NDArray[np.int64]:
-        """Return how many units of a job each node can take by itself, int64 [host], not to be modified."""
+        """Return how many units of a job each node can take by itself, int64 [host], not to be modified.
+
+        Raises:
+            TypeError: free capacities of this space are not said host by host.
+        """
+        raise TypeError(f"{type(self).__name__} does not know which of its hosts are free")
 
     @abstractmethod
     def rooms(self, frees: Sequence[F], job: Job) -> list[Any]:
@@ -145,13 +150,26 @@ class Space(ABC, Generic[F]):
     def same(self, a: F, b: F) -> bool:
         """Return whether two free capacities are equal."""
 
-    @abstractmethod
     def only(self, free: F, hosts: int) -> F:
-        """Return `free` with nothing left outside the mask `hosts`."""
+        """Return `free` with nothing left outside the mask `hosts`.
+
+        Raises:
+            TypeError: free capacities of this space are not said host by host.
+        """
+        raise TypeError(f"{type(self).__name__} does not know which of its hosts are free")
 
     def nodes(self, free: F) -> Any:
         """Return the part of a free capacity that hosts have: a mask on whole hosts, else int64 [host, resource]."""
         return free
+
+    def table(self, free: F) -> NDArray[np.int64]:
+        """Return what each host has free, int64 [host, resource], not to be modified; a free whole host has 1."""
+        nodes = self.nodes(free)
+        if not self.machine.exclusive:
+            return np.asarray(nodes)
+        found = np.zeros_like(self.machine.capacity)
+        found[hostset.ids(nodes)] = 1
+        return found
 
     # ------------------------------------------------------------------ sums over the machine
 
@@ -187,7 +205,29 @@ class Space(ABC, Generic[F]):
         return used
 
 
-class HostSpace(Space[int]):
+class WholeHosts(Space[int]):
+    """What is counted alike on whole hosts, whether or not it matters which of them are free."""
+
+    def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        return np.ones((allocation.size, 1), dtype=np.int64)
+
+    def same(self, a: int, b: int) -> bool:
+        return a == b
+
+    def pooled_need(self, job: Job) -> NDArray[np.int64]:
+        return np.array([job.request.units])
+
+    def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
+        return np.array([allocation.size])
+
+    def sums_needed(self, job: Job) -> Sequence[int]:
+        return (job.request.units,)
+
+    def sums_used(self, job: Job, allocation: Allocation) -> Sequence[int]:
+        return (allocation.size,)
+
+
+class HostSpace(WholeHosts):
     """Whole hosts as a bit mask: bit i is set when host i is free."""
 
     def whole(self) -> int:
@@ -220,9 +260,6 @@ class HostSpace(Space[int]):
             return free.bit_count() >= request.units
         return self.enough(free & self.need(job).hosts, job)
 
-    def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
-        return np.ones((allocation.size, 1), dtype=np.int64)
-
     def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         mask = allocation.mask
         # A comparison costs a tenth of an operation that makes a number.
@@ -246,29 +283,24 @@ class HostSpace(Space[int]):
     def meet(self, a: int, b: int) -> int:
         return a & b
 
-    def same(self, a: int, b: int) -> bool:
-        return a == b
-
     def only(self, free: int, hosts: int) -> int:
         return free & hosts
 
     def pooled(self, free: int) -> NDArray[np.int64]:
         return np.array([free.bit_count()])
 
-    def pooled_need(self, job: Job) -> NDArray[np.int64]:
-        return np.array([job.request.units])
 
-    def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
-        return np.array([allocation.size])
+class AmountArrays(Space[NDArray[np.int64]]):
+    """What is done alike with free capacities that are arrays of amounts."""
 
-    def sums_needed(self, job: Job) -> Sequence[int]:
-        return (job.request.units,)
+    def meet(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.minimum(a, b)
 
-    def sums_used(self, job: Job, allocation: Allocation) -> Sequence[int]:
-        return (allocation.size,)
+    def same(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
+        return bool(np.array_equal(a, b))
 
 
-class NodeSpace(Space[NDArray[np.int64]]):
+class NodeSpace(AmountArrays):
     """Nodes with several resources: int64 [host, resource]."""
 
     def whole(self) -> NDArray[np.int64]:
@@ -378,12 +410,6 @@ class NodeSpace(Space[NDArray[np.int64]]):
         else:
             frees[:, hosts] -= used
 
-    def meet(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.minimum(a, b)
-
-    def same(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
-        return bool(np.array_equal(a, b))
-
     def only(self, free: NDArray[np.int64], hosts: int) -> NDArray[np.int64]:
         listed = hostset.ids(hosts & self.machine.compute)
         kept = np.zeros_like(free)
@@ -400,14 +426,11 @@ class NodeSpace(Space[NDArray[np.int64]]):
         return np.asarray(self._share(job, allocation)[1].sum(axis=0))
 
 
-class PoolSpace(Space[int]):
+class HostCount(WholeHosts):
     """Whole hosts of which only the number matters, as in the literature's EASY. For plain requests only."""
 
     def whole(self) -> int:
         return self.machine.size
-
-    def room(self, free: int, job: Job) -> NDArray[np.int64]:
-        raise TypeError("a pool does not know which of its hosts are free")
 
     def rooms(self, frees: Sequence[int], job: Job) -> list[int | None]:
         units = job.request.units
@@ -418,9 +441,6 @@ class PoolSpace(Space[int]):
 
     def fits(self, free: int, job: Job) -> bool:
         return free >= job.request.units
-
-    def use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
-        return np.ones((allocation.size, 1), dtype=np.int64)
 
     def lacking(self, free: int, job: Job, allocation: Allocation) -> tuple[int, str, int, int] | None:
         needed = allocation.size
@@ -438,26 +458,8 @@ class PoolSpace(Space[int]):
     def meet(self, a: int, b: int) -> int:
         return min(a, b)
 
-    def same(self, a: int, b: int) -> bool:
-        return a == b
-
-    def only(self, free: int, hosts: int) -> int:
-        raise TypeError("a pool does not know which of its hosts are free")
-
     def pooled(self, free: int) -> NDArray[np.int64]:
         return np.array([free])
-
-    def pooled_need(self, job: Job) -> NDArray[np.int64]:
-        return np.array([job.request.units])
-
-    def pooled_use(self, job: Job, allocation: Allocation) -> NDArray[np.int64]:
-        return np.array([allocation.size])
-
-    def sums_needed(self, job: Job) -> Sequence[int]:
-        return (job.request.units,)
-
-    def sums_used(self, job: Job, allocation: Allocation) -> Sequence[int]:
-        return (allocation.size,)
 
 
 def present(space: Space[F], hosts_away: int) -> F:

@@ -124,6 +124,28 @@ class Allocation:
         """Return ``(host id, units on it)`` in ascending order of host id."""
         return list(zip(self.ids, repeat(1) if self.counts is None else self.counts, strict=False))
 
+    def without(self, mask: int) -> Allocation | None:
+        """Return the part on hosts that are not in a mask, with its units; None if there is no such part."""
+        left = self.mask & ~mask
+        if not left or left == self._mask:
+            return self if left else None
+        if self.counts is None:
+            return Allocation(left)
+        hosts, counts = zip(*((host, count) for host, count in self.per_host() if left >> host & 1), strict=True)
+        return Allocation.of(hosts, counts)
+
+    def joined(self, other: Allocation | None) -> Allocation:
+        """Return the hosts of both, with their units; they have no host in common. None: there is no other."""
+        if other is None:
+            return self
+        hosts, counts = zip(*self.per_host(), *other.per_host(), strict=True)
+        return Allocation.of(hosts, counts)
+
+    def is_within(self, other: Allocation) -> bool:
+        """Return whether another allocation has as many units or more on each of the hosts."""
+        counts = dict(other.per_host())
+        return all(count <= counts.get(host, 0) for host, count in self.per_host())
+
     def same_hosts(self, other: Allocation) -> bool:
         """Return whether both are on the same hosts."""
         return self is other or self.bounds == other.bounds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args
 
 import msgspec
 from msgspec import Meta
@@ -122,22 +122,7 @@ Profile = (
     | UsageTrace
 )
 
-_KINDS: dict[str, type[_Profile]] = {
-    str(kind.__struct_config__.tag): kind
-    for kind in (
-        Delay,
-        Parallel,
-        ParallelHomogeneous,
-        ParallelHomogeneousTotal,
-        Composed,
-        ParallelFileSystem,
-        DataStaging,
-        Send,
-        Recv,
-        Smpi,
-        UsageTrace,
-    )
-}
+_KINDS: dict[str, type[_Profile]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Profile)}
 
 #: Names of Batsim 2 and 3 -> those of Batsim 4.
 _RENAMED = {

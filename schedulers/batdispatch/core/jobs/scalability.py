@@ -91,7 +91,7 @@ def parse_scalability(text: str) -> Scalability | None:
 
 
 def _number(text: str) -> float:
-    """Return a number that a text states, or one that passes no test."""
+    """Return the number that a text states, or NaN, which no comparison accepts."""
     try:
         return float(text)
     except ValueError:

@@ -11,11 +11,10 @@ import numpy as np
 
 from batdispatch.core import extras
 from batdispatch.core.capacity.space import Space
-from batdispatch.core.errors import BatdispatchError, InputError
+from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Resumed, Stay
 from batdispatch.core.line import registry
-from batdispatch.core.line.blame import blame, file_of
 from batdispatch.core.line.events import Event, JobsKilled
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
@@ -189,12 +188,7 @@ def create(name: str, options: Mapping[str, Any] | None = None, seed: int = 0) -
         raise InputError(f"dispatcher {name}: its options_type is {cls.options_type!r}, expected a subclass of Options")
     extras.check(cls.extra, f"dispatcher {name}")
     chosen = parse_options(cls.options_type, options or {}, f"dispatcher {name}")
-    try:
-        dispatcher = cls(chosen, seed)
-    except BatdispatchError:
-        raise
-    except (Exception, SystemExit) as problem:
-        raise InputError(f"dispatcher {name} cannot be set up: {blame(problem, file_of(cls))}") from problem
+    dispatcher = registry.set_up(cls, f"dispatcher {name}", chosen, seed)
     if not hasattr(dispatcher, "options"):
         raise InputError(f"dispatcher {name}: its __init__ does not call super().__init__(options, seed)")
     return dispatcher

@@ -28,8 +28,7 @@ class Hold(msgspec.Struct, frozen=True):
     @property
     def hosts(self) -> Allocation | None:
         """All hosts that are kept."""
-        parts = [part.per_host() for part in (self.own, self.more) if part is not None]
-        return _allocation([entry for part in parts for entry in part])
+        return self.more if self.own is None else self.own.joined(self.more)
 
 
 def beyond_own(stay: Stay, hosts: Allocation) -> tuple[int, int, int] | None:
@@ -40,10 +39,5 @@ def beyond_own(stay: Stay, hosts: Allocation) -> tuple[int, int, int] | None:
 
 def hold_of(stay: Stay, hosts: Allocation) -> Hold:
     """Return the hold that keeps some hosts for the successor of a job that runs."""
-    its, listed = dict(stay.allocation.per_host()), hosts.per_host()
-    own = [entry for entry in listed if entry[0] in its]
-    return Hold(stay.job, _allocation(own), _allocation([entry for entry in listed if entry[0] not in its]))
-
-
-def _allocation(counts: list[tuple[int, int]]) -> Allocation | None:
-    return Allocation.of([host for host, _ in counts], [count for _, count in counts]) if counts else None
+    its = stay.allocation.mask
+    return Hold(stay.job, hosts.without(~its), hosts.without(its))

@@ -8,7 +8,7 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.messages import Message
 
-#: So many calls in a row that bring nothing, within `WITHIN` seconds of simulated time, are taken for an endless loop.
+#: If this many calls in a row bring nothing, within `WITHIN` seconds of simulated time, the dispatcher loops for ever.
 #: An hour would take 1.8 million such calls, and a dispatcher that waits for a certain moment needs a single one.
 MOST = 10_000
 WITHIN = 20.0

@@ -43,13 +43,21 @@ def make(group: str, text: str, base: Callable[..., P], kind: str) -> P:
     name, given = parse_named(text, kind)
     cls = find(group, name, base, kind)
     extras.check(cls.extra, f"{kind} {name}")
-    options = parse_options(cls.options_type, given, f"{kind} {name}")
+    return set_up(cls, f"{kind} {name}", parse_options(cls.options_type, given, f"{kind} {name}"))
+
+
+def set_up(cls: type[T], what: str, *arguments: Any) -> T:
+    """Return an instance of a class that may be anybody's; `what` it is, for messages.
+
+    Raises:
+        InputError: the class cannot be set up.
+    """
     try:
-        return cls(options)
+        return cls(*arguments)
     except BatdispatchError:
         raise
     except (Exception, SystemExit) as problem:
-        raise InputError(f"{kind} {name} cannot be set up: {blame(problem, file_of(cls))}") from problem
+        raise InputError(f"{what} cannot be set up: {blame(problem, file_of(cls))}") from problem
 
 
 def find(group: str, name: str, base: Callable[..., T], kind: str) -> type[T]:

@@ -273,6 +273,12 @@ class Roll:
         """Return whether a job came, was registered, or is over."""
         return job_id in self.ranks or job_id in self.ended or job_id in self.registered
 
+    def free_id(self, name: str) -> str:
+        """Return an id that no job has: a name, longer if a job of the workload happens to have it."""
+        while self.knows(name):
+            name += "~"
+        return name
+
     def continues_nobody(self, job: Job) -> bool:
         """Return whether a job names a parent that nobody knows."""
         return bool(job.parent) and not self.knows(full_id(job, job.parent))

@@ -58,6 +58,14 @@ from batdispatch.core.line.messages import Message, Reply
 
 #: Seconds of simulated time that a decision takes: a constant, or None for the measured time.
 DecisionTime = float | None
+#: What an event does to the ledger, or what is checked with it, before the dispatcher hears of it by `on_event`.
+_EFFECTS: dict[type[e.Event], Callable[[Ledger, Any], None]] = {
+    e.JobMessage: Ledger.check_ran,
+    e.ResourceStateChanged: lambda ledger, event: ledger.check_hosts(event.hosts, f"in state {event.state!r}"),
+    e.MachinesUnavailable: lambda ledger, event: ledger.apply_unavailable(event.hosts),
+    e.MachinesAvailable: lambda ledger, event: ledger.apply_available(event.hosts),
+    e.NoMoreStaticJobs: lambda ledger, event: ledger.apply_static_jobs_done(),
+}
 
 
 class Session:
@@ -107,12 +115,8 @@ class Session:
             e.JobSubmitted: self._submitted,
             e.JobCompleted: self._completed,
             e.JobsKilled: self._killed,
-            e.JobMessage: self._said,
-            e.ResourceStateChanged: self._switched,
-            e.MachinesUnavailable: self._unavailable,
-            e.MachinesAvailable: self._available,
-            e.NoMoreStaticJobs: self._static_jobs_done,
             e.SimulationEnds: self._ends,
+            **dict.fromkeys(_EFFECTS, self._heard),
         }
 
     def handle(self, message: Message) -> Reply:
@@ -274,24 +278,8 @@ class Session:
         ledger.apply_killed(event)
         self.dispatcher.on_killed(ledger, event)
 
-    def _said(self, ledger: Ledger, event: e.JobMessage) -> None:
-        ledger.check_ran(event)
-        self.dispatcher.on_event(ledger, event)
-
-    def _switched(self, ledger: Ledger, event: e.ResourceStateChanged) -> None:
-        ledger.check_hosts(event.hosts, f"in state {event.state!r}")
-        self.dispatcher.on_event(ledger, event)
-
-    def _unavailable(self, ledger: Ledger, event: e.MachinesUnavailable) -> None:
-        ledger.apply_unavailable(event.hosts)
-        self.dispatcher.on_event(ledger, event)
-
-    def _available(self, ledger: Ledger, event: e.MachinesAvailable) -> None:
-        ledger.apply_available(event.hosts)
-        self.dispatcher.on_event(ledger, event)
-
-    def _static_jobs_done(self, ledger: Ledger, event: e.NoMoreStaticJobs) -> None:
-        ledger.apply_static_jobs_done()
+    def _heard(self, ledger: Ledger, event: e.Event) -> None:
+        _EFFECTS[type(event)](ledger, event)
         self.dispatcher.on_event(ledger, event)
 
     def _ends(self, ledger: Ledger, event: e.SimulationEnds) -> None:

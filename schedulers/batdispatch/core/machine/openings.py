@@ -56,12 +56,12 @@ class Openings:
         return len(self._jobs)
 
     def enter(self, job: Job, now: float) -> Job:
-        """Take up a job that waits from now on, and return it as it is to be shown."""
+        """Take up a job that waits from now on. Return the job as dispatchers are to see it."""
         self._jobs[job.id] = _Waiting(job, self._site.closures(job))
         return self.look(job.id, now)
 
     def look(self, job_id: str, now: float) -> Job:
-        """Return a waiting job as it is to be shown, and note when that changes."""
+        """Return a waiting job as dispatchers are to see it, and note when that changes."""
         waiting = self._jobs[job_id]
         shown, change = self._at(waiting, now + self.lead)
         if change < math.inf:
@@ -113,7 +113,7 @@ class Openings:
         return list(found)
 
     def is_over(self, job_id: str, now: float) -> bool:
-        """Return whether nothing will be opened to a job any more: what is closed to it stays so."""
+        """Return whether no host will be opened to a waiting job any more."""
         start = now + self.lead
         closures = self._jobs[job_id].closures
         # Only a job's own reservation closes hosts for ever, and then all of them.

@@ -81,7 +81,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     end: float
     #: Names, see `core.hosts.names`; None: `nodes` hosts, or all.
     hosts: list[str] | None = None
-    #: The first so many hosts in order of their ids; None: all.
+    #: This many of the hosts, the first ones in order of their ids; None: all.
     nodes: int | None = None
     #: Whose jobs are let in, by the jobs' fields.
     users: list[str] = []
@@ -189,11 +189,11 @@ class Site:
     # ------------------------------------------------------------------ what a job is in
 
     def partition_of(self, job: Job) -> Partition | None:
-        """Return the partition that a job names, or else the default one; None: it is in none that there is."""
+        """Return the partition that a job names, or else the default one; None if the site has no such partition."""
         return _named(self.partitions, job.extra.get("partition"))
 
     def qos_of(self, job: Job) -> Qos | None:
-        """Return the quality of service that a job names, or else the default one; None: it has none that there is."""
+        """Return the quality of service that a job names, or else the default one; None if the site has none such."""
         return _named(self.qos, job.extra.get("qos"))
 
     def longest(self, job: Job) -> float:

@@ -68,7 +68,7 @@ def corrected(rule: Correction, expected: float, elapsed: float, limit: float) -
 
 
 def _doubled(length: float, elapsed: float) -> float:
-    """Return the first of `length`, twice, four times, ... `length` that is not outlived, in seconds."""
+    """Return the first of `length`, 2 `length`, 4 `length`, ... that has not been outlived, in seconds."""
     while overdue(length, elapsed):
         length *= 2
     return length

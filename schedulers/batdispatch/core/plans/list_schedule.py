@@ -40,7 +40,7 @@ Chooser = Callable[[Any, Job, float, float, Sequence[Reservation]], Place | None
 End = tuple[float, Job, Allocation]
 
 
-class Listed(NamedTuple):
+class ListEntry(NamedTuple):
     """A job of a list.
 
     Attributes:
@@ -60,7 +60,7 @@ def forward(
     space: Space[Any],
     free: Any,
     ends: Sequence[End],
-    listed: Sequence[Listed],
+    listed: Sequence[ListEntry],
     choose: Chooser,
     now: float = 0.0,
 ) -> list[Reservation | None]:
@@ -129,7 +129,7 @@ def forward(
 
 
 def serial(
-    timeline: Timeline[Any], listed: Sequence[Listed], choose: Chooser, limit: float = math.inf
+    timeline: Timeline[Any], listed: Sequence[ListEntry], choose: Chooser, limit: float = math.inf
 ) -> list[Reservation | None] | None:
     """Return a reservation for each job of the list, in its order: an active schedule.
 

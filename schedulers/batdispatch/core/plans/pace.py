@@ -25,7 +25,10 @@ class Pace:
         self._called = -1.0
 
     def due(self, ledger: Ledger) -> bool:
-        """Say whether it may happen now, and count it as having happened; else ask for a call when it may."""
+        """If something may happen now, count it as having happened. If not, ask for a call when it may.
+
+        Return whether it may.
+        """
         if ledger.now < self.next - TOLERANCE:
             self.call(ledger)
             return False

@@ -8,7 +8,7 @@ the batch scheduler of stochastic jobs and `best-list` are this with different l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -127,7 +127,7 @@ class Reservations:
         return duration - self._slack if duration > 2 * self._slack else duration
 
     def _reservation(self, job: Job, duration: float, start: float, place: Place) -> Reservation:
-        """Return the reservation of a job at a place that is free for as long as it must be, cut where need be."""
+        """Return the reservation of a job at a place; it is cut where the place is free for too short a time."""
         least, end = self._least(duration), end_of(start, duration)
         if least == duration:
             return Reservation(job, start, end, place)
@@ -140,10 +140,8 @@ class Reservations:
         return self._choose(Scene(self._ledger, free, lambda: self.overlapping(start, end), None, start), job)
 
     def overlapping(self, start: float, end: float) -> Iterator[tuple[Job, Place]]:
-        """Yield who holds what at any moment from `start` to `end`."""
-        for kept in (*self.held.values(), *self.planned.values(), *self._aside.values()):
-            if kept.start < end and start < kept.end:
-                yield kept.job, kept.place
+        """Return who holds what at any moment from `start` to `end`, as (job, place)."""
+        return overlapping((*self.held.values(), *self.planned.values(), *self._aside.values()), start, end)
 
     def reserve(self, key: str, job: Job, duration: float, before: float = math.inf) -> Reservation | None:
         """Reserve a job's earliest start, from now on, and return it; None if it would end after `before`."""
@@ -219,7 +217,7 @@ class Reservations:
         return after
 
     def withdraw(self, key: str) -> Reservation | None:
-        """Give a waiting job's reservation back and return it; None: it has none."""
+        """Give a waiting job's reservation back and return the reservation, or None if the job has none."""
         kept = self.planned.pop(key, None)
         if kept is not None:
             self._release(kept, kept.start)
@@ -255,7 +253,7 @@ class Reservations:
         self.held[job.id] = Reservation(job, now, end, place)
 
     def extend(self, job_id: str, end: float) -> None:
-        """Expect a running job to end at `end`; the timeline learns of it when it is made anew."""
+        """Expect a running job to end at `end`, in seconds. The timeline changes only when it is made anew."""
         self.held[job_id] = self.held[job_id]._replace(end=end, cut=0.0)
 
     def end(self, job_id: str) -> Reservation:
@@ -325,7 +323,7 @@ class Reservations:
         return moved
 
     def _same_place(self, place: Place) -> Chooser[Any]:
-        """Return what chooses a place again if it is free."""
+        """Return a chooser that chooses a place if the place is free and open to the job, and nothing otherwise."""
         lacking, mask = self.space.lacking, place.allocation.mask
 
         def choose(free: Any, job: Job, start: float, end: float) -> Place | None:
@@ -355,6 +353,11 @@ class Reservations:
             self.timeline.restrict(~ledger.unavailable)
 
 
+def overlapping(kept: Iterable[Reservation], start: float, end: float) -> Iterator[tuple[Job, Place]]:
+    """Yield (job, place) of the reservations for any moment from `start` to `end`, in seconds."""
+    return ((one.job, one.place) for one in kept if one.start < end and start < one.end)
+
+
 def _anywhere(hosts: int) -> Place:
-    """Return a place of so many hosts, for plans that only count them."""
+    """Return a place of this many hosts, for plans that only count hosts."""
     return Place(Allocation((1 << hosts) - 1))

@@ -15,7 +15,7 @@ _MOST = 500
 
 
 class Returns:
-    """Until when a plan got something back, and which jobs have been placed after how much of it."""
+    """Remembers until when a plan got something back, and how much of that each job was placed after."""
 
     def __init__(self) -> None:
         #: The returns (number, end in s) after which none had a later end: numbers ascend, ends descend.
@@ -46,7 +46,7 @@ class Returns:
         self._count += 1
 
     def placed(self, key: str, kept: Any) -> None:
-        """Note that a job has the best place that there is now."""
+        """Note that a job has just been given the best place in the plan."""
         self._known[key] = kept, self._count
 
     def since(self, key: str, kept: Any) -> float:

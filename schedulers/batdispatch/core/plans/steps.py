@@ -14,7 +14,6 @@ Below, ``s`` is a number of steps, ``w`` the number of steps that a job covers, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Iterator
 from functools import reduce
 from operator import and_
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from batdispatch.core.capacity.space import Space
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.plans.moments import ROUNDING, end_of
+from batdispatch.core.plans.windows import SumWindow, SumWindows
 
 F = TypeVar("F")
 
@@ -86,12 +85,12 @@ class Steps(ABC, Generic[F]):
     def restrict(self, hosts: int, first: int, last: int) -> None:
         """Leave nothing free outside the mask `hosts` in the steps ``first..last - 1``."""
 
-    def search(self, job: Job, first: int) -> Search[F]:
+    def search(self, job: Job, first: int) -> RoomSearch[F]:
         """Return a search for the room of a job from step `first` on, valid until the next change."""
-        return Search(self, job, first)
+        return RoomSearch(self, job, first)
 
 
-class Search(Generic[F]):
+class RoomSearch(Generic[F]):
     """Finds where a job has room all along a window of steps; the window only moves to later steps.
 
     Time: nearly O(1) meets of rooms for each step that the window comes across; O(w) at worst.
@@ -202,84 +201,54 @@ class Masks(Values[int]):
     def repeated(self, index: int) -> bool:
         return self._frees[index - 1] == self._frees[index]
 
-    def windows(
-        self,
-        times: list[float],
-        sizes: list[int],
-        units: int,
-        index: int,
-        duration: float,
-        after: float,
-        stop: int,
-        own: int,
-        held: int,
+    def free_along(
+        self, first: SumWindow, allowed: SumWindows, units: int, own: int, held: int
     ) -> Iterator[tuple[int, float, float]]:
         """Yield (hosts free all along, start, end) of the windows with room for a job that may have any hosts.
 
-        This is what `Timeline` does for all kinds of steps, in one loop: a plan asks it several times for each job.
+        This is what `RoomSearch` does for all kinds of steps, with the operations of integers: a plan asks it several
+        times for each job.
 
         Time: nearly O(1) intersections of masks for each step that the window comes across; O(w) at worst.
 
         Args:
-            times: where the steps begin, s.
-            sizes: how many hosts are free in each step.
+            first: the first window in which as many hosts are free in each step.
+            allowed: the windows after it.
             units: how many hosts the job needs.
-            index: step in which the earliest window begins.
-            duration: of each window, s.
-            after: earliest start, s.
-            stop: step before which each window must begin, at most `own`.
             own: first step in which the hosts `held` are the job's own; it has room up to the end of any window.
             held: the mask of these hosts, `units` of them.
         """
         frees = self._frees
-        # From `index` on there are hosts enough up to step `known`.
-        known = index
         # The hosts `common` are free all along the steps ``base..at - 1``.
-        base, at, common = index, index, -1
-        while index < stop:
-            if known <= index:
-                while sizes[index] < units:
-                    index += 1
-                    if index == stop:
-                        return
-                known = index + 1
-            start = times[index]
-            start = max(start, after)
-            # To round costs more than the rest, and matters only close to the end.
-            end = start + duration - ROUNDING
-            while known < own and times[known] < end and sizes[known] >= units:
-                known += 1
-            if known >= own or times[known] >= end:
-                end = end_of(start, duration)
-                while known < own and times[known] < end and sizes[known] >= units:
-                    known += 1
-            if known < own and times[known] < end:
-                index = known = known + 1
-                continue
-            if known >= own:
-                known = bisect_left(times, end, known)
-            if base != index:
-                base, at, common = index, index, -1
-            while at < known:
-                free = frees[at] | held if at >= own else frees[at]
-                longer = common & free
-                if longer.bit_count() < units:
-                    # Grow a window backwards from step `at`.
-                    index = at
-                    while True:
-                        longer = free & (frees[index - 1] | held if index > own else frees[index - 1])
-                        if longer.bit_count() < units:
-                            break
-                        free = longer
-                        index -= 1
-                    base, common = index, free
+        base = at = common = -1
+        index, later, start, end = first
+        try:
+            while True:
+                if base != index:
+                    base, at, common = index, index, -1
+                while at < later:
+                    free = frees[at] | held if at >= own else frees[at]
+                    longer = common & free
+                    if longer.bit_count() < units:
+                        # Grow a window backwards from step `at`.
+                        index = at
+                        while True:
+                            longer = free & (frees[index - 1] | held if index > own else frees[index - 1])
+                            if longer.bit_count() < units:
+                                break
+                            free = longer
+                            index -= 1
+                        base, common = index, free
+                        at += 1
+                        break
+                    common = longer
                     at += 1
-                    break
-                common = longer
-                at += 1
-            else:
-                yield common, start, end
-                index += 1
+                else:
+                    yield common, start, end
+                    index += 1
+                index, later, start, end = allowed.send(index)
+        except StopIteration:
+            return
 
 
 class Block(Steps[NDArray[np.int64]]):
@@ -336,11 +305,11 @@ class Block(Steps[NDArray[np.int64]]):
         # One product for all steps: what stays is multiplied by 1.
         self._rows[first:last] *= self.space.only(np.ones_like(self._rows[0]), hosts)
 
-    def search(self, job: Job, first: int) -> Search[NDArray[np.int64]]:
-        return (BlockSearch if job.request.plain else Search)(self, job, first)
+    def search(self, job: Job, first: int) -> RoomSearch[NDArray[np.int64]]:
+        return (BlockSearch if job.request.plain else RoomSearch)(self, job, first)
 
 
-class BlockSearch(Search[NDArray[np.int64]]):
+class BlockSearch(RoomSearch[NDArray[np.int64]]):
     """Finds room in a block for a job whose units and amounts are all that restricts it: whole windows at once.
 
     Time: O(w F) for each window, in one numpy operation.

@@ -13,16 +13,16 @@ from batdispatch.core.capacity.space import HostSpace, Space
 from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.plans.moments import ROUNDING, end_of
 from batdispatch.core.plans.steps import Block, Masks, Steps, Values
 from batdispatch.core.plans.sums import Sums
+from batdispatch.core.plans.windows import SumWindow, SumWindows, windows
 
 F = TypeVar("F")
 
 #: Chooses a place for a job within what is free from a start to an end, or None.
 Chooser = Callable[[F, Job, float, float], Place | None]
-#: Says as what a job may be placed if it starts at a time: with the hosts that are open to it then, and until when that
-#: is so, see `Openings.opened`.
+#: Returns a job as one that asks for the hosts open to it if it starts at a time, and until when these are open, see
+#: `Openings.opened`.
 Opened = Callable[[Job, float], tuple[Job, float]]
 
 
@@ -244,7 +244,7 @@ class Timeline(Generic[F]):
         own = bisect_left(self.times, start)
         origin = max(bisect_right(self.times, after) - 1, 0)
         sums = self._sums.against(self.space.sums_needed(job))
-        return self._window(*sums, origin, origin, end - start, after, own, own) is not None
+        return next(windows(self.times, *sums, origin, end - start, after, own, own), None) is not None
 
     def all_along(self, start: float, end: float) -> F:
         """Return what is free all along ``[start, end)``, which must not begin before the first step."""
@@ -309,46 +309,41 @@ class Timeline(Generic[F]):
         """
         sums, least = self._sums.against(self.space.sums_needed(job))
         index = max(bisect_right(self.times, after) - 1, 0)
-        windows: Any
+        allowed = windows(self.times, sums, least, index, duration, after, stop, own)
+        first = next(allowed, None)
+        if first is None:
+            # So it is with most jobs of a plan, which cannot start earlier.
+            return None
+        found: Any
         if job.request.plain and isinstance(self._steps, Masks):
             mask = 0 if held is None else held[1].mask
-            windows = self._steps.windows(self.times, sums, least, index, duration, after, stop, own, mask)
+            found = self._steps.free_along(first, allowed, least, own, mask)
         else:
-            windows = self._windows(sums, least, index, job, duration, after, stop, own, held)
-        for free, start, end in windows:
+            found = self._free_along(first, allowed, job, own, held)
+        for free, start, end in found:
             place = choose(free, job, start, end)
             if place is not None:
                 return start, place
         return None
 
-    def _windows(
-        self,
-        sums: list[int],
-        least: int,
-        index: int,
-        job: Job,
-        duration: float,
-        after: float,
-        stop: int,
-        own: int,
-        held: tuple[int, Allocation] | None,
+    def _free_along(
+        self, first: SumWindow, allowed: SumWindows, job: Job, own: int, held: tuple[int, Allocation] | None
     ) -> Iterator[tuple[F, float, float]]:
-        """Yield (what is free, start, end) of the windows with room; arguments as for `_window` and `_first`."""
-        # From `index` on the sums suffice up to step `known`, and `search` looks from there on.
-        known = index
-        steps = search = None
-        while (window := self._window(sums, least, index, known, duration, after, stop, own)) is not None:
-            begin, later, start, end = window
-            if search is None or begin != index:
-                if steps is None:
-                    steps = self._steps if held is None else self._steps.given(own, *held, job)
-                search = steps.search(job, begin)
-            index, known = begin, later
-            begin = search.begin(index, later)
-            if begin == index:
-                yield search.free(index, later), start, end
-                begin += 1
-            index, known = begin, max(begin, known)
+        """Yield (what is free, start, end) of the windows with room; arguments as for `_first`."""
+        index, later, start, end = first
+        steps = self._steps if held is None else self._steps.given(own, *held, job)
+        search, wanted = steps.search(job, index), index
+        try:
+            while True:
+                if index != wanted:
+                    search = steps.search(job, index)
+                wanted = search.begin(index, later)
+                if wanted == index:
+                    yield search.free(index, later), start, end
+                    wanted += 1
+                index, later, start, end = allowed.send(wanted)
+        except StopIteration:
+            return
 
     def free_until(self, job: Job, allocation: Allocation, start: float, end: float) -> float:
         """Return until when what a job uses on an allocation stays free from `start` on, at most `end`, in seconds."""
@@ -384,45 +379,6 @@ class Timeline(Generic[F]):
                 first, longest = min(first, begin), max(longest, last - begin)
             index += 1
         return first, longest, last
-
-    def _window(
-        self, sums: list[int], least: int, index: int, known: int, duration: float, after: float, stop: int, own: int
-    ) -> tuple[int, int, float, float] | None:
-        """Return the first window that the sums allow, or None.
-
-        It is (first step, step behind the last one, start in s, end in s).
-
-        Args:
-            sums: one number for each step.
-            least: how large the number must be in each step of the window before `own`.
-            index: the step at which the earliest window begins.
-            known: step up to which the numbers from `index` on are known to suffice.
-            duration: s.
-            after: earliest start, s.
-            stop: step before which the window must begin, at most `own`.
-            own: step from which on the numbers do not matter.
-        """
-        times = self.times
-        while index < stop:
-            if known == index:
-                while sums[index] < least:
-                    index += 1
-                    if index == stop:
-                        return None
-                known = index + 1
-            start = max(times[index], after)
-            # To round costs more than the rest, and matters only close to the end.
-            surely = start + duration - ROUNDING
-            while known < own and times[known] < surely and sums[known] >= least:
-                known += 1
-            if known >= own or times[known] >= surely:
-                end = end_of(start, duration)
-                while known < own and times[known] < end and sums[known] >= least:
-                    known += 1
-                if known >= own or times[known] >= end:
-                    return index, known if known < own else bisect_left(times, end, known), start, end
-            index = known = known + 1
-        return None
 
 
 def steps_of(space: Space[Any], free: Any) -> Steps[Any]:

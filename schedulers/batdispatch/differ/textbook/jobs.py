@@ -9,7 +9,7 @@ from typing import NamedTuple
 ENDLESS = 10**18
 
 
-class Asked(NamedTuple):
+class RigidJob(NamedTuple):
     """A rigid job that asks for a number of processors, whichever they are."""
 
     id: str

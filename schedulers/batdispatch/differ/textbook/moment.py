@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from batdispatch.differ.textbook.jobs import Asked
+from batdispatch.differ.textbook.jobs import RigidJob
 from batdispatch.differ.textbook.rules import Rules
 
 
@@ -22,7 +22,7 @@ class Moment:
         surprised: whether one ended at another moment than the requested one.
     """
 
-    def __init__(self, jobs: Sequence[Asked], rules: Rules, started: Callable[[int], None]) -> None:
+    def __init__(self, jobs: Sequence[RigidJob], rules: Rules, started: Callable[[int], None]) -> None:
         self.jobs, self.rules = jobs, rules
         self.now = 0
         self.queue: list[int] = []
@@ -83,7 +83,7 @@ def number_of(name: str) -> tuple[int, int, str]:
 
 
 #: Order -> jobs by index -> index -> what the queue is sorted by. Indices are in order of arrival.
-_KEYS: dict[str, Callable[[Sequence[Asked]], Callable[[int], Any]]] = {
+_KEYS: dict[str, Callable[[Sequence[RigidJob]], Callable[[int], Any]]] = {
     "submission": lambda jobs: lambda index: index,
     "shortest": lambda jobs: lambda index: (jobs[index].walltime, index),
     "number": lambda jobs: lambda index: (number_of(jobs[index].id), index),

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple, Protocol
 
 from batdispatch.differ.textbook.conservative import Conservative
 from batdispatch.differ.textbook.easy import Easy
-from batdispatch.differ.textbook.jobs import Asked
+from batdispatch.differ.textbook.jobs import RigidJob
 from batdispatch.differ.textbook.moment import Moment, number_of
 from batdispatch.differ.textbook.policies import Fcfs, Filling
 from batdispatch.differ.textbook.rules import Rules
 
 
-class _Decides(Protocol):
+class _Policy(Protocol):
     def decide(self, moment: Moment) -> None:
         """Start what may start now."""
 
 
-_POLICIES: dict[str, type[_Decides]] = {
+_POLICIES: dict[str, type[_Policy]] = {
     "fcfs": Fcfs,
     "easy": Easy,
     "conservative": Conservative,
@@ -29,7 +29,7 @@ _POLICIES: dict[str, type[_Decides]] = {
 }
 
 
-class Parted(NamedTuple):
+class Departure(NamedTuple):
     """Where a simulation parted from the starts that it was to reproduce."""
 
     #: Index of the job whose start differs, in the order given.
@@ -45,8 +45,8 @@ class _Stop(Exception):
 
 
 def simulate(
-    jobs: Sequence[Asked], rules: Rules, like: Sequence[int | None] | None = None, tolerance: int = 0
-) -> list[int | None] | Parted:
+    jobs: Sequence[RigidJob], rules: Rules, like: Sequence[int | None] | None = None, tolerance: int = 0
+) -> list[int | None] | Departure:
     """Return when each job starts, microseconds, in the order given; None: it is larger than the machine.
 
     Args:
@@ -67,7 +67,7 @@ def simulate(
         simulation.run()
     if simulation.parted is not None:
         parted = simulation.parted
-        return Parted(order[parted.job], parted.start, parted.alike)
+        return Departure(order[parted.job], parted.start, parted.alike)
     starts: list[int | None] = [None] * len(jobs)
     for index, start in zip(order, simulation.starts, strict=True):
         starts[index] = start
@@ -77,10 +77,10 @@ def simulate(
 class _Simulation:
     """One simulation; indices are in order of arrival."""
 
-    def __init__(self, jobs: list[Asked], rules: Rules, like: list[int | None] | None, tolerance: int) -> None:
+    def __init__(self, jobs: list[RigidJob], rules: Rules, like: list[int | None] | None, tolerance: int) -> None:
         self._jobs, self._rules, self._like, self._tolerance = jobs, rules, like, tolerance
         self.starts: list[int | None] = [None] * len(jobs)
-        self.parted: Parted | None = None
+        self.parted: Departure | None = None
         self._alike = 0
         #: (end, number of the start, index): ends of one moment come in the order of the starts.
         self._ends: list[tuple[int, int, int]] = []
@@ -119,7 +119,7 @@ class _Simulation:
         if self._like is not None:
             for index, wanted in enumerate(self._like):
                 if wanted is not None and self.starts[index] is None:
-                    self.parted = Parted(index, None, self._alike)
+                    self.parted = Departure(index, None, self._alike)
                     return
 
     def _due(self) -> float:
@@ -136,13 +136,13 @@ class _Simulation:
         if self._like is not None:
             wanted = self._like[index]
             if wanted is None or abs(wanted - now) > self._tolerance:
-                self.parted = Parted(index, now, self._alike)
+                self.parted = Departure(index, now, self._alike)
                 raise _Stop
         self._alike += 1
 
 
 #: How equal submissions are told apart -> jobs -> index -> what arrivals are sorted by.
-_ARRIVALS: dict[str, Callable[[Sequence[Asked]], Callable[[int], Any]]] = {
+_ARRIVALS: dict[str, Callable[[Sequence[RigidJob]], Callable[[int], Any]]] = {
     "number": lambda jobs: lambda index: (jobs[index].submission, number_of(jobs[index].id), index),
     "text": lambda jobs: lambda index: (jobs[index].submission, jobs[index].id, index),
     "file": lambda jobs: lambda index: (jobs[index].submission, index),

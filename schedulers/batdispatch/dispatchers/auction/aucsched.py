@@ -13,7 +13,7 @@ from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptio
 from batdispatch.dispatchers.auction.bids import SCALE, Bids, Most, generate
 from batdispatch.dispatchers.auction.plans import Plan, choice_of, value_of
 from batdispatch.dispatchers.auction.problem import Choice, Problem
-from batdispatch.dispatchers.auction.settling import Settled, settle
+from batdispatch.dispatchers.auction.settling import AuctionResult, settle
 from batdispatch.dispatchers.auction.weighing import Rule, Variant, preferences
 from batdispatch.parts.solving import Found, settled
 
@@ -79,7 +79,8 @@ class Aucsched(AuctionDispatcher):
     Limits: there are no reservations, so large jobs may starve, and walltimes are not used. A job that fits makes no
         bid if the jobs before it have used up `bids`. It is counted (`cut_off`) and has its turn at the next auction.
         On large windows the preferences, and sometimes the priorities, are not proven to be the best in the time
-        allowed.
+        allowed. There is no `placement`: the preferences of the bids say which nodes a job had better have, and the
+        auction weighs them for all jobs together.
     Guarantee: `priorities(plan) >= priorities(greedy)`, with the default alpha. If the status is OPTIMAL or BOUND, no
         grant of these bids has a larger sum of priorities, and none with that sum has a larger sum of preferences. If
         any job of the window fits, at least one starts. There is no guarantee on waiting times.
@@ -140,7 +141,7 @@ class Aucsched(AuctionDispatcher):
     def _auction(self, problem: Problem, bids: Bids, counters: dict[str, int]) -> Found[Plan]:
         """Settle an auction; on a time-out halve the window and solve again, and return the best plan of all."""
         jobs = list(bids)
-        rounds: list[Settled] = []
+        rounds: list[AuctionResult] = []
         while not rounds or (rounds[-1].timed_out and len(jobs) > 1):
             if rounds:
                 self.window.failed(len(jobs))

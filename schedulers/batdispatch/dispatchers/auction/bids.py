@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.capacity.filling import first_fit
-from batdispatch.dispatchers.auction.intervals import Ints, Line
+from batdispatch.dispatchers.auction.intervals import Ints, NodeLine
 from batdispatch.dispatchers.auction.node_sets import Windows
-from batdispatch.dispatchers.auction.problem import Asking, Problem
+from batdispatch.dispatchers.auction.problem import JobDemand, Problem
 
 #: The common denominator of all preferences: a preference of 1 is this whole number. Smaller differences are lost.
 SCALE = 10**9
@@ -40,13 +40,13 @@ class Offers(NamedTuple):
         preferences: of the sets, whole numbers in units of 1 / `SCALE`, int64 [window].
     """
 
-    line: Line
+    line: NodeLine
     windows: Windows
     preferences: Ints
 
 
 #: Returns the node sets that a job may bid on.
-Generator = Callable[[Problem, Asking], Offers]
+Generator = Callable[[Problem, JobDemand], Offers]
 #: For each job of a problem that bids, its bids.
 Bids = Mapping[int, Sequence[Bid]]
 
@@ -63,7 +63,7 @@ class Most(NamedTuple):
     all: int
 
 
-def uses_all(asking: Asking) -> bool:
+def uses_all(asking: JobDemand) -> bool:
     """Return whether a job uses every node of a bid that is granted."""
     return asking.least == asking.most or asking.job.request.contiguous
 
@@ -143,7 +143,7 @@ def _most_distinct(windows: Windows, load: Ints, count: int, names: NDArray[np.i
     return names[chosen]
 
 
-def _where_first_fit_puts(problem: Problem, asking: Asking, preference: int) -> Bid:
+def _where_first_fit_puts(problem: Problem, asking: JobDemand, preference: int) -> Bid:
     """Return a bid on the nodes that first fit takes. There is one for each job that fits."""
     allocation = first_fit(problem.ledger.space, problem.capacity, asking.job)
     if allocation is None:

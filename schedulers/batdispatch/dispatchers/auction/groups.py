@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.dispatchers.auction.problem import Asking, Problem
+from batdispatch.dispatchers.auction.problem import JobDemand, Problem
 
 
 class Group(msgspec.Struct, frozen=True, eq=False):
@@ -24,12 +24,12 @@ class Group(msgspec.Struct, frozen=True, eq=False):
     free: tuple[int, ...]
     rooms: tuple[int, ...]
 
-    def once(self, asking: Asking) -> list[int]:
+    def once(self, asking: JobDemand) -> list[int]:
         """Return what a job takes of each node of the group beside its units, by resource."""
         found: list[int] = asking.once[int(self.nodes[0])].tolist()
         return found
 
-    def least_use(self, asking: Asking) -> list[int]:
+    def least_use(self, asking: JobDemand) -> list[int]:
         """Return what a job takes at least of each node of the group that it uses, by resource."""
         units = asking.each or 1
         return [once + units * amount for once, amount in zip(self.once(asking), asking.amounts.tolist(), strict=True)]

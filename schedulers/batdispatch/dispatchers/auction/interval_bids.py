@@ -24,7 +24,7 @@ import numpy as np
 from batdispatch.dispatchers.auction.bids import SCALE, Offers
 from batdispatch.dispatchers.auction.intervals import Ints, line_of
 from batdispatch.dispatchers.auction.node_sets import aligned, joined, starting
-from batdispatch.dispatchers.auction.problem import Asking, Problem
+from batdispatch.dispatchers.auction.problem import JobDemand, Problem
 
 #: (c1, c2, c3) of sets at an end, inside, and of unions.
 _FIXED = np.array([(0.0, 0.0, 0.0), (0.5, 0.0, 0.0), (0.5, 0.0, 0.5)])
@@ -40,7 +40,7 @@ class IntervalBids:
         """Take at most so many sets for each job."""
         self._classes = classes
 
-    def __call__(self, problem: Problem, asking: Asking) -> Offers:
+    def __call__(self, problem: Problem, asking: JobDemand) -> Offers:
         """Return the node sets of a job. Time: O(n log n) for n nodes."""
         line = line_of(asking.room, problem.hosts)
         firsts, ends = line.intervals

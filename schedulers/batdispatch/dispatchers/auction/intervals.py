@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 
-class Line(NamedTuple):
+class NodeLine(NamedTuple):
     """The nodes that can take a unit of a job, one after the other.
 
     Attributes:
@@ -38,7 +38,7 @@ class Line(NamedTuple):
         return len(self.nodes)
 
 
-def line_of(room: Ints, hosts: Ints, order: Ints | None = None) -> Line:
+def line_of(room: Ints, hosts: Ints, order: Ints | None = None) -> NodeLine:
     """Return the line of the nodes with room.
 
     Time: O(n) for n nodes.
@@ -52,4 +52,4 @@ def line_of(room: Ints, hosts: Ints, order: Ints | None = None) -> Line:
     ids = hosts[nodes]
     run = np.zeros(len(nodes), dtype=np.int64)
     run[1:] = (ids[1:] != ids[:-1] + 1).cumsum()
-    return Line(nodes, np.append(0, room[nodes].cumsum()), run)
+    return NodeLine(nodes, np.append(0, room[nodes].cumsum()), run)

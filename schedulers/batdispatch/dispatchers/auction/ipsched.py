@@ -9,7 +9,7 @@ import msgspec
 from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
-from batdispatch.dispatchers.auction.problem import Asking, Choice, Problem
+from batdispatch.dispatchers.auction.problem import Choice, JobDemand, Problem
 from batdispatch.dispatchers.auction.worth import dense, fewest_nodes, worth
 from batdispatch.parts.solving import Found, settled
 
@@ -47,7 +47,8 @@ class Ipsched(AuctionDispatcher):
         want and what they need on each.
     Limits: there are no reservations, so large jobs may starve, and walltimes are not used. On large windows of mixed
         requests the optimum is not proven in the time allowed. A job that asks for consecutive nodes starts only where
-        a list plan puts it.
+        a list plan puts it. There is no `placement`: the program chooses jobs and nodes together, and the fewer nodes a
+        plan takes, the more it is worth.
     Guarantee: `worth(plan) >= worth(greedy)`, the worth of a backfilling pass over the window in order of priority, and
         `worth(plan) <= bound`, which each decision states and no plan exceeds. The status OPTIMAL means that plan and
         bound differ by at most 1e-9 of the worth. There is no guarantee on waiting times.
@@ -99,10 +100,10 @@ class Ipsched(AuctionDispatcher):
             fits = set(rest.fitting())
             sayable = [job for job in sayable if job in fits]
         # A solver takes half a second to load, which commands that only list dispatchers should not pay.
-        from batdispatch.dispatchers.auction.search import Search
+        from batdispatch.dispatchers.auction.search import PlanSearch
 
         others = [None if kept else allocation for kept, allocation in zip(aside, plan, strict=True)]
-        search = Search(rest, others, bound, self.limits, self.clock)
+        search = PlanSearch(rest, others, bound, self.limits, self.clock)
         search.improve(sayable, single=self.options.formulation == "nodes")
         counters.update(search.counters)
         chosen = [kept or allocation for kept, allocation in zip(aside, search.choice, strict=True)]
@@ -136,6 +137,6 @@ class Ipsched(AuctionDispatcher):
         return {"class_bound": self._class_bound}
 
 
-def _consecutive(asking: Asking) -> bool:
+def _consecutive(asking: JobDemand) -> bool:
     """Return whether a job asks for consecutive nodes, which the program cannot say; one node always is."""
     return asking.job.request.contiguous and asking.most > 1

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from batdispatch.dispatchers.auction.intervals import Ints, Line
-from batdispatch.dispatchers.auction.problem import Asking
+from batdispatch.dispatchers.auction.intervals import Ints, NodeLine
+from batdispatch.dispatchers.auction.problem import JobDemand
 
 
 class Windows(NamedTuple):
@@ -26,25 +26,25 @@ class Windows(NamedTuple):
         return Windows(self.first[chosen], self.end[chosen])
 
 
-def starting(line: Line, asking: Asking, firsts: Ints) -> Windows:
+def starting(line: NodeLine, asking: JobDemand, firsts: Ints) -> Windows:
     """Return the shortest windows from some places on that hold a job. Time: O(f log n) for f places."""
     units = np.searchsorted(line.held, line.held[firsts] + asking.units)
     return _possible(line, asking, Windows(firsts, np.maximum(units, firsts + asking.least)))
 
 
-def ending(line: Line, asking: Asking, ends: Ints) -> Windows:
+def ending(line: NodeLine, asking: JobDemand, ends: Ints) -> Windows:
     """Return the shortest windows up to some places that hold a job. Time: O(e log n) for e places."""
     units = np.searchsorted(line.held, line.held[ends] - asking.units, side="right") - 1
     return _possible(line, asking, Windows(np.minimum(units, ends - asking.least), ends))
 
 
-def _possible(line: Line, asking: Asking, windows: Windows) -> Windows:
+def _possible(line: NodeLine, asking: JobDemand, windows: Windows) -> Windows:
     first, end = windows
     inside = (first >= 0) & (end <= len(line)) & (end - first <= asking.most)
     return windows.where(np.flatnonzero(inside))
 
 
-def aligned(line: Line, asking: Asking, firsts: Ints, ends: Ints) -> Windows:
+def aligned(line: NodeLine, asking: JobDemand, firsts: Ints, ends: Ints) -> Windows:
     """Return windows that hold a job and lie at an end of one of the given stretches of the line.
 
     These are the shortest ones and, where the job leaves its number of nodes open, those twice, four times, ... as

@@ -10,7 +10,7 @@ import numpy as np
 from batdispatch.core.capacity.filling import fill
 from batdispatch.dispatchers.auction.bids import Bid, Bids, uses_all
 from batdispatch.dispatchers.auction.intervals import Ints
-from batdispatch.dispatchers.auction.problem import Asking, Choice, Problem
+from batdispatch.dispatchers.auction.problem import Choice, JobDemand, Problem
 
 #: For each job and each of its bids, a whole number; the plan with the largest sum is sought.
 Weights = Mapping[int, Sequence[int]]
@@ -82,7 +82,7 @@ def _once(problem: Problem, job: int) -> bool:
     return bool(asking.once[asking.room > 0].any())
 
 
-def _spread(problem: Problem, asking: Asking, bid: Bid, room: Ints) -> Mapping[int, int] | None:
+def _spread(problem: Problem, asking: JobDemand, bid: Bid, room: Ints) -> Mapping[int, int] | None:
     """Return units on the nodes of a bid, the first ones as full as their room allows, or None if they do not fit."""
     here = room[bid.nodes]
     if int(here.sum()) < asking.units:

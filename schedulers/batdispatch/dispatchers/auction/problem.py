@@ -23,7 +23,7 @@ from batdispatch.core.line.ledger import Ledger
 Choice = Sequence[Allocation | None]
 
 
-class Asking(msgspec.Struct, frozen=True, eq=False):
+class JobDemand(msgspec.Struct, frozen=True, eq=False):
     """A job of the window as the programs see it.
 
     On node i, x units of the job use ``x * amounts + once[i]``, if x > 0.
@@ -78,17 +78,12 @@ class Problem:
         self.capacity = ledger.free if capacity is None else capacity
         machine, space = ledger.machine, ledger.space
         self.hosts: NDArray[np.int64] = np.array(hostset.ids(machine.compute), dtype=np.int64)
-        nodes = space.nodes(self.capacity)
-        if machine.exclusive:
-            self.free = np.zeros((len(self.hosts), 1), dtype=np.int64)
-            self.free[np.isin(self.hosts, hostset.ids(nodes))] = 1
-        else:
-            self.free = nodes[self.hosts]
+        self.free: NDArray[np.int64] = space.table(self.capacity)[self.hosts]
         self.licences: NDArray[np.int64] = space.pooled(self.capacity)[len(machine.resources) :]
         self._rooms: dict[Any, NDArray[np.int64]] = {}
         self.askings = tuple(self._asking(job, priority) for job, priority in window)
 
-    def _asking(self, job: Job, priority: int) -> Asking:
+    def _asking(self, job: Job, priority: int) -> JobDemand:
         machine = self.ledger.machine
         need = self.ledger.space.need(job)
         if machine.exclusive:
@@ -99,7 +94,7 @@ class Problem:
         else:
             amounts = np.array(need.amounts, dtype=np.int64)
             once = np.broadcast_to(np.array(need.once or (0,) * len(amounts), dtype=np.int64), self.free.shape)
-        return Asking(
+        return JobDemand(
             job=job,
             priority=priority,
             units=need.units,
@@ -167,7 +162,7 @@ class Problem:
                 free = self.ledger.space.take(free, asking.job, allocation)
         return Problem(self.ledger, [(asking.job, asking.priority) for asking in self.askings], free)
 
-    def asking(self, askings: Mapping[int, Asking]) -> Problem:
+    def asking(self, askings: Mapping[int, JobDemand]) -> Problem:
         """Return the same problem with other askings in the place of some."""
         changed: Problem = Problem.__new__(Problem)
         changed.__dict__.update(self.__dict__)

@@ -51,8 +51,8 @@ Spread = Mapping[tuple[int, int], tuple[int, int]]
 Meeting = tuple[int, ...]
 
 
-class Cell(NamedTuple):
-    """So many nodes that carry the same jobs: each of them on each of the nodes, with `units` of each job in all."""
+class MeetingCell(NamedTuple):
+    """Nodes that all carry the same jobs: how many nodes, and how many units of each job they carry together."""
 
     nodes: int
     units: Mapping[int, int]
@@ -62,7 +62,7 @@ class Layout(NamedTuple):
     """A solution of the program: its spread, and the cells of the groups for which it says who meets whom."""
 
     spread: Spread
-    cells: Mapping[int, Sequence[Cell]] = {}
+    cells: Mapping[int, Sequence[MeetingCell]] = {}
 
 
 class Program(CpSatModel):
@@ -330,10 +330,10 @@ class Program(CpSatModel):
         spread = {
             place: (value(nodes), value(self._units[place])) for place, nodes in self._nodes.items() if value(nodes)
         }
-        cells: dict[int, list[Cell]] = {index: [] for index, _ in self._cells}
+        cells: dict[int, list[MeetingCell]] = {index: [] for index, _ in self._cells}
         for (index, _), (nodes, units) in self._cells.items():
             if value(nodes):
-                cells[index].append(Cell(value(nodes), {job: value(here) for job, here in units.items()}))
+                cells[index].append(MeetingCell(value(nodes), {job: value(here) for job, here in units.items()}))
         return Layout(spread, cells), cost_of(self.problem, spread)
 
 

@@ -25,7 +25,7 @@ from batdispatch.dispatchers.auction.program import Layout, Meeting, Program
 from batdispatch.dispatchers.auction.splitting import Counts, cells_on_nodes, cost, meetings, pack
 from batdispatch.dispatchers.auction.worth import spread_of, worth
 from batdispatch.parts.solving import Limits, run
-from batdispatch.parts.solving.highs import Relaxation, Relaxed
+from batdispatch.parts.solving.highs import Relaxation, RelaxedOptimum
 
 #: A plan is proven optimal when its worth and the bound differ by at most this share of its worth.
 PROVEN = 1e-9
@@ -51,7 +51,7 @@ MOST_PAIRS = 2000
 MOST_REFINED = 1000
 
 
-class Search:
+class PlanSearch:
     """The search for one problem. Worths and bounds are 2 N times the objective.
 
     Attributes:
@@ -195,7 +195,7 @@ class Search:
             if self.closed or self._left <= ENOUGH * self._limits.work or (number and not partly and not placeless):
                 return
 
-    def _bound_by(self, program: Program, relaxation: Relaxation, relaxed: Relaxed) -> None:
+    def _bound_by(self, program: Program, relaxation: Relaxation, relaxed: RelaxedOptimum) -> None:
         """Take the bound of a relaxation.
 
         Where a fraction of a job more starts, the bound is that of whole numbers: of fewer jobs or of more.

@@ -22,7 +22,7 @@ REFINEMENTS = 2
 LARGE = 4_000
 
 
-class Settled(NamedTuple):
+class AuctionResult(NamedTuple):
     """What came of an auction.
 
     Attributes:
@@ -56,7 +56,7 @@ class _Solved(NamedTuple):
 
 def settle(
     problem: Problem, bids: Bids, rule: Rule, variant: Variant, limits: Limits, clock: Callable[[], float]
-) -> Settled:
+) -> AuctionResult:
     """Return the best plan of an auction that is found within limits.
 
     lexicographic: the program is solved for the largest sum of priorities, then, with that sum fixed, for the largest
@@ -88,7 +88,7 @@ def settle(
     # If the sum of priorities is that of all jobs, all of them start.
     highest = (bound(goals[0]), *(sum(map(max, weights.values())) for weights in goals[1:]))
     if not limits.work or value(plan) >= highest:
-        return Settled(settled(plan, first, bound=-highest[0]), value(plan), timed_out=False)
+        return AuctionResult(settled(plan, first, bound=-highest[0]), value(plan), timed_out=False)
     groups = groups_of(problem, bids)
     solved: list[_Solved] = []
     failed: set[int] = set()
@@ -126,7 +126,7 @@ def settle(
         work=sum(one.work for one, *_ in solved),
         limited=any(one.limited for one, *_ in solved),
     )
-    return Settled(result, value(plan), solved[-1].status not in _PROVEN and cost >= first, len(solved) - 1)
+    return AuctionResult(result, value(plan), solved[-1].status not in _PROVEN and cost >= first, len(solved) - 1)
 
 
 def _solve(

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.dispatchers.auction.groups import Group
-from batdispatch.dispatchers.auction.problem import Asking, Problem
-from batdispatch.dispatchers.auction.program import Cell, Meeting
+from batdispatch.dispatchers.auction.problem import JobDemand, Problem
+from batdispatch.dispatchers.auction.program import Meeting, MeetingCell
 
 #: How often jobs are packed anew, each time with those first that found no place.
 _ATTEMPTS = 12
@@ -54,7 +54,7 @@ def meetings(problem: Problem, group: Group, jobs: Sequence[int], most: int) -> 
     return found, True
 
 
-def realise(problem: Problem, group: Group, cell: Cell) -> NDArray[np.int64] | None:
+def realise(problem: Problem, group: Group, cell: MeetingCell) -> NDArray[np.int64] | None:
     """Return the units of each job of a cell on each of its nodes, int64 [job of the cell, node], or None.
 
     Where the jobs ask for units of one resource and of equal amounts, this succeeds: after one unit of each job on each
@@ -67,7 +67,7 @@ def realise(problem: Problem, group: Group, cell: Cell) -> NDArray[np.int64] | N
     return None
 
 
-def _poured(problem: Problem, group: Group, cell: Cell, even: bool) -> NDArray[np.int64] | None:
+def _poured(problem: Problem, group: Group, cell: MeetingCell, even: bool) -> NDArray[np.int64] | None:
     units = np.zeros((len(cell.units), cell.nodes), dtype=np.int64)
     left = np.repeat(np.array([group.free]), cell.nodes, axis=0)
     for row, job in enumerate(cell.units):
@@ -176,7 +176,7 @@ def _packed(
     return found
 
 
-def _room(asking: Asking, group: Group, left: NDArray[np.int64], job: int) -> NDArray[np.int64]:
+def _room(asking: JobDemand, group: Group, left: NDArray[np.int64], job: int) -> NDArray[np.int64]:
     """Return how many units of a job each node of a group takes of what is left there, int64 [node of the group]."""
     rest = left - np.array(group.once(asking))
     used = asking.amounts > 0
@@ -194,7 +194,7 @@ def _shared(rooms: NDArray[np.int64], units: int) -> NDArray[np.int64]:
     return counts
 
 
-def cells_on_nodes(problem: Problem, group: Group, cells: Sequence[Cell]) -> Counts | None:
+def cells_on_nodes(problem: Problem, group: Group, cells: Sequence[MeetingCell]) -> Counts | None:
     """Return the cells of a group on its nodes, one cell after the other, or None if one cannot be realised."""
     found: Counts = {}
     first = 0

@@ -18,7 +18,7 @@ import numpy as np
 from batdispatch.dispatchers.auction.bids import SCALE, Offers
 from batdispatch.dispatchers.auction.intervals import Ints, line_of
 from batdispatch.dispatchers.auction.node_sets import aligned, joined, starting
-from batdispatch.dispatchers.auction.problem import Asking, Problem
+from batdispatch.dispatchers.auction.problem import JobDemand, Problem
 
 #: A set that is no window counts as all nodes below the uppermost switch.
 LAST_RESORT = -2 * SCALE
@@ -31,7 +31,7 @@ class SwitchBids:
         """Take at most so many sets for each job."""
         self._classes = classes
 
-    def __call__(self, problem: Problem, asking: Asking) -> Offers:
+    def __call__(self, problem: Problem, asking: JobDemand) -> Offers:
         """Return the node sets of a job. Time: O(l n log n) for n nodes and l levels."""
         topology = problem.ledger.machine.topology
         levels = topology.switches() if topology is not None else []

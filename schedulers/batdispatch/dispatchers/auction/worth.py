@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from batdispatch.dispatchers.auction.groups import Group
-from batdispatch.dispatchers.auction.problem import Asking, Choice, Problem
+from batdispatch.dispatchers.auction.problem import Choice, JobDemand, Problem
 
 #: Share of the free amounts that a job counts for which needs nothing.
 _NOTHING = 1e-12
@@ -23,7 +23,7 @@ def worth(problem: Problem, choice: Choice) -> int:
     )
 
 
-def fewest_nodes(asking: Asking) -> int:
+def fewest_nodes(asking: JobDemand) -> int:
     """Return on how many nodes a job is at least, if it starts; it fits by itself."""
     rooms = np.sort(asking.room)[::-1].cumsum()
     return max(asking.least, int(rooms.searchsorted(asking.units)) + 1)

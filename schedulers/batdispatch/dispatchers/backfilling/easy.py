@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
-from batdispatch.core.capacity.space import HostSpace, PoolSpace, Space
+from batdispatch.core.capacity.space import HostCount, HostSpace, Space
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.dispatcher import Gap
@@ -85,7 +85,7 @@ class Easy(PlanningQueue):
         self._looks_at_places = not (self._counts and self.placement.complete)
         #: Whether the reservation sees a mere number of hosts, and the space that says so.
         self._pooled = self._counts and self.placement.complete and isinstance(ledger.space, HostSpace)
-        self._space: Space[Any] = PoolSpace(ledger.machine) if self._pooled else ledger.space
+        self._space: Space[Any] = HostCount(ledger.machine) if self._pooled else ledger.space
         self._basis: tuple[tuple[int, int], str] = _NEVER
         self._shadow = math.inf
         #: Number of free hosts, where hosts are counted.

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import PooledSpace
 from batdispatch.core.capacity.space import present
+from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
@@ -19,7 +19,7 @@ from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.backfilling.easy import Easy, EasyOptions
 from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.rollouts import Past, Rollouts
-from batdispatch.parts.rollouts.past import Floats, Seen
+from batdispatch.parts.rollouts.past import Arrival, Floats
 from batdispatch.parts.rollouts.rollouts import Moment, Policy, Room, Runner, Waiter, enough
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -74,12 +74,12 @@ class LookAhead(Easy):
     def begin(self, ledger: Ledger) -> None:
         super().begin(ledger)
         options = self.options
-        self._pool = PooledSpace(ledger.space)
+        self._pool = ResourceTotals(ledger.space)
         self._past = Past(options.samples)
         self._room = Room(self._past, options.shorter)
         self._rollouts = Rollouts(self._past, self._room, options.samples, options.arrivals)
         #: Of the jobs that wait or run.
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, Arrival] = {}
         self._came = 0
         self._shares = (0.0, options.room / 3, options.room) if options.room else (0.0,)
         #: How often each share was chosen by rollouts.
@@ -223,17 +223,17 @@ class LookAhead(Easy):
         key = self.ordering.key(job, now, self.expected(job))
         return key if isinstance(key, tuple) else (key,)
 
-    def _known(self, job: Job) -> Seen:
+    def _known(self, job: Job) -> Arrival:
         """Return what was seen of a job; of one that a layer brought back, what is known now."""
         seen = self._seen.get(job.id)
         if seen is None:
             seen = self._seen[job.id] = self._see(job, self.ledger.now)
         return seen
 
-    def _see(self, job: Job, now: float) -> Seen:
+    def _see(self, job: Job, now: float) -> Arrival:
         expected = self.expected(job)
         guesses = self._past.guess(job, expected, self.rng)
-        return Seen(job, now, expected, guesses, self._pool.pooled_need(job), self._place_in_order(job, now))
+        return Arrival(job, now, expected, guesses, self._pool.pooled_need(job), self._place_in_order(job, now))
 
     # ------------------------------------------------------------------ what is told
 

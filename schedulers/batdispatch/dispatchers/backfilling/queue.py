@@ -107,11 +107,8 @@ class QueueDispatcher(Dispatcher):
         return self._place(Scene(self.ledger, free), job)
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
-        never = self.prospects.why_never(ledger, job)
-        if never:
-            ledger.reject(job, never)
+        if not self.prospects.admits(ledger, job):
             return
-        self.prospects.came(ledger, job)
         self.fresh.append(job)
         if self.ordering.dynamic:
             self.waiting.append(job)

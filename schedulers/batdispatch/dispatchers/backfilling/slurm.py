@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated, Any, ClassVar
 
@@ -18,6 +17,7 @@ from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.moments import end_of
 from batdispatch.core.plans.pace import Pace
+from batdispatch.core.plans.reservations import Reservation, overlapping
 from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
 
@@ -168,18 +168,20 @@ class _Plan:
     def __init__(self, queue: SlurmBackfill, ledger: Ledger) -> None:
         self._queue = queue
         self._ledger = ledger
-        self._running = [(max(end, ledger.now), stay) for end, _, stay in queue.ends]
+        #: What running jobs hold, and what this pass has reserved or started.
+        self._kept = [
+            Reservation(stay.job, -math.inf, max(end, ledger.now), Place(stay.allocation))
+            for end, _, stay in queue.ends
+        ]
         self._timeline: Timeline[Any] = Timeline.rising(
             ledger.space,
             ledger.now,
             ledger.free,
-            ((end, stay.job, stay.allocation) for end, stay in self._running),
+            ((kept.end, kept.job, kept.place.allocation) for kept in self._kept),
             None if ledger.openings is None else ledger.openings.opened,
         )
         if ledger.unavailable:
             self._timeline.restrict(~ledger.unavailable)
-        #: (start, end, job, place) of what this pass has reserved or started.
-        self._kept: list[tuple[float, float, Job, Place]] = []
 
     @property
     def free_now(self) -> Any:
@@ -196,17 +198,8 @@ class _Plan:
         self._timeline.reserve(job, place.allocation, start, end)
         if whole:
             self._timeline.restrict(~place.allocation.mask, start, end)
-        self._kept.append((start, end, job, place))
+        self._kept.append(Reservation(job, start, end, place))
 
     def _place(self, free: Any, job: Job, start: float, end: float) -> Place | None:
-        scene = Scene(self._ledger, free, lambda: self._overlapping(start, end), None, start)
+        scene = Scene(self._ledger, free, lambda: overlapping(self._kept, start, end), None, start)
         return self._queue.placement.place(scene, job)
-
-    def _overlapping(self, start: float, end: float) -> Iterator[tuple[Job, Place]]:
-        """Yield who holds what at any moment from `start` to `end`."""
-        for expected, stay in self._running:
-            if start < expected:
-                yield stay.job, Place(stay.allocation)
-        for begins, ends, job, place in self._kept:
-            if begins < end and start < ends:
-                yield job, place

@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 import numpy as np
 
-from batdispatch.core.capacity.pooled import SOMEWHERE, PooledSpace
 from batdispatch.core.capacity.space import present
+from batdispatch.core.capacity.totals import SOMEWHERE, ResourceTotals
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -23,6 +23,7 @@ from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.correction import DEFAULT, Correction
 from batdispatch.core.plans.lateness import Lateness, overdue
 from batdispatch.core.plans.pace import Alarm
+from batdispatch.dispatchers.backfilling.queue import QueueOptions
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.passed_over import as_found, as_planned, no_new_plan
@@ -38,16 +39,11 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class PlanningOptions(Options, frozen=True, kw_only=True):
+class PlanningOptions(QueueOptions, frozen=True, kw_only=True):
     """Options of every dispatcher that plans the waiting jobs together.
 
     ordering: Take the jobs that would fit now in this order (`batdispatch list orderings`). The first `window` of them
         are planned, and of those that could start together the first one is preferred.
-    placement: Choose the hosts of a job by this rule (`batdispatch list placements`).
-    prediction: Expect jobs to run as long as this method says (`batdispatch list predictions`), but never longer than
-        their walltimes.
-    default_walltime: Expect a job without a walltime to run for this many seconds. `inf` (the default): for ever. The
-        option kills no job.
     correction: Expect a job that has outlived its prediction to run for this long in all, but never longer than its
         walltime. `walltime`: as long as its walltime. `steps`: a minute longer than predicted, then 5, 15 and 30
         minutes longer, then 1, 2, 5, 10, 20, 50 and 100 hours. `doubling`: twice as long as predicted, then four times,
@@ -65,8 +61,6 @@ class PlanningOptions(Options, frozen=True, kw_only=True):
 
     ordering: str = "pcp20-priority"
     placement: str = "best-fit"
-    prediction: str = "requested"
-    default_walltime: Annotated[float, msgspec.Meta(gt=0)] = math.inf
     correction: Correction = DEFAULT
     wake: bool = True
     rjms_delay: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
@@ -96,7 +90,7 @@ class PlanningDispatcher(Dispatcher):
         self.placement.begin(ledger.machine)
         self.prospects = Prospects(self.placement, self.options.placement)
         self.predictions.begin(ledger)
-        self.pool = PooledSpace(ledger.space)
+        self.pool = ResourceTotals(ledger.space)
         self.window = Window(self.options.window)
         self.reserve = Reserve(self.options.reserve) if self.options.reserve else None
         #: The jobs that fitted when the last plan was made, and the ledger's count of capacity changes at that moment.
@@ -111,11 +105,8 @@ class PlanningDispatcher(Dispatcher):
     # ------------------------------------------------------------------ what happens
 
     def on_submit(self, ledger: Ledger, job: Job) -> None:
-        never = self.prospects.why_never(ledger, job)
-        if never:
-            ledger.reject(job, never)
+        if not self.prospects.admits(ledger, job):
             return
-        self.prospects.came(ledger, job)
         # Predictions are made at submission.
         duration = self.predictions.of(job)
         if self.reserve:

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import PooledSpace
 from batdispatch.core.capacity.space import Space
-from batdispatch.core.hosts import hostset
+from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.jobs.request import Request
@@ -33,7 +32,7 @@ SCALE = 10**6
 ON_TIME = Lateness()
 
 
-class Remaining(NamedTuple):
+class RunningJob(NamedTuple):
     """A running job, its expected end in whole seconds from now, and the allocation that it then gives back.
 
     Nothing is given back on hosts that are away.
@@ -49,7 +48,7 @@ class Instance:
 
     Attributes:
         ledger: the cluster at this moment.
-        space: how capacity is counted: the ledger's space, or a `PooledSpace` where all nodes are taken for one.
+        space: how capacity is counted: the ledger's space, or a `ResourceTotals` where all nodes are taken for one.
         pool: sums over the machine, for bounds.
         free: what is free now, a value of `space`.
         jobs: the queued jobs, in the order that a dispatcher gave them.
@@ -65,7 +64,7 @@ class Instance:
         ledger: Ledger,
         jobs: Sequence[Job],
         expected: Callable[[Job], float],
-        pool: PooledSpace | None = None,
+        pool: ResourceTotals | None = None,
         *,
         pooled: bool = False,
         lateness: Lateness = ON_TIME,
@@ -84,7 +83,7 @@ class Instance:
                 have ended already is given a second, as published.
         """
         self.ledger = ledger
-        self.pool = PooledSpace(ledger.space) if pool is None else pool
+        self.pool = ResourceTotals(ledger.space) if pool is None else pool
         self.pooled = pooled
         self.space: Space[Any] = self.pool if pooled else ledger.space
         self.free: Any = ledger.space.pooled(ledger.free) if pooled else ledger.free
@@ -95,18 +94,18 @@ class Instance:
         self.waits: NDArray[np.float64] = np.array([ledger.now - job.submission for job in jobs], dtype=np.float64)
         self.running = self._running(end or (lambda stay: stay.start + lateness.booked(expected(stay.job))))
 
-    def _running(self, end: Callable[[Stay], float]) -> tuple[Remaining, ...]:
+    def _running(self, end: Callable[[Stay], float]) -> tuple[RunningJob, ...]:
         now, away = self.ledger.now, self.ledger.unavailable
         running = [
             # What started a moment too late must not take a second more of the grid.
-            Remaining(stay, whole_seconds(end(stay) - now - TOLERANCE), stay.allocation)
+            RunningJob(stay, whole_seconds(end(stay) - now - TOLERANCE), stay.allocation)
             for stay in self.ledger.running.values()
         ]
         if away:
             running = [
-                Remaining(stay, seconds, kept)
+                RunningJob(stay, seconds, kept)
                 for stay, seconds, allocation in running
-                if (kept := _without(allocation, away)) is not None
+                if (kept := allocation.without(away)) is not None
             ]
         running.sort(key=lambda one: one.seconds)
         return tuple(running)
@@ -246,15 +245,3 @@ def whole_seconds(duration: float) -> int:
     """Return a duration on the grid: rounded up, at least 1 s and at most `FOREVER`."""
     # Clocks count microseconds: what exceeds a whole second by less does not exceed it.
     return FOREVER if duration >= FOREVER else max(1, math.ceil(round(duration, 6)))
-
-
-def _without(allocation: Allocation, away: int) -> Allocation | None:
-    """Return the part of an allocation that is on hosts that are there, or None."""
-    if not allocation.mask & away:
-        return allocation
-    kept = [(host, count) for host, count in allocation.per_host() if not away >> host & 1]
-    if not kept:
-        return None
-    if allocation.counts is None:
-        return Allocation(hostset.mask_of(host for host, _ in kept))
-    return Allocation.of([host for host, _ in kept], [count for _, count in kept])

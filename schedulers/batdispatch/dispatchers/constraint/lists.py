@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import SOMEWHERE
+from batdispatch.core.capacity.totals import SOMEWHERE
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.scene import Scene
-from batdispatch.core.plans.list_schedule import Listed, forward, serial
-from batdispatch.core.plans.reservations import Reservation
+from batdispatch.core.plans.list_schedule import ListEntry, forward, serial
+from batdispatch.core.plans.reservations import Reservation, overlapping
 from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.parts.placement import Placement
@@ -55,7 +55,7 @@ class Planner:
         self._placement = placement
         earliest = [-1.0] * len(instance.jobs) if after is None else after
         self._listed = [
-            Listed(*row)
+            ListEntry(*row)
             for row in zip(instance.jobs, instance.durations.tolist(), instance.weights.tolist(), earliest, strict=True)
         ]
 
@@ -99,7 +99,7 @@ class Planner:
         """Yield who holds what at any moment from `start` to `end`."""
         return chain(
             ((one.stay.job, Place(one.allocation)) for one in self.instance.running if start < one.seconds),
-            ((kept.job, kept.place) for kept in planned if kept.start < end and start < kept.end),
+            overlapping(planned, start, end),
         )
 
     def _plan(self, order: NDArray[np.intp], found: Sequence[Reservation | None]) -> Plan:

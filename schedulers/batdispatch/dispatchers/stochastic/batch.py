@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from batdispatch.core.capacity.space import HostSpace, PoolSpace
+from batdispatch.core.capacity.space import HostCount, HostSpace
 from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.jobs.request import Request
@@ -22,12 +22,12 @@ from batdispatch.core.plans.moments import end_of
 from batdispatch.core.plans.reservations import Reservation
 from batdispatch.core.plans.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, PlanOptions
-from batdispatch.dispatchers.stochastic.movable import Movable, Planned
+from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
 from batdispatch.dispatchers.stochastic.repacking import Hole, Repacking, gains
-from batdispatch.dispatchers.stochastic.unplaced import Unplaced
+from batdispatch.dispatchers.stochastic.unplaced import UnplacedJobs
 from batdispatch.layers.attempts import Attempts, Rate
 
-#: So many holes are looked at one by one; with more of them, gaps are measured anew.
+#: Most holes that are looked at one by one. If there are more, all gaps are measured anew.
 _FEW = 8
 
 
@@ -112,7 +112,7 @@ class BatchPlanner(PlanningQueue):
         #: Whether only the number of hosts is planned. On whole hosts such a plan is always carried out, as long as
         #: jobs do not care which hosts they get and all hosts are there.
         self._pooled = self.placement.complete and isinstance(ledger.space, HostSpace)
-        space = PoolSpace(ledger.machine) if self._pooled else ledger.space
+        space = HostCount(ledger.machine) if self._pooled else ledger.space
         self.plan = self.reservations(ledger, space)
         self.window = ledger.now
         #: (start, order of planning, key) of the planned reservations, and some that are no more.
@@ -120,9 +120,9 @@ class BatchPlanner(PlanningQueue):
         self._entered = 0
         #: Jobs that wait, by the keys of the plan.
         self._by_key: dict[str, Job] = {}
-        self._unplaced = Unplaced()
+        self._unplaced = UnplacedJobs()
         #: What a plan that is re-packed finds its jobs by.
-        self._movable = Movable()
+        self._movable = MovableJobs()
         #: What became free since the last decision, and the keys of jobs that got their reservations back.
         self._holes: list[Hole] = []
         self._again: list[str] = []
@@ -239,7 +239,7 @@ class BatchPlanner(PlanningQueue):
         members = {job.id for job in first}
         self.window = ledger.now
         self._longest.clear()
-        self._unplaced = Unplaced()
+        self._unplaced = UnplacedJobs()
         for job in jobs:
             if not (job.id in members and self._reserve(job)):
                 self._unplaced.add(job, self.booked(job), ledger.rank(job))
@@ -374,7 +374,7 @@ class BatchPlanner(PlanningQueue):
         job = self._by_key.get(key)
         if self._pooled and job is not None and self.options.plan == "repack":
             start = self.plan.planned[key].start
-            self._movable.put(job, Planned(start, self.ledger.rank(job), key, self.booked(job)))
+            self._movable.put(job, PlannedStart(start, self.ledger.rank(job), key, self.booked(job)))
 
     def _next_start(self) -> float:
         """Return the earliest planned start in seconds, infinite without one."""

@@ -12,7 +12,7 @@ from batdispatch.core.jobs.request import Request
 _FULL = 64
 
 
-class Planned(NamedTuple):
+class PlannedStart(NamedTuple):
     """A planned job, in the order in which starts move up: by `start` in seconds, then by rank.
 
     `duration` says for how many seconds its hosts are reserved.
@@ -32,15 +32,15 @@ class Row:
     """
 
     def __init__(self) -> None:
-        self._blocks: list[list[Planned]] = []
+        self._blocks: list[list[PlannedStart]] = []
         #: Of each block: its last job, and the shortest duration in seconds.
-        self._lasts: list[Planned] = []
+        self._lasts: list[PlannedStart] = []
         self._shortest: list[float] = []
 
     def __bool__(self) -> bool:
         return bool(self._blocks)
 
-    def add(self, planned: Planned) -> None:
+    def add(self, planned: PlannedStart) -> None:
         """Enter a job."""
         if not self._blocks:
             self._blocks.append([])
@@ -57,7 +57,7 @@ class Row:
             self._look(index + 1)
         self._look(index)
 
-    def remove(self, planned: Planned) -> None:
+    def remove(self, planned: PlannedStart) -> None:
         """Take out a job that is there."""
         index = bisect_left(self._lasts, planned)
         block = self._blocks[index]
@@ -72,11 +72,11 @@ class Row:
         self._lasts[index] = block[-1]
         self._shortest[index] = min(planned.duration for planned in block)
 
-    def first(self) -> Planned:
+    def first(self) -> PlannedStart:
         """Return the first job."""
         return self._blocks[0][0]
 
-    def after(self, position: tuple[Any, ...], longest: float) -> Planned | None:
+    def after(self, position: tuple[Any, ...], longest: float) -> PlannedStart | None:
         """Return the first job behind a position that is reserved at most `longest` seconds, None if there is none."""
         index = bisect_right(self._lasts, position)
         start = bisect_right(self._blocks[index], position) if index < len(self._blocks) else 0
@@ -91,14 +91,14 @@ class Row:
         return None
 
 
-class Movable:
+class MovableJobs:
     """Planned jobs, apart for each request."""
 
     def __init__(self) -> None:
         self._rows: dict[Request, Row] = {}
-        self._of: dict[str, tuple[Job, Planned]] = {}
+        self._of: dict[str, tuple[Job, PlannedStart]] = {}
 
-    def put(self, job: Job, planned: Planned) -> None:
+    def put(self, job: Job, planned: PlannedStart) -> None:
         """Enter a job, or change when it is planned."""
         self.drop(planned.key)
         self._of[planned.key] = job, planned
@@ -119,7 +119,7 @@ class Movable:
         self._rows.clear()
         self._of.clear()
 
-    def get(self, key: str) -> Planned | None:
+    def get(self, key: str) -> PlannedStart | None:
         """Return when a job is planned, None if it is not there."""
         known = self._of.get(key)
         return None if known is None else known[1]

@@ -19,7 +19,7 @@ from typing import Any
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.plans.reservations import Reservation, Reservations
-from batdispatch.dispatchers.stochastic.movable import Movable, Planned, Row
+from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart, Row
 
 #: Seconds by which sums of times may be off.
 _ROUNDING = 1e-5
@@ -47,7 +47,7 @@ class Repacking:
     """
 
     def __init__(
-        self, plan: Reservations, movable: Movable, waiting: Mapping[str, Job], *, share: float, slack: float
+        self, plan: Reservations, movable: MovableJobs, waiting: Mapping[str, Job], *, share: float, slack: float
     ) -> None:
         """Take a plan that counts hosts.
 
@@ -61,10 +61,10 @@ class Repacking:
         self._plan, self._movable, self._waiting = plan, movable, waiting
         self._share, self._spare = share, slack + _ROUNDING
         #: (job that may use room, number of the search that found it), and some of searches that are over.
-        self._next: list[tuple[Planned, int]] = []
+        self._next: list[tuple[PlannedStart, int]] = []
         self._searches: dict[int, _Search] = {}
         self._numbers = 0
-        #: The searches for jobs of so many hosts. They lie apart: whatever stretch one sees, no other one sees.
+        #: The searches for the jobs of each request. No two of them see the same stretch.
         self._of: dict[Request, set[int]] = {}
         self._moves = 0
 
@@ -108,7 +108,7 @@ class Repacking:
                 self._go_on(number, planned)
         return moved
 
-    def _move_up(self, job: Job, planned: Planned, before: Reservation) -> bool:
+    def _move_up(self, job: Job, planned: PlannedStart, before: Reservation) -> bool:
         """Give a job an earlier reservation if that gains enough; return whether it has moved."""
         plan, key = self._plan, planned.key
         plan.withdraw(key)
@@ -151,7 +151,7 @@ class Repacking:
             room = self._plan.timeline.stretches(search.sample, search.begin, search.end)
             search.begin, search.longest, search.end = room
 
-    def _may_use(self, search: _Search, planned: Planned) -> bool:
+    def _may_use(self, search: _Search, planned: PlannedStart) -> bool:
         """Return whether the room that is left lets a job start early enough: False only if it surely cannot."""
         self._look(search)
         longest = search.longest + self._spare

@@ -10,7 +10,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 
 
-class Unplaced:
+class UnplacedJobs:
     """Waiting jobs sorted by duration, apart for each request, so that those too long for a gap are not looked at."""
 
     def __init__(self) -> None:

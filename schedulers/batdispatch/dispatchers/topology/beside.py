@@ -8,7 +8,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.dispatchers.backfilling.filler import Filler
 
 
-class Beside(Filler):
+class SparingFiller(Filler):
     """`Filler` that leaves some hosts alone.
 
     Attributes:

@@ -34,7 +34,7 @@ from batdispatch.dispatchers.topology.shares import Loading, Shares, best_shares
 from batdispatch.parts.solving import Limits
 
 
-class Dedicated(msgspec.Struct, kw_only=True):
+class Dedication(msgspec.Struct, kw_only=True):
     """Ranges for jobs.
 
     Attributes:
@@ -51,7 +51,7 @@ class Dedicated(msgspec.Struct, kw_only=True):
 
 def dedicate(
     held: Floats, ranges: Sequence[Ranges], durations: Floats, limits: Limits, *, level: bool = True
-) -> Dedicated:
+) -> Dedication:
     """Return a range for each job.
 
     Time: that of `best_shares`, and O(n log q) for each of the jobs on n nodes to level them.
@@ -92,7 +92,7 @@ def dedicate(
     if level:
         _level(load, ranges, durations, starts, stops)
         load = held + loads(nodes, starts, stops, durations)
-    return Dedicated(starts=starts, stops=stops, load=load, shares=shares)
+    return Dedication(starts=starts, stops=stops, load=load, shares=shares)
 
 
 def half(amounts: Floats, durations: Floats) -> Ints:

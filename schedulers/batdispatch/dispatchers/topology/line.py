@@ -22,7 +22,7 @@ from batdispatch.dispatchers.topology.ranges import Ints, Ranges
 from batdispatch.parts.placement.geometry.ranges import ranges
 
 if TYPE_CHECKING:
-    from batdispatch.parts.placement.geometry.moment import Wanted
+    from batdispatch.parts.placement.geometry.moment import HostDemand
 
 #: `auto`: `snake` on a torus or mesh, else `names`. `names`: the order of the hosts' names, n2 before n10. `ids`: the
 #: order of Batsim's numbers, by which I/O nodes come after all others. The rest are curves through a torus or mesh.
@@ -93,7 +93,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", name)]
 
 
-class Asking:
+class RangeFinder:
     """Where on a line each request may go on the idle machine; requests that ask alike share one answer."""
 
     def __init__(self, line: Line, space: Space[Any]) -> None:
@@ -244,9 +244,9 @@ def _listed(starts: Sequence[int], stops: Sequence[int]) -> Ranges | None:
     return Ranges(np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)) if starts else None
 
 
-def _wanted(space: Space[Any], free: Any, job: Job) -> Wanted:
+def _wanted(space: Space[Any], free: Any, job: Job) -> HostDemand:
     """Return what a job wants of hosts that have so much free."""
     # It needs SciPy, and whoever has none hears which dispatcher needs it.
-    from batdispatch.parts.placement.geometry.moment import Wanted
+    from batdispatch.parts.placement.geometry.moment import HostDemand
 
-    return Wanted(space.need(job), space.room(free, job))
+    return HostDemand(space.need(job), space.room(free, job))

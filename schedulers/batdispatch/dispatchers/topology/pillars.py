@@ -55,7 +55,7 @@ from batdispatch.dispatchers.topology.ranges import Floats, Ints, loads
 _COLOURS = 3
 
 
-class Tentative(NamedTuple):
+class TentativeTimes(NamedTuple):
     """Tentative times of jobs.
 
     Attributes:
@@ -69,7 +69,7 @@ class Tentative(NamedTuple):
     colours: Ints
 
 
-class Scheduled(NamedTuple):
+class PillarSchedule(NamedTuple):
     """Start times of jobs, without overlaps.
 
     Attributes:
@@ -85,7 +85,7 @@ class Scheduled(NamedTuple):
     method: str
 
 
-def dock(nodes: int, starts: Ints, stops: Ints, durations: Floats) -> Tentative:
+def dock(nodes: int, starts: Ints, stops: Ints, durations: Floats) -> TentativeTimes:
     """Return tentative times for jobs on ranges. If several jobs could be docked, the first one is.
 
     Args:
@@ -129,10 +129,10 @@ def dock(nodes: int, starts: Ints, stops: Ints, durations: Floats) -> Tentative:
     for here in reversed(removed):
         taken = {int(colours[before[here]]) if before[here] >= 0 else -1, int(colours[after[here]])}
         colours[here] = next(colour for colour in range(_COLOURS) if colour not in taken)
-    return Tentative(tentative, pillars, colours[pillars])
+    return TentativeTimes(tentative, pillars, colours[pillars])
 
 
-def schedule(held: Floats, starts: Ints, stops: Ints, durations: Floats) -> Scheduled:
+def schedule(held: Floats, starts: Ints, stops: Ints, durations: Floats) -> PillarSchedule:
     """Return start times for jobs on ranges: those of the least makespan found, and among equal ones of the least sum.
 
     Guarantee: makespan <= max held + 3 x largest load, where the load is that of the jobs.
@@ -166,7 +166,7 @@ def schedule(held: Floats, starts: Ints, stops: Ints, durations: Floats) -> Sche
             packed = pack(held, starts, stops, durations, listed)
             found = float((packed + durations).max(initial=0.0)), float(packed.sum())
             if best is None or found < best:
-                best, kept = found, Scheduled(packed, found[0], height, method)
+                best, kept = found, PillarSchedule(packed, found[0], height, method)
     return kept
 
 

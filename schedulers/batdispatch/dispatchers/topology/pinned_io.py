@@ -21,7 +21,7 @@ from batdispatch.core.plans.correction import LEAST
 from batdispatch.core.plans.lateness import Lateness
 from batdispatch.core.plans.moments import end_of
 from batdispatch.dispatchers.topology.course import Course, Turn
-from batdispatch.dispatchers.topology.line import Asking, Line, Order
+from batdispatch.dispatchers.topology.line import Line, Order, RangeFinder
 from batdispatch.dispatchers.topology.ranges import Floats, Ranges
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import in_order
@@ -81,6 +81,7 @@ class PinnedIo(Dispatcher):
     Typical use: machines on which a job has to run beside the I/O node that holds its data.
     Limits: it plans for a short makespan, not for short waits. It needs walltimes or a prediction. Each job has its
         nodes for itself. On a torus, neighbouring nodes are those that are neighbours on the line through the routers.
+        There is no `placement`: the plan gives each job its range of the line, and its guarantee holds on no other.
     Guarantee:
         - `max load <= 2 Lambda` and `makespan <= held + 3 max load` for a plan whose jobs are all pinned, with Lambda
           the optimum of the linear program and held how long a node is taken already. On an idle machine `makespan <= 6
@@ -127,7 +128,7 @@ class PinnedIo(Dispatcher):
             self.line = Line(ledger.machine, self.options.line)
         except ValueError as problem:
             raise InputError(f"dispatcher pinned-io: option line: {problem}") from problem
-        self.asking = Asking(self.line, ledger.space)
+        self.asking = RangeFinder(self.line, ledger.space)
         self.course = Course(len(self.line))
         #: Jobs that wait and are in no plan, by id.
         self._unplanned: dict[str, Job] = {}
@@ -300,10 +301,7 @@ class PinnedIo(Dispatcher):
 
     def _idle(self, ledger: Ledger) -> NDArray[np.bool_]:
         """Return which nodes are there and used by nobody, bool [position]."""
-        nodes = ledger.space.nodes(ledger.free)
-        if ledger.machine.exclusive:
-            return self.line.chosen(nodes)
-        whole = (nodes == ledger.machine.capacity).all(axis=1)[self.line.hosts]
+        whole = (ledger.space.table(ledger.free) == ledger.machine.capacity).all(axis=1)[self.line.hosts]
         return np.asarray(whole & (self._users == 0))
 
     # ------------------------------------------------------------------ filling

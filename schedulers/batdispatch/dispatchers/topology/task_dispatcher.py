@@ -42,7 +42,7 @@ from batdispatch.core.line.dispatcher import Dispatcher, Gap
 from batdispatch.core.line.ledger import TICK, Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.backfilling.queue import QueueOptions
-from batdispatch.dispatchers.topology.beside import Beside
+from batdispatch.dispatchers.topology.beside import SparingFiller
 from batdispatch.dispatchers.topology.copies import Copies, Copy
 from batdispatch.dispatchers.topology.tasks import MAIN, Node, Resource, Task, task_of
 
@@ -94,7 +94,7 @@ class TaskDispatcher(Dispatcher):
         super().__init__(options, seed)
         given = {name: getattr(self.options, name) for name in QueueOptions.__struct_fields__}
         #: Serves the jobs that are no tasks.
-        self.others = Beside(QueueOptions(**given), seed)
+        self.others = SparingFiller(QueueOptions(**given), seed)
 
     def begin(self, ledger: Ledger) -> None:
         self.others.begin(ledger)
@@ -228,7 +228,7 @@ class TaskDispatcher(Dispatcher):
         missing = self.copies.missing(task, resource.memory)
         arrival = ledger.now + self.copies.seconds(missing)
         if missing:
-            run.key = _free_name(ledger, f"{task.job.id}~data")
+            run.key = ledger.roll.free_id(f"{task.job.id}~data")
             self.copies.begin(run.key, missing, arrival)
         arrival = max([arrival, *(self.copies.expected(key) for key in awaited)])
         run.expected = arrival + seconds
@@ -251,7 +251,7 @@ class TaskDispatcher(Dispatcher):
         allocation = Allocation.of([run.resource.host])
         ledger.start(job, allocation)
         if own.get("type") != "delay" or abs(own["delay"] - seconds) > TICK / 2:
-            run.name = _free_name(ledger, f"{job.id}~{run.resource.kind}")
+            run.name = ledger.roll.free_id(f"{job.id}~{run.resource.kind}")
             ledger.kill([job])
             self._register(ledger, run, run.name, {"type": "delay", "delay": seconds}, continues=True)
 
@@ -314,10 +314,3 @@ class TaskDispatcher(Dispatcher):
             "task_seconds": span if span > 0 else 0.0,
             "gflops": self._flops / span / 1e9 if span > 0 else 0.0,
         }
-
-
-def _free_name(ledger: Ledger, name: str) -> str:
-    """Return a name that no job has; one of the workload may happen to have it."""
-    while ledger.roll.knows(name):
-        name += "~"
-    return name

@@ -23,7 +23,8 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import MAX_LINE, Source
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob
 from batdispatch.inputs.workloads.report import ImportReport
 
 #: Ending of the files that hold jobs.

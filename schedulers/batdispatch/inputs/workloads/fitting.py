@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import msgspec
 import numpy as np
@@ -20,13 +20,13 @@ import numpy as np
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import runtime_of
+from batdispatch.inputs.generator_options import Fit
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.parts.requests.base import make_sequence
 from batdispatch.parts.requests.cost import expected_cost
 from batdispatch.parts.requests.laws import Empirical, Floats, Law
 from batdispatch.parts.requests.likelihood import distance, fit_family, held_out, split
 
-Fit = Literal["best", "uniform", "exponential", "normal", "lognormal", "gamma", "weibull", "mixture", "empirical"]
 FITS: tuple[str, ...] = get_args(Fit)
 #: Previous runs that a job states.
 HISTORY = 5
@@ -262,3 +262,35 @@ def _application(key: tuple[str, ...], jobs: Sequence[Job], runtimes: Floats, ki
 def _stochastic(job: Job, extra: dict[str, object]) -> Job:
     """Return a job without walltime, which is for the dispatcher to choose."""
     return msgspec.structs.replace(job, walltime=math.inf, extra=extra)
+
+
+def summary_of(fitted: Fitted, application: str) -> str:
+    """Return how many laws were fitted, how well, and what requests made from them cost.
+
+    Args:
+        fitted: the laws.
+        application: the fields in which the jobs of an application agree, as people wrote them.
+    """
+    found = fitted.applications
+    unknown = f", of which {fitted.unknown:,} do not say their application" if fitted.unknown else ""
+    families = Counter(each.family for each in found)
+    jobs = f"{fitted.stochastic:,} jobs with a law, {fitted.known:,} as they were{unknown}"
+    lines = [
+        f"{len(found):,} applications ({application}): {jobs}",
+        f"families: {', '.join(f'{name} {count:,}' for name, count in families.most_common())}",
+        f"{'':28}{'median':>8}{'5 %':>8}{'95 %':>8}",
+    ]
+    for label, values in (
+        ("mean of law / mean of runs", [each.mean_ratio for each in found]),
+        ("Kolmogorov-Smirnov distance", [each.distance for each in found]),
+    ):
+        shown = np.percentile(values, [50, 5, 95])
+        lines.append(f"{label:28}{''.join(f'{value:8.3f}' for value in shown)}")
+    costs = []
+    for name, label in (("toptimal", "toptimal"), ("hpc", "hpc"), ("users", "users' walltimes")):
+        known = [each for each in found if name in each.later_reserved]
+        if known:
+            reserved = sum(each.later_reserved[name] for each in known)
+            costs.append(f"{label} {reserved / sum(each.later_used for each in known):.2f}")
+    lines.append(f"time reserved / time used, later third of the runs: {', '.join(costs)}")
+    return "\n".join(lines)

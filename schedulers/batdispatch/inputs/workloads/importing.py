@@ -10,7 +10,8 @@ from typing import NamedTuple
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import Importer, LogInfo, LogJob, LogOptions, Selection, assemble
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import Importer, LogInfo, LogJob, Selection, assemble
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.sacct_lines import is_header

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions, check_processors_per_host
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.report import ImportReport
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -22,6 +22,7 @@ from batdispatch.core.jobs.fields import read_request, write_dependencies
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Dependency, Request
 from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads.model import Workload, stem
 from batdispatch.inputs.workloads.overruns import Overruns
 from batdispatch.inputs.workloads.report import ImportReport
@@ -73,34 +74,6 @@ class LogInfo(msgspec.Struct):
     #: Whether times are seconds since 1970: ``UnixStartTime`` of `about`, as SWF has it, is 0.
     dated: bool = False
     about: dict[str, Any] = {}
-
-
-class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a log's jobs become jobs of a workload."""
-
-    #: ``hosts``: a unit is a whole host; ``cores``: a unit is a core (or what the log says a unit needs) on a host it
-    #: shares; None: the format's default.
-    units: Literal["hosts", "cores"] | None = None
-    processors_per_host: int = 1
-    #: Which processor count is a job's size; the other is taken where it is unknown.
-    size: Literal["requested", "allocated"] = "requested"
-    #: ``kill``: leave a run time above the walltime as it is, so that the job dies at its walltime, as in the usual
-    #: simulators; ``extend``: raise the walltime just above the run time, so that all the work of the log is done.
-    overrun: Literal["kill", "extend"] = "kill"
-    #: ``keep``: a job that ran for 0 s runs for 1 s; ``drop``: it is left out.
-    zero_runtime: Literal["keep", "drop"] = "keep"
-    #: Which memory figure becomes a demand; None: the format's default.
-    memory: Literal["none", "requested", "used"] | None = None
-    #: Whether a job comes when it was submitted, or when nothing but the scheduler held it any more (sacct).
-    submission: Literal["submit", "eligible"] = "submit"
-    #: Whether a job that names a preceding job waits for its end and the think time (SWF).
-    think_times: bool = False
-    #: Time zone of times that name none; empty: read as they stand.
-    time_zone: str = ""
-    #: Which column of a table means what, see `batdispatch.inputs.workloads.mapping`; empty: the log is no table.
-    columns: str = ""
-    #: Keep the log's clock; otherwise the first job kept is submitted at 0.
-    keep_clock: bool = False
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):

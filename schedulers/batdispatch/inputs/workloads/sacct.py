@@ -22,7 +22,8 @@ import msgspec
 
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.sacct_lines import read_lines
 from batdispatch.inputs.workloads.sacct_records import Record, RecordReader

@@ -11,7 +11,8 @@ from typing import Any, Literal, NoReturn
 import msgspec
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.workloads.logs import LogInfo, LogOptions, check_processors_per_host
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import LogInfo, check_processors_per_host
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.sacct_lines import HOW, Columns

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
+from batdispatch.inputs.generator_options import Arrivals, Widths
 from batdispatch.inputs.workloads.logs import profile_name
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.writer import number
@@ -46,9 +47,6 @@ FSL_MINUTES = "tnorm:10,35,20,8"
 WEEKS = 14 * 24 * HOUR
 #: Run time of a small job of Intrepid: 31 node-hours on 48.6 nodes.
 INTREPID_SMALL = 31 / 48.6 * HOUR
-
-Widths = Literal["beta", "all", "half", "normal", "powers"]
-Arrivals = Literal["uniform", "start"]
 
 
 def draw_widths(rng: np.random.Generator, widths: Widths, count: int, hosts: int) -> NDArray[np.int64]:

@@ -23,7 +23,8 @@ from typing import Any
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions, check_processors_per_host
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.report import ImportReport
 
 #: Headers kept, and whether they are numbers.

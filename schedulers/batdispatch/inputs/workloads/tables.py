@@ -13,7 +13,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, LogOptions, check_processors_per_host
+from batdispatch.inputs.log_options import LogOptions
+from batdispatch.inputs.workloads.logs import LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.mapping import MEBIBYTES, MOMENTS, SECONDS, TEXTS, Column, Table, parse_columns
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
 from batdispatch.inputs.workloads.report import ImportReport

@@ -14,9 +14,9 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.base import Ordering, make_ordering
 
-#: The usual wait is that of so many jobs, those that ended last.
+#: The usual wait is worked out from the waits of this many jobs, those that ended last.
 REMEMBERED = 300
-#: So large a share of them waited no longer than the usual wait.
+#: Share of these jobs that waited no longer than the usual wait.
 SHARE = 0.75
 
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.filling import first_fit
+from batdispatch.core.capacity.filling import fill, first_fit
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.options import Part
@@ -92,6 +92,22 @@ class HostPlacement(Placement):
             mask = self.pick(nodes, request.units)
             allocation = None if mask is None else Allocation(mask)
         return None if allocation is None else Place(allocation)
+
+    def fill_least(
+        self, room: NDArray[np.int64], scene: Scene, job: Job, hosts: NDArray[np.intp], scale: NDArray[np.float64]
+    ) -> Allocation | None:
+        """Return an allocation that fills shared nodes with the least free first, the first ones of equal ones.
+
+        Args:
+            room: as for `spread`.
+            scene: as for `place`.
+            job: the job.
+            hosts: nodes with room, int64 [k].
+            scale: what an amount of each resource counts, float64 [resource].
+        """
+        # Not a matrix product: there, how a row is summed may depend on its position, which would break ties at random.
+        amount = (scene.nodes[hosts] * scale).sum(axis=1)
+        return fill(room, scene.space.need(job), hosts[np.argsort(amount, kind="stable")])
 
     @abstractmethod
     def pick(self, free: int, count: int) -> int | None:

@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.filling import fill
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
@@ -59,7 +58,4 @@ class BestFit(HostPlacement):
         return mask
 
     def spread(self, room: NDArray[np.int64], scene: Scene, job: Job) -> Allocation | None:
-        hosts = room.nonzero()[0]
-        # Not a matrix product: there, how a row is summed may depend on its position, which would break ties at random.
-        amount = (scene.nodes[hosts] * self._scale).sum(axis=1)
-        return fill(room, scene.space.need(job), hosts[np.argsort(amount, kind="stable")])
+        return self.fill_least(room, scene, job, room.nonzero()[0], self._scale)

@@ -12,7 +12,7 @@ from batdispatch.core.hosts import hostset
 from batdispatch.core.line.options import Options
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.topology.curves import Curve, line
-from batdispatch.parts.placement.geometry.rules import Line, Rules
+from batdispatch.parts.placement.geometry.rules import HostLine, Rules
 from batdispatch.parts.placement.geometry.shape import Shape, ShapeOptions
 
 
@@ -48,4 +48,4 @@ class Contiguous(Shape):
             order = line(hosts, machine.topology, self.options.order)
         except ValueError as problem:
             raise InputError(f"placement contiguous: {problem}") from None
-        return replace(rules, lines=(*rules.lines, Line(order, self.options.wrap)))
+        return replace(rules, lines=(*rules.lines, HostLine(order, self.options.wrap)))

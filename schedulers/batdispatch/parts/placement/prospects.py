@@ -60,6 +60,15 @@ class Prospects:
             return "some"
         return "none" if self._placement.proves_never(idle, job) else "unknown"
 
+    def admits(self, ledger: Ledger, job: Job) -> bool:
+        """Reject a job that was submitted if it never finds a place; note it otherwise. Return whether it waits."""
+        never = self.why_never(ledger, job)
+        if never:
+            ledger.reject(job, never)
+        else:
+            self.came(ledger, job)
+        return not never
+
     def came(self, ledger: Ledger, job: Job) -> None:
         """Note a job that waits from now on."""
         moment = self._placement.patience(job, ledger.now)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.filling import fill
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
@@ -44,9 +43,7 @@ class Scarce(HostPlacement):
         if wanted is not self._seen:
             self._seen = wanted
             self._scale = self._weigh(scene)
-        hosts = room.nonzero()[0][::-1]
-        amount = (scene.nodes[hosts] * self._scale).sum(axis=1)
-        return fill(room, scene.space.need(job), hosts[np.argsort(amount, kind="stable")])
+        return self.fill_least(room, scene, job, room.nonzero()[0][::-1], self._scale)
 
     def _weigh(self, scene: Scene) -> NDArray[np.float64]:
         """Return the weight of each resource, float64 [resource]."""

@@ -85,7 +85,7 @@ class Law(ABC):
         return f"Law({self.text!r})"
 
 
-class Truncated(Law):
+class TruncatedLaw(Law):
     """A distribution of scipy.stats, cut to [lower, upper]."""
 
     def __init__(

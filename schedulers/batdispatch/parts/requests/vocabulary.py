@@ -28,7 +28,7 @@ import numpy as np
 
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError
-from batdispatch.parts.requests.laws import Empirical, Floats, Law, Truncated, text_of
+from batdispatch.parts.requests.laws import Empirical, Floats, Law, TruncatedLaw, text_of
 from batdispatch.parts.requests.mixture import Mixture
 
 #: Largest run time of a law, in its unit.
@@ -50,7 +50,7 @@ def _tnorm(text: str, lower: float, upper: float, mu: float, sigma: float) -> La
     from scipy import stats
 
     base = stats.norm(mu, sigma)
-    return Truncated(
+    return TruncatedLaw(
         text,
         lower,
         upper,
@@ -63,7 +63,7 @@ def _tnorm(text: str, lower: float, upper: float, mu: float, sigma: float) -> La
 def _texp(text: str, lower: float, upper: float, mean: float) -> Law:
     from scipy import stats
 
-    return Truncated(
+    return TruncatedLaw(
         text,
         lower,
         upper,
@@ -80,7 +80,7 @@ def _beta(text: str, alpha: float, beta: float, lower: float = 0.0, upper: float
     base = stats.beta(alpha, beta, loc=lower, scale=width)
     # x f(x; alpha, beta) = E[X] f(x; alpha + 1, beta) on [0, 1].
     raised = stats.beta(alpha + 1, beta, loc=lower, scale=width)
-    return Truncated(
+    return TruncatedLaw(
         text,
         lower,
         upper,
@@ -98,7 +98,7 @@ def _pareto(text: str, lower: float, upper: float, alpha: float) -> Law:
             return np.asarray(lower * np.log(x))
         return np.asarray(alpha / (1.0 - alpha) * lower * (x / lower) ** (1.0 - alpha))
 
-    return Truncated(
+    return TruncatedLaw(
         text,
         lower,
         upper,
@@ -115,7 +115,7 @@ def _tlognorm(text: str, lower: float, upper: float, mu: float, sigma: float) ->
         with np.errstate(divide="ignore"):
             return np.asarray(math.exp(mu + sigma**2 / 2) * special.ndtr((np.log(x) - mu) / sigma - sigma))
 
-    return Truncated(
+    return TruncatedLaw(
         text,
         lower,
         upper,
@@ -128,7 +128,7 @@ def _tlognorm(text: str, lower: float, upper: float, mu: float, sigma: float) ->
 def _tgamma(text: str, lower: float, upper: float, shape: float, scale: float) -> Law:
     from scipy import special, stats
 
-    return Truncated(
+    return TruncatedLaw(
         text,
         lower,
         upper,
@@ -147,7 +147,7 @@ def _tweibull(text: str, lower: float, upper: float, shape: float, scale: float)
         with np.errstate(over="ignore"):
             return np.asarray(whole * special.gammainc(1 + 1 / shape, (x / scale) ** shape))
 
-    return Truncated(
+    return TruncatedLaw(
         text,
         lower,
         upper,
@@ -161,7 +161,7 @@ def _uniform(text: str, lower: float, upper: float) -> Law:
     from scipy import stats
 
     width = upper - lower
-    return Truncated(
+    return TruncatedLaw(
         text,
         lower,
         upper,

@@ -23,7 +23,7 @@ FADING = 0.9
 UNKNOWN = 3600.0
 
 
-class Seen(NamedTuple):
+class Arrival(NamedTuple):
     """A job that came.
 
     Attributes:
@@ -60,7 +60,7 @@ class Past:
     """
 
     def __init__(self, samples: int) -> None:
-        self.arrivals: deque[Seen] = deque(maxlen=REMEMBERED)
+        self.arrivals: deque[Arrival] = deque(maxlen=REMEMBERED)
         self.ended = 0
         self._samples = samples
         #: Of the jobs that ended last: share of the expected time, run time (s), expected time (s), units, and user.

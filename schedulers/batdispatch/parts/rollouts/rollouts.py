@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.parts.rollouts.kernel import LATE, delay_cost, prepare
-from batdispatch.parts.rollouts.past import REMEMBERED, Floats, Past, Seen
+from batdispatch.parts.rollouts.past import REMEMBERED, Arrival, Floats, Past
 
 Ints = NDArray[np.int64]
 
-#: Nothing is drawn before so many jobs have come.
+#: Fewest jobs that must have come before a future is drawn.
 FEWEST = 20
 #: For how long a job without a walltime or prediction is expected to run in a plan, s: longer than any rollout.
 FOR_EVER = 1e12
@@ -25,14 +25,14 @@ class Runner(NamedTuple):
     """A job that runs: since when (s), what was seen of it when it came, and what it gives back, int64 [resource]."""
 
     start: float
-    seen: Seen
+    seen: Arrival
     gives: Ints
 
 
 class Waiter(NamedTuple):
     """A job that waits: what was seen of it when it came, its place in the order now, and whether it leaves room."""
 
-    seen: Seen
+    seen: Arrival
     key: tuple[float, ...]
     leaves_room: bool
 
@@ -172,7 +172,7 @@ class Rollouts:
         return costs
 
 
-def _planned(seen: Sequence[Seen]) -> Floats:
+def _planned(seen: Sequence[Arrival]) -> Floats:
     """Return how long jobs are expected to run, as plans have it, s."""
     return np.array([min(one.expected, FOR_EVER) for one in seen], dtype=np.float64)
 
@@ -196,7 +196,7 @@ def places_in_order(waiting: Sequence[tuple[float, ...]], past: Sequence[tuple[f
     return places
 
 
-def _outlasting(seen: Sequence[Seen], elapsed: Floats, chance: Floats) -> Floats:
+def _outlasting(seen: Sequence[Arrival], elapsed: Floats, chance: Floats) -> Floats:
     """Return run times of the running jobs in each sample, s, float64 [job, sample].
 
     That is, of each job, the first of its guesses that it has not outlived, beginning with the sample's own. If it has

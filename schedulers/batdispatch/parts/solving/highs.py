@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, vstack
 _FREE = 2.0**61
 
 
-class Relaxed(NamedTuple):
+class RelaxedOptimum(NamedTuple):
     """The optimum of a linear relaxation.
 
     Attributes:
@@ -64,7 +64,7 @@ class Relaxation:
         #: Costs as large as priorities are beyond the solver's tolerances.
         self._scale = max(float(np.abs(self._cost).max(initial=0.0)), 1.0)
 
-    def solve(self, within: Mapping[int, tuple[float, float]]) -> Relaxed | None:
+    def solve(self, within: Mapping[int, tuple[float, float]]) -> RelaxedOptimum | None:
         """Solve the relaxation by the simplex method, with one worker; None: it has no solution.
 
         The answer is deterministic. There is no limit, since thousands of rows take tenths of a second.
@@ -84,4 +84,4 @@ class Relaxation:
             bounds=bounds,
             method="highs-ds",
         )
-        return Relaxed(answer.fun * self._scale + self._offset, answer.x) if answer.status == 0 else None
+        return RelaxedOptimum(answer.fun * self._scale + self._offset, answer.x) if answer.status == 0 else None

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from batdispatch.core.hosts.hostsets import Intervals
-from batdispatch.report.explore.asking import Asking
-from batdispatch.report.explore.decided import decided
-from batdispatch.report.explore.segments import segment_columns
+from batdispatch.report.explore.decision_columns import decision_columns
+from batdispatch.report.explore.demands import JobDemand
 from batdispatch.report.explore.streams import Whole, folded, steps, written
 from batdispatch.results.columns import Floats
 from batdispatch.results.runs import Run, has_network
@@ -26,11 +25,11 @@ from batdispatch.results.runs import Run, has_network
 MAX_ROWS = 2048
 #: Most segments of a page; a browser draws them all within a frame or two.
 MAX_SEGMENTS = 2_000_000
-_NOTHING = Asking()
+_NOTHING = JobDemand()
 
 
 def explored(
-    runs: Sequence[Run], asking: Mapping[str, Asking], add: Callable[[Table], Mapping[str, Any]] | None = None
+    runs: Sequence[Run], asking: Mapping[str, JobDemand], add: Callable[[Table], Mapping[str, Any]] | None = None
 ) -> dict[str, Any] | None:
     """Return what the page's script reads, of types that JSON has; None: no run has a job, or all have too many.
 
@@ -80,7 +79,7 @@ class Table:
         places: of each run, the place in the table of each of its logical jobs, int64 [logical job].
     """
 
-    def __init__(self, runs: Sequence[Run], asking: Mapping[str, Asking]) -> None:
+    def __init__(self, runs: Sequence[Run], asking: Mapping[str, JobDemand]) -> None:
         self.runs = runs
         self.hosts = max(1, *(_hosts(run) for run in runs))
         self.scale = 1 if any(map(has_network, runs)) else -(-self.hosts // MAX_ROWS)
@@ -91,48 +90,25 @@ class Table:
         self.second = 1 if whole else 1000
         self.begin = math.floor(begin)
         self.end = math.ceil(max((float(time.max()) for time in times if len(time)), default=1.0))
-        ids: dict[str, int] = {}
-        submissions: list[Floats] = []
-        walltimes: list[Floats] = []
-        units: list[NDArray[np.int64]] = []
-        names: list[str] = []
-        self.places: list[Whole] = []
         workloads = {name for run in runs for name in set(run.columns.workload_name.tolist())}
         #: What all full ids begin with, and names leave out; empty where there are several workloads.
         self.prefix = f"{workloads.pop()}!" if len(workloads) == 1 else ""
-        for run in runs:
-            jobs = run.logical
-            full = jobs.full_ids().tolist()
-            new = [row for row, name in enumerate(full) if name not in ids]
-            for row in new:
-                ids[full[row]] = len(ids)
-                names.append(full[row].removeprefix(self.prefix))
-            rows = np.array(new, dtype=np.int64)
-            submissions.append(jobs.submission_time[rows])
-            walltimes.append(jobs.requested_time[rows])
-            units.append(jobs.requested_number_of_resources[rows])
-            self.places.append(np.array([ids[name] for name in full], dtype=np.int64))
-        submission = np.concatenate(submissions)
-        order = np.argsort(submission, kind="stable")
-        position = np.empty(len(order), dtype=np.int64)
-        position[order] = np.arange(len(order))
-        self.places = [position[places] for places in self.places]
-        self._submission = self.time(submission[order])
-        walltime = np.concatenate(walltimes)[order]
-        self._walltime = np.where(np.isfinite(walltime), np.ceil(np.where(np.isfinite(walltime), walltime, 0)) + 1, 0)
-        self._units = np.concatenate(units)[order]
+        jobs = _jobs_of(runs)
+        self.places = np.split(jobs.place, np.cumsum([len(run.logical) for run in runs])[:-1])
+        self._submission = self.time(jobs.submission)
+        self._walltime = _limits(jobs.walltime)
+        self._units = jobs.units
         #: How long each job runs under the first run that it ran in.
-        self._usual = np.zeros(len(order), dtype=np.int64)
+        self._usual = np.zeros(len(jobs.ids), dtype=np.int64)
         for run, places in zip(reversed(runs), reversed(self.places), strict=True):
             ran = np.flatnonzero(run.columns.ran)
             took = self.time(run.columns.finish_time[ran]) - self.time(run.columns.starting_time[ran])
             self._usual[places[run.lineage.job[ran]]] = took
-        sorted_ids = list(ids)
-        known = [_asking(asking, sorted_ids[index]) for index in order.tolist()]
+        known = [_asking(asking, name) for name in jobs.ids]
         self.users, self._user = _coded([one.user for one in known])
         self.queues, self._queue = _coded([one.queue for one in known])
         self.needs, self._needs = _coded([one.needs for one in known])
-        named = [names[index] for index in order.tolist()]
+        named = [name.removeprefix(self.prefix) for name in jobs.ids]
         self._numbers = _numbers(named)
         #: Names of the jobs, unless all are plain numbers.
         self.texts = None if self._numbers is not None else named
@@ -140,7 +116,7 @@ class Table:
     def jobs(self) -> Iterable[tuple[str, Whole]]:
         """Yield the columns of the jobs, in order of submission."""
         yield "submission", steps(self._submission)
-        yield "walltime", self._walltime.astype(np.int64)
+        yield "walltime", self._walltime
         yield "usual", self._usual
         yield "units", self._units
         yield "user", self._user
@@ -171,7 +147,7 @@ class Table:
         state[self.places[index]] = run.logical.final_state.astype(np.int64) + 1
         yield "state", state
         yield from segment_columns(run, rows, self._units[job])
-        yield from decided(run, self.time, len(self.runs))
+        yield from decision_columns(run, self.time, len(self.runs))
 
     @property
     def count(self) -> int:
@@ -191,16 +167,71 @@ class Table:
         return np.rint((seconds - self.begin) * self.second).astype(np.int64)
 
 
-def _asking(known: Mapping[str, Asking], full: str) -> Asking:
+def segment_columns(run: Run, rows: Whole, units: Whole) -> Iterable[tuple[str, Whole]]:
+    """Yield what each segment asked for and how it ended, which ``assets/lineage.js`` reads.
+
+    Nothing is told of a run in which no job continues another, so that its page does not grow.
+
+    Args:
+        run: the run.
+        rows: of the segments in its jobs file, in the order of the page.
+        units: that the logical job of each segment asked for.
+    """
+    if not run.lineage.joined:
+        return
+    segments = run.columns.take(rows)
+    yield "segment_limit", _limits(segments.requested_time)
+    yield "segment_units", folded(segments.requested_number_of_resources - units)
+    yield "segment_state", segments.final_state.astype(np.int64)
+
+
+def _limits(seconds: Floats) -> Whole:
+    """Return walltimes in whole seconds, rounded up, plus 1; 0 stands for no walltime."""
+    limited = np.isfinite(seconds)
+    return np.where(limited, np.ceil(np.where(limited, seconds, 0)) + 1, 0).astype(np.int64)
+
+
+class _Jobs(NamedTuple):
+    """The jobs of several runs, each once, in order of submission; at one moment, those of the first run come first.
+
+    Attributes:
+        place: where each logical job of the runs, one run after the other, is among the jobs, int64.
+        ids: full id of each job.
+        submission: s, float64 [job].
+        walltime: s, float64 [job], infinite without one.
+        units: int64 [job].
+    """
+
+    place: Whole
+    ids: Sequence[str]
+    submission: Floats
+    walltime: Floats
+    units: Whole
+
+
+def _jobs_of(runs: Sequence[Run]) -> _Jobs:
+    logical = [run.logical for run in runs]
+    code, ids = pd.factorize(np.concatenate([jobs.full_ids() for jobs in logical]))
+    _, first = np.unique(code, return_index=True)
+    submission, walltime, units = (
+        np.concatenate([getattr(jobs, name) for jobs in logical])[first]
+        for name in ("submission_time", "requested_time", "requested_number_of_resources")
+    )
+    order = np.argsort(submission, kind="stable")
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    return _Jobs(position[code], ids[order].tolist(), submission[order], walltime[order], units[order])
+
+
+def _asking(known: Mapping[str, JobDemand], full: str) -> JobDemand:
     # Jobs of a workload may carry its name, or not.
     return known.get(full) or known.get(full.partition("!")[2]) or _NOTHING
 
 
 def _coded(texts: Sequence[str]) -> tuple[list[str], Whole]:
     """Return the different texts in order, and of each text its place among them."""
-    different = sorted(set(texts))
-    place = {text: index for index, text in enumerate(different)}
-    return different, np.array([place[text] for text in texts], dtype=np.int64)
+    place, different = pd.factorize(np.array(texts, dtype=object), sort=True)
+    return different.tolist(), place.astype(np.int64)
 
 
 def _times(run: Run) -> tuple[Floats, Floats, Floats]:
@@ -214,7 +245,7 @@ def _hosts(run: Run) -> int:
 
 
 def _in_rows(intervals: Intervals, scale: int) -> tuple[Whole, Whole, Whole]:
-    """Return first and last row of each interval in rows of so many hosts, and how many each segment has.
+    """Return the first and last row of each interval, and how many intervals each segment has; a row has `scale` hosts.
 
     What touches within a segment becomes one.
     """
@@ -235,7 +266,7 @@ def _in_rows(intervals: Intervals, scale: int) -> tuple[Whole, Whole, Whole]:
 
 
 def _numbers(names: Sequence[str]) -> Whole | None:
-    """Return names as numbers, if each is one that is written as JavaScript writes it."""
+    """Return names as numbers; None if JavaScript would write one of them in another way."""
     if not all(
         name.isascii() and name.isdigit() and len(name) < 16 and (name == "0" or name[0] != "0") for name in names
     ):

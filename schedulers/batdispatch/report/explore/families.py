@@ -22,7 +22,7 @@ from batdispatch.results.network.use import io_hosts
 from batdispatch.results.outages import absences, outages_of
 from batdispatch.results.runs import Run, has_network
 from batdispatch.results.sites import Sites
-from batdispatch.results.usage import Shared, job_facts
+from batdispatch.results.usage import MachineUse, job_facts
 
 #: Most links that are followed for the curves of all runs of a page: some ten seconds.
 MOST_LINKS = 100_000_000
@@ -32,7 +32,7 @@ MOST_PARTS = 4_000_000
 Columns = Iterable[tuple[str, Whole]]
 
 
-def families(table: Table, sites: Sites, shared: Mapping[str, Shared]) -> dict[str, Any]:
+def families(table: Table, sites: Sites, shared: Mapping[str, MachineUse]) -> dict[str, Any]:
     """Return what the page's script reads under "families", of types that JSON has; empty: there is nothing to tell.
 
     Args:
@@ -40,14 +40,14 @@ def families(table: Table, sites: Sites, shared: Mapping[str, Shared]) -> dict[s
         sites: where the machines and workloads of its runs are.
         shared: by label, for runs on shared nodes or with licences.
     """
-    told = _Told(table, sites, shared)
+    told = _FamilyTables(table, sites, shared)
     return {"families": told.written()} if told.machines else {}
 
 
-class _Told:
+class _FamilyTables:
     """Machines, each once; what jobs ask of I/O nodes, once for each workload; and the runs. Each has a table."""
 
-    def __init__(self, table: Table, sites: Sites, shared: Mapping[str, Shared]) -> None:
+    def __init__(self, table: Table, sites: Sites, shared: Mapping[str, MachineUse]) -> None:
         self._table, self._sites, self._shared = table, sites, shared
         self.machines: list[Machine] = []
         self._asking: list[tuple[str, str]] = []
@@ -134,7 +134,7 @@ class _Told:
         self._asking.append(key)
         return len(self._asking) - 1
 
-    def _parts(self, shared: Shared, rows: Whole) -> Columns:
+    def _parts(self, shared: MachineUse, rows: Whole) -> Columns:
         """Yield what the segments hold on each node, unless there are too many parts."""
         if shared.machine.exclusive:
             return
@@ -160,7 +160,7 @@ def _machine_columns(machine: Machine) -> Columns:
             yield f"capacity {name}", folded(steps(column))
 
 
-def _licences(shared: Shared, rows: Whole) -> Columns:
+def _licences(shared: MachineUse, rows: Whole) -> Columns:
     """Yield what the segments hold of each licence."""
     licences = shared.machine.licences
     for (name, _), scale in zip(licences, scales([amount for _, amount in licences]).tolist(), strict=True):
@@ -186,7 +186,7 @@ def _load(run: Run, machine: Machine, topology: Topology, most_links: int) -> Li
 
 
 def _load_columns(table: Table, run: Run, load: LinkLoad) -> Columns:
-    """Yield the loads behind each moment at which a segment starts or ends, which the page knows already."""
+    """Yield the loads after each moment at which a segment starts or ends; the page knows these moments."""
     ran = run.columns.ran
     ends = [table.time(times[ran]) for times in (run.columns.starting_time, run.columns.finish_time)]
     place = np.searchsorted(table.time(load.moments), np.unique(np.concatenate(ends)), side="right")

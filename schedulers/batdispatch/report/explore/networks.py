@@ -36,7 +36,7 @@ def network_facts(topology: Topology) -> dict[str, Any]:
 
 
 def network_columns(topology: Topology) -> Iterable[tuple[str, Whole]]:
-    """Yield of each host its place on the map and its router, and of each cable the routers at its ends.
+    """Yield the place on the map and the router of each host, and the routers at the ends of each cable.
 
     A plane or a router of 0 says that a host is not in the network; the first one is 1.
     """

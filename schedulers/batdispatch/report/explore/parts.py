@@ -44,5 +44,5 @@ def parts_of(slots: Slots, rows: Whole) -> Parts:
 
 
 def scales(totals: Sequence[int]) -> Whole:
-    """Return by what amounts of each resource are divided so that their sum over the machine is exact in JavaScript."""
+    """Return a divisor for the amounts of each resource, so that sums over the machine are exact in JavaScript."""
     return np.array([1 << max(0, int(total).bit_length() - LARGEST.bit_length()) for total in totals], dtype=np.int64)

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.report.explore.asking import asking
 from batdispatch.report.explore.bundle import bundled
 from batdispatch.report.explore.data import MAX_SEGMENTS, explored
+from batdispatch.report.explore.demands import demands_of
 from batdispatch.report.explore.families import families
+from batdispatch.report.html import environment
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
 from batdispatch.results.sites import Sites
-from batdispatch.results.usage import Shared
+from batdispatch.results.usage import MachineUse
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Explorer:
 
 
 def explorer(
-    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites, shared: Mapping[str, Shared]
+    runs: Sequence[Run], reasons: Mapping[str, Mapping[str, str]], sites: Sites, shared: Mapping[str, MachineUse]
 ) -> Explorer | None:
     """Return the explorer of some runs; None: they have no jobs, or too many.
 
@@ -47,15 +47,18 @@ def explorer(
         sites: where their machines and workloads are.
         shared: by label, of runs on shared nodes or with licences.
     """
-    data = explored(runs, asking(runs, sites), lambda table: families(table, sites, shared))
+    data = explored(runs, demands_of(runs, sites), lambda table: families(table, sites, shared))
     if data is None:
         return None
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    section = environment.from_string(_asset("assets", "explore.html.j2")).render(
-        scale=data["scale"],
-        left_out=data["left_out"],
-        most=number(MAX_SEGMENTS),
-        joined=any(run.lineage.joined for run in runs),
+    section = (
+        environment()
+        .from_string(_asset("assets", "explore.html.j2"))
+        .render(
+            scale=data["scale"],
+            left_out=data["left_out"],
+            most=number(MAX_SEGMENTS),
+            joined=any(run.lineage.joined for run in runs),
+        )
     )
     states = [state.value for state in FINAL_STATES]
     # In a script's text nothing but its end tag ends it.

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from itertools import islice
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from batdispatch.report import style
 from batdispatch.report.curves import distribution_figure
 from batdispatch.report.fidelity.waits import WEEK, Waits
 from batdispatch.report.fidelity.words import APART, HEADINGS, apart_rows, sentences, wait_rows
-from batdispatch.report.pictures import Picture
+from batdispatch.report.html import Picture
 from batdispatch.report.workload.page import page
 
 _DIAGONAL = (
@@ -102,7 +101,7 @@ def _quantiles(told: Mapping[str, Waits]) -> Figure:
         axes.set_xlabel("wait in the log")
         axes.set_ylabel("wait simulated")
         axes.grid(True)
-        _legend(axes, len(names) - 1)
+        style.legend_above(axes, ncols=min(len(names) - 1, 4), handlelength=1.8)
     return figure
 
 
@@ -128,9 +127,5 @@ def _weeks(told: Mapping[str, Waits]) -> Figure:
         axes.set_xlabel("week")
         axes.set_ylabel("mean wait (hours)")
         axes.grid(True, axis="y")
-        _legend(axes, len(told))
+        style.legend_above(axes, ncols=min(len(told), 4), handlelength=1.8)
     return figure
-
-
-def _legend(axes: Axes, count: int) -> None:
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(count, 4), fontsize=8.8, handlelength=1.8)

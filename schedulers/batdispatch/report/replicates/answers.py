@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -276,3 +278,43 @@ def _count(number: int, blocks: str) -> str:
 
 def _list(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def as_dict(sections: Sequence[Section], page: Path) -> dict[str, Any]:
+    """Return what a comparison says as JSON has it, with the path of its page."""
+    workloads = [
+        {
+            "workload": one.name,
+            "blocks": one.blocks,
+            "answers": [_answer_dict(found, one.blocks) for found in one.answers],
+        }
+        for one in sections
+    ]
+    return {"report": str(page), "workloads": workloads}
+
+
+def _answer_dict(found: Answer, blocks: str) -> dict[str, Any]:
+    return {
+        "metric": found.aim.metric,
+        "n": found.n,
+        "choose": found.chosen,
+        "cannot_be_told_apart": found.rivals,
+        "sentence": sentence(found, blocks),
+        "baseline": found.baseline,
+        "against_baseline": [_pair_dict(pair, found.aim.way) for pair in found.pairs],
+    }
+
+
+def _pair_dict(pair: Pair, way: str) -> dict[str, Any]:
+    value, low, high = (None,) * 3 if pair.effect is None else (pair.effect.value, pair.effect.low, pair.effect.high)
+    return {
+        "dispatcher": pair.ours,
+        "way": way,
+        "value": value,
+        "low": low,
+        "high": high,
+        "n": pair.n,
+        "wins": pair.wins,
+        "ties": pair.ties,
+        "p_holm": pair.adjusted,
+    }

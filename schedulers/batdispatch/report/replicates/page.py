@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib import resources
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any
 
-import jinja2
 import numpy as np
-from markupsafe import Markup
 
-from batdispatch import __version__
-from batdispatch.report.page import formula
+from batdispatch.report.html import Cell, rendered
 from batdispatch.report.replicates import pictures
 from batdispatch.report.replicates.aims import Aim
 from batdispatch.report.replicates.answers import Answer, Section, prices, sentence
@@ -26,19 +23,8 @@ from batdispatch.results.statistics.significance import ALPHA, LEAST
 MAX_DRAWN, MAX_LISTED = 6, 12
 
 
-class Cell(NamedTuple):
-    """A value in a table: the text, more of it in small letters, and how it is marked."""
-
-    text: str
-    more: str = ""
-    mark: str = ""
-
-
-class Row(NamedTuple):
-    """A line of a table."""
-
-    name: str
-    cells: Sequence[Cell]
+#: A line of a table: its name, and its cells.
+Row = tuple[str, list[Cell]]
 
 
 def render(sections: Sequence[Section], facts: Facts) -> str:
@@ -48,14 +34,10 @@ def render(sections: Sequence[Section], facts: Facts) -> str:
         sections: see `answers.sections`.
         facts: what else is to be said.
     """
-    templates = resources.files("batdispatch.report") / "templates"
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    environment.filters["formula"] = formula
-    template = environment.from_string((templates / "comparison.html.j2").read_text(encoding="utf-8"))
-    prefixes = pictures.numbered("c")
+    prefixes = map("c{}".format, count())
     first = sections[0].answers[0] if sections and sections[0].answers else None
-    return template.render(
-        version=__version__,
+    return rendered(
+        "comparison.html.j2",
         title=facts.title,
         lead=_lead(sections, facts),
         warnings=warnings(sections, facts),
@@ -70,7 +52,6 @@ def render(sections: Sequence[Section], facts: Facts) -> str:
         least=LEAST,
         alpha=f"{100 * ALPHA:g}",
         definitions=_definitions(sections),
-        css=Markup((templates / "report.css").read_text(encoding="utf-8")),
     )
 
 
@@ -137,7 +118,7 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
         "rows": _effect_rows(one),
         "pictures": [drawing for drawing in drawings if drawing is not None],
         "ranked": ranked,
-        "units": [_unit(answer) for answer in one.answers],
+        "units": [(answer.aim.words, _shown(answer)[1]) for answer in one.answers],
         "values": _value_rows(one),
     }
 
@@ -188,12 +169,8 @@ def _effect_rows(one: Section) -> list[Row]:
             cell = effect_cell(answer.aim, found)
             won = f"{found.wins} of {found.n}" + (f", {found.ties} equal" if found.ties else "")
             cells.append(cell._replace(more=f"{cell.more}; {won}" if cell.more else won))
-        rows.append(Row(pair.ours, cells))
+        rows.append((pair.ours, cells))
     return rows
-
-
-def _unit(found: Answer) -> str:
-    return _shown(found)[1]
 
 
 def _shown(found: Answer) -> tuple[list[str], str]:
@@ -215,7 +192,7 @@ def _value_rows(one: Section) -> list[Row]:
     shown = [_shown(answer)[0] for answer in one.answers]
     names = one.answers[0].table.dispatchers if one.answers else ()
     return [
-        Row(name, [Cell(texts[3 * row], f"{texts[3 * row + 1]} to {texts[3 * row + 2]}") for texts in shown])
+        (name, [Cell(texts[3 * row], f"{texts[3 * row + 1]} to {texts[3 * row + 2]}") for texts in shown])
         for row, name in enumerate(names)
     ]
 
@@ -241,8 +218,8 @@ def _plain_table(one: Section) -> str:
     """Return the effects as aligned text."""
     head = ["", *(answer.aim.words for answer in one.answers)]
     body = [
-        [row.name, *(f"{'*' if cell.mark else ''}{cell.text} ({cell.more.partition(';')[0]})" for cell in row.cells)]
-        for row in _effect_rows(one)
+        [name, *(f"{'*' if cell.mark else ''}{cell.text} ({cell.more.partition(';')[0]})" for cell in cells)]
+        for name, cells in _effect_rows(one)
     ]
     widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
     lines = [

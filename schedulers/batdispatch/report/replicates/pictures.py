@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from batdispatch.report import style
+from batdispatch.report.html import Picture
 from batdispatch.report.replicates.answers import Answer
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import Ranking
@@ -21,14 +19,6 @@ BETTER, WORSE = style.SERIES[0], style.SERIES[1]
 _ROW, _FRAME = 0.27, 0.85
 #: Longest name in a picture; the tables have all of it.
 _NAME = 26
-
-
-class Picture(NamedTuple):
-    """An SVG with what is said about it."""
-
-    title: str
-    svg: str
-    caption: str
 
 
 def colour(pair: Pair, found: Answer) -> str:
@@ -69,8 +59,8 @@ def dots(found: Answer, prefix: str) -> Picture | None:
     title = f"{aim.words[0].upper()}{aim.words[1:]}"
     return Picture(
         title,
-        style.to_svg(figure, prefix, f"{title}: each dispatcher against {found.baseline}, with 95 % intervals"),
         f"{better} is better. Blue: better than {found.baseline}; orange: worse; grey: cannot be told apart from it.",
+        style.to_svg(figure, prefix, f"{title}: each dispatcher against {found.baseline}, with 95 % intervals"),
     )
 
 
@@ -133,16 +123,8 @@ def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
     caption = f"{told}. " + (
         "A blue bar joins dispatchers that cannot be told apart." if found.groups else "All can be told apart."
     )
-    return Picture(title, style.to_svg(figure, prefix, f"{title}: {told}"), caption)
+    return Picture(title, caption, style.to_svg(figure, prefix, f"{title}: {told}"))
 
 
 def _short(name: str) -> str:
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
-
-
-def numbered(prefix: str) -> Iterator[str]:
-    """Yield prefixes for the ids of pictures on one page."""
-    number = 0
-    while True:
-        yield f"{prefix}{number}"
-        number += 1

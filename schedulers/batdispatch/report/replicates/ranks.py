@@ -26,8 +26,7 @@ class Ranking:
         dispatchers: from the best rank on.
         ranks: of these.
         blocks: over how many replicates or workloads.
-        chi2: Friedman's statistic, with k - 1 degrees of freedom for k dispatchers.
-        f: Iman and Davenport's, with k - 1 and (k - 1)(blocks - 1).
+        f: Iman and Davenport's statistic, with k - 1 and (k - 1)(blocks - 1) degrees of freedom for k dispatchers.
         p: of f.
         difference: ranks this far apart or further differ significantly (Nemenyi).
         groups: dispatchers that cannot be told apart, from the best rank on: largest runs of at least two.
@@ -36,7 +35,6 @@ class Ranking:
     dispatchers: tuple[str, ...]
     ranks: tuple[float, ...]
     blocks: int
-    chi2: float
     f: float
     p: float
     difference: float
@@ -80,7 +78,7 @@ def rank(table: Measured, aim: Aim, *, blocks: str = "replicates", alpha: float 
     average = ranks.mean(axis=0)
     if (ranks == ranks[:, :1]).all():
         return Refused(f"Nothing is ranked: all dispatchers are equal on all {blocks}.")
-    chi2, f, p = friedman(ranks)
+    _, f, p = friedman(ranks)
     if p >= alpha:
         return Refused(
             f"Nothing is ranked: Friedman's test finds no difference between the {many} dispatchers over {count} "
@@ -90,7 +88,7 @@ def rank(table: Measured, aim: Aim, *, blocks: str = "replicates", alpha: float 
     names = tuple(table.dispatchers[column] for column in order)
     ordered = tuple(float(average[column]) for column in order)
     least = critical_difference(many, count, alpha)
-    return Ranking(names, ordered, count, chi2, f, p, least, groups_within(names, ordered, least))
+    return Ranking(names, ordered, count, f, p, least, groups_within(names, ordered, least))
 
 
 def by_workload(table: Measured, aim: Aim) -> Measured:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from batdispatch.report import style
 from batdispatch.report.curves import distribution_figure, load_figure, stretch
-from batdispatch.report.pictures import Picture
+from batdispatch.report.html import Picture
 from batdispatch.report.workload.traits import ACCURACY_PARTS, WEEKDAYS, Traits
 from batdispatch.results.numbers import duration
 
@@ -142,7 +142,7 @@ def _bars(
         axes.grid(True, axis="y")
         _name(axes, names)
         if legend:
-            axes.legend(legend, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(legend), fontsize=8.8)
+            style.legend_above(axes, legend, ncols=len(legend))
     return figure
 
 

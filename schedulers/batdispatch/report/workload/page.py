@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 
-import jinja2
-from markupsafe import Markup
-
-from batdispatch import __version__
-from batdispatch.report.pictures import Picture
+from batdispatch.report.html import Picture, rendered
 from batdispatch.report.workload.figures import pictures
 from batdispatch.report.workload.tables import HEADINGS, LISTED, facts, quantile_rows, user_rows
 from batdispatch.report.workload.traits import Traits
@@ -71,11 +66,8 @@ def page(
         unlisted: how many more there are.
         account: what was left out of a log, and why.
     """
-    templates = resources.files("batdispatch.report") / "templates"
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    template = environment.from_string((templates / "workload.html.j2").read_text(encoding="utf-8"))
-    return template.render(
-        version=__version__,
+    return rendered(
+        "workload.html.j2",
         title=title,
         lead=lead,
         facts=[overview[0], *overview[1]],
@@ -87,5 +79,4 @@ def page(
         unlisted=unlisted,
         account=account,
         footer=footer,
-        css=Markup((templates / "report.css").read_text(encoding="utf-8")),
     )

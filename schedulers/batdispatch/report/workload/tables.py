@@ -45,7 +45,7 @@ def quantile_rows(traits: Traits) -> list[tuple[str, list[str]]]:
 
 
 def _time(seconds: float) -> str:
-    """Return a duration, where that of a log's second is not a thousand milliseconds."""
+    """Return a duration as text; about a second is written in seconds, not in milliseconds."""
     return f"{number(seconds)}\N{NO-BREAK SPACE}s" if 0.5 <= seconds < 2 else duration(seconds)
 
 

@@ -184,7 +184,7 @@ class Traits:
     # ------------------------------------------------------------------ who and when
 
     def users(self) -> list[User]:
-        """Return the users whose work is known to be of somebody, those with most work first."""
+        """Return the users that have a name, those with most work first."""
         jobs = np.bincount(self._user, minlength=len(self._users))
         work = np.bincount(self._user, self.work, len(self._users)) / max(float(self.work.sum()), 1e-300)
         order = sorted(range(len(self._users)), key=lambda row: (-work[row], -jobs[row], self._users[row]))

@@ -10,6 +10,69 @@ import numpy as np
 from batdispatch.core.jobs.job import JobState
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage, unjoined
+from batdispatch.results.metrics.compute import Description
+
+#: Label, unit in tables, which is better, summary and formula of each metric that tables show. Attempt j has u_j units
+#: and takes p_j seconds.
+_WORDS = {
+    "effective_utilisation": (
+        "effective utilisation",
+        "%",
+        "higher",
+        "Share of the machine's time that did useful work.",
+        "useful work / (hosts (max_j f_j - min_j r_j))",
+    ),
+    "mean_response_time": (
+        "mean response time",
+        "s",
+        "lower",
+        "Mean time from a job's submission to the end of its last attempt.",
+        "mean over jobs of max f_j - min r_j over the job's attempts j",
+    ),
+    "useful_work": (
+        "useful work",
+        "unit h",
+        "",
+        "What the attempts that succeeded held.",
+        "sum_j u_j p_j over the attempts that succeeded",
+    ),
+    "wasted_work": (
+        "wasted work",
+        "unit h",
+        "lower",
+        "What the attempts that did not succeed held.",
+        "sum_j u_j p_j over the attempts that did not succeed",
+    ),
+    "saved_work": (
+        "work saved",
+        "unit h",
+        "",
+        "What checkpoints saved of the attempts that were stopped, as part of the useful work.",
+        "sum_j u_j s_j over the attempts that succeeded, with s_j the run time saved before",
+    ),
+    "checkpoint_work": (
+        "checkpointing",
+        "unit h",
+        "lower",
+        "What writing and reading checkpoints took, as part of the wasted work.",
+        "sum_j u_j (p_j - the run time that attempt j added)",
+    ),
+    "failures_per_job": (
+        "failures per job",
+        "",
+        "lower",
+        "How often a job was stopped before it was done, failed speculations included.",
+        "attempts that did not succeed / jobs",
+    ),
+    "jobs_succeeded": ("jobs that succeeded", "", "higher", "Jobs of which an attempt succeeded.", "A count."),
+}
+#: Metrics that tables show, by name.
+DESCRIPTIONS = {
+    name: Description(f"attempts_{name}", label, unit, better, "Jobs over all their attempts", summary, formula)
+    for name, (label, unit, better, summary, formula) in _WORDS.items()
+}
+#: Unit in tables -> how many of the unit of `attempt_metrics` make one.
+SCALES = {"%": 0.01, "unit h": 3600.0}
 
 
 def attempt_metrics(
@@ -17,16 +80,9 @@ def attempt_metrics(
 ) -> dict[str, float | int | None]:
     """Return the metrics of the jobs of a run, each counted once however often it was tried.
 
-    With p_a the units and d_a the seconds of attempt a, over the jobs that were not rejected:
-
-    - ``jobs``: those that were submitted; ``jobs_succeeded``: those of which an attempt succeeded;
-    - ``useful_work``: sum of p_a d_a over successful attempts, unit-seconds; ``wasted_work``: over the others;
-    - where attempts went on from checkpoints, what a checkpoint had saved counts as useful once the job has succeeded,
-      and reading it does not: ``saved_work`` is that part of ``useful_work``; ``checkpoint_work`` is the part of
-      ``wasted_work`` that went into writing and reading checkpoints. Both are there only if there are checkpoints;
-    - ``failures_per_job``: attempts that did not succeed, over jobs;
-    - ``mean_response_time``: mean of the end of the last attempt minus the first submission, s;
-    - ``effective_utilisation``: useful_work / (hosts (last end - first submission)); None without `hosts`.
+    `DESCRIPTIONS` says what each is; work is in unit-seconds, times are in seconds. What a checkpoint had saved counts
+    as useful once the job has succeeded, and reading it does not. ``saved_work`` and ``checkpoint_work`` are there only
+    if attempts went on from checkpoints, ``effective_utilisation`` is None without `hosts`. ``jobs`` counts the jobs.
 
     Args:
         columns: of the run, from `jobs_file.read_columns`.

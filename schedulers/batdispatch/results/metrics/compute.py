@@ -13,18 +13,15 @@ for p_i and holds h_i hosts, which make up c_i runs of consecutive host ids.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import JobState
-from batdispatch.results.columns import Floats, RunColumns
-from batdispatch.results.lineage import Lineage
-from batdispatch.results.metrics.sample import Sample, sample_of
-from batdispatch.results.network.use import NetworkUse
+from batdispatch.results.columns import Floats
+from batdispatch.results.metrics.sample import Sample
 
 Value = float | int | None
 
@@ -86,48 +83,8 @@ def _p95(values: Floats) -> np.float64:
     return np.float64(np.percentile(values, 95))
 
 
-def compute(
-    columns: RunColumns,
-    *,
-    lineage: Lineage | None = None,
-    hosts: int | None = None,
-    totals: Mapping[str, float] | None = None,
-    licences: Mapping[str, float] | None = None,
-    amounts: Mapping[str, Floats] | None = None,
-    users: NDArray[np.object_] | None = None,
-    network: NetworkUse | None = None,
-    decisions: Mapping[str, float | None] | None = None,
-    threshold: float = 10.0,
-) -> dict[str, Value]:
-    """Compute every metric of a run.
-
-    Args:
-        columns: of the run, from `jobs_file.read_columns`.
-        lineage: which rows are one job, from `lineage.read_lineage`; None: each row is a job.
-        hosts: compute hosts of the machine; without it the utilisation is None.
-        totals: capacity of each named resource of a machine with several resources on each node.
-        licences: number of each licence of the machine.
-        amounts: what each row's job held of each of those two, float64 [row]; for each, a metric ``utilisation_NAME``.
-        users: the user of each row's job, object [row].
-        network: what each row makes of the network.
-        decisions: ``result.json``'s "decisions".
-        threshold: of the bounded slowdown, seconds.
-
-    Raises:
-        InputError: an allocation is malformed, or the lineage contradicts the times.
-    """
-    sample = sample_of(
-        columns,
-        lineage=lineage,
-        hosts=hosts,
-        totals=totals,
-        licences=licences,
-        amounts=amounts,
-        users=users,
-        network=network,
-        decisions=decisions,
-        threshold=threshold,
-    )
+def compute(sample: Sample) -> dict[str, Value]:
+    """Return every metric of a run by name; each named resource and licence has a metric ``utilisation_NAME``."""
     values = {name: found.compute(sample) for name, found in METRICS.items()}
     named = {**sample.totals, **sample.licences}
     return values | {f"utilisation_{name}": resource_utilisation(sample, name) for name in named}

@@ -107,47 +107,52 @@ def sample_of(
     decisions: Mapping[str, float | None] | None = None,
     threshold: float = 10.0,
 ) -> Sample:
-    """Build a sample from the columns of a run; `amounts`, `users` and `network` have an entry for each row of them.
+    """Build a sample from the columns of a run.
+
+    Args:
+        columns: of the run, from `jobs_file.read_columns`.
+        lineage: which rows are one job, from `lineage.read_lineage`; None: each row is a job.
+        hosts: compute hosts of the machine; without it the utilisation is None.
+        totals: capacity of each named resource of a machine with several resources on each node.
+        licences: number of each licence of the machine.
+        amounts: what each row's job held of each of those two, float64 [row].
+        users: the user of each row's job, object [row].
+        network: what each row makes of the network.
+        decisions: ``result.json``'s "decisions".
+        threshold: of the bounded slowdown, seconds.
 
     Raises:
         InputError: an allocation is malformed, or the lineage contradicts the times.
     """
-    started = columns.ran
-    segment_start, segment_finish = columns.starting_time[started], columns.finish_time[started]
-    joined = lineage is not None and lineage.joined
-    own, jobs_started, of_first = columns, started, users
-    if joined:
-        assert lineage is not None
-        own = logical(columns, lineage)
-        jobs_started = own.ran
-        of_first = None if users is None else users[lineage.first]
+    joined = lineage if lineage is not None and lineage.joined else None
+    jobs = columns if joined is None else logical(columns, joined)
+    of_jobs = users if users is None or joined is None else users[joined.first]
+    started, segments = jobs.ran, columns.ran
     submission, start, finish = (
-        (own.submission_time[jobs_started], own.starting_time[jobs_started], own.finish_time[jobs_started])
-        if joined
-        else (columns.submission_time[started], segment_start, segment_finish)
+        times[started] for times in (jobs.submission_time, jobs.starting_time, jobs.finish_time)
     )
-    states = np.bincount(own.final_state, minlength=len(FINAL_STATES)).tolist()
+    states = np.bincount(jobs.final_state, minlength=len(FINAL_STATES)).tolist()
     return Sample(
         submission=submission,
         start=start,
         finish=finish,
         # In a jobs file these two are rounded; `logical` computes them from the times.
-        run=own.execution_time[jobs_started] if joined else finish - start,
-        wait=own.waiting_time[jobs_started] if joined else start - submission,
-        units=own.requested_number_of_resources[jobs_started].astype(np.float64),
-        segment_start=segment_start,
-        segment_finish=segment_finish,
-        held=columns.hosts.sizes[started].astype(np.float64),
-        pieces=columns.hosts.runs[started].astype(np.float64),
-        waits=(submission, start) if lineage is None or not joined else waits(columns, lineage),
+        run=finish - start if joined is None else jobs.execution_time[started],
+        wait=start - submission if joined is None else jobs.waiting_time[started],
+        units=jobs.requested_number_of_resources[started].astype(np.float64),
+        segment_start=columns.starting_time[segments],
+        segment_finish=columns.finish_time[segments],
+        held=columns.hosts.sizes[segments].astype(np.float64),
+        pieces=columns.hosts.runs[segments].astype(np.float64),
+        waits=(submission, start) if joined is None else waits(columns, joined),
         states={state.value: count for state, count in zip(FINAL_STATES, states, strict=True)},
         first_submission=float(columns.submission_time.min()) if len(columns) else 0.0,
         hosts=hosts,
         totals=dict(totals or {}),
         licences=dict(licences or {}),
-        amounts={name: values[started] for name, values in (amounts or {}).items()},
-        users=of_first[jobs_started] if of_first is not None and (of_first != "").any() else None,
-        network=None if network is None else network.take(started),
+        amounts={name: values[segments] for name, values in (amounts or {}).items()},
+        users=of_jobs[started] if of_jobs is not None and (of_jobs != "").any() else None,
+        network=None if network is None else network.take(segments),
         decisions=dict(decisions or {}),
         threshold=threshold,
     )

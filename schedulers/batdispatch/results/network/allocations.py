@@ -23,7 +23,7 @@ BLOCK = 1 << 13
 
 
 @dataclass(frozen=True)
-class Distinct:
+class Allocations:
     """The different allocations of a run.
 
     Attributes:
@@ -49,7 +49,7 @@ class Distinct:
         return self.sets.sizes
 
 
-def distinct(hosts: Intervals, machine: Machine, topology: Topology) -> Distinct:
+def distinct(hosts: Intervals, machine: Machine, topology: Topology) -> Allocations:
     """Return the different allocations among those of some rows.
 
     Args:
@@ -77,7 +77,7 @@ def distinct(hosts: Intervals, machine: Machine, topology: Topology) -> Distinct
         if found == len(chosen):
             chosen.append(row)
         of_row[row] = found
-    return Distinct(of_row, _rows(hosts, np.array(chosen, dtype=np.int64)))
+    return Allocations(of_row, _rows(hosts, np.array(chosen, dtype=np.int64)))
 
 
 def _rows(hosts: Intervals, rows: Ints) -> Intervals:
@@ -97,7 +97,7 @@ def hosts_of(sets: Intervals, rows: Ints) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True)
-class Measured:
+class AllocationMeasures:
     """What allocations measure.
 
     Attributes:
@@ -111,7 +111,7 @@ class Measured:
     routers: Ints
 
 
-def measure(allocations: Distinct, machine: Machine, topology: Topology) -> Measured:
+def measure(allocations: Allocations, machine: Machine, topology: Topology) -> AllocationMeasures:
     """Return what each allocation measures, by the formulas of `core.machine.topology.measures`."""
     compute = np.flatnonzero((machine.classes >= 0) & (topology.router_of >= 0))
     fewest = fewest_routers(topology, compute)
@@ -124,10 +124,10 @@ def measure(allocations: Distinct, machine: Machine, topology: Topology) -> Meas
         used = ordered(owner * topology.routers + topology.routers_of(hosts))
         routers[which] = np.bincount(used // topology.routers, minlength=len(which))
     gamma = total / np.maximum(sizes * (sizes - 1), 1)
-    return Measured(gamma, routers / fewest[sizes], routers)
+    return AllocationMeasures(gamma, routers / fewest[sizes], routers)
 
 
-def proximities(allocations: Distinct, topology: Topology, io_hosts: Sequence[Sequence[int]]) -> Floats:
+def proximities(allocations: Allocations, topology: Topology, io_hosts: Sequence[Sequence[int]]) -> Floats:
     """Return rho of each row, float64 [row]: NaN where its job asks for no I/O node, or for one outside of the network.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.machine.topology import Grid, Topology
-from batdispatch.results.network.allocations import Distinct
+from batdispatch.results.network.allocations import Allocations
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -23,7 +23,7 @@ _SAMPLE = 256
 
 
 def followed(
-    allocations: Distinct,
+    allocations: Allocations,
     topology: Topology,
     routers: Ints,
     start: Floats,
@@ -74,7 +74,7 @@ def _changes(
         yield time, begin, row, used
 
 
-def _links_in_order(allocations: Distinct, topology: Topology, which: Ints) -> Iterator[NDArray[np.int32]]:
+def _links_in_order(allocations: Allocations, topology: Topology, which: Ints) -> Iterator[NDArray[np.int32]]:
     """Yield the links of allocations in an order, found for a block of them at a time."""
     for _, hosts, bounds in allocations.blocks(which):
         links, ends = topology.links_within_each(hosts, bounds)

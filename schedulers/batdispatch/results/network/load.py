@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.machine.topology import Topology
-from batdispatch.results.network.allocations import Distinct
+from batdispatch.results.network.allocations import Allocations
 from batdispatch.results.network.links import followed
 
 Ints = NDArray[np.int64]
@@ -35,7 +35,7 @@ class LinkLoad:
 
 
 def link_load(
-    allocations: Distinct,
+    allocations: Allocations,
     topology: Topology,
     routers: Ints,
     start: Floats,

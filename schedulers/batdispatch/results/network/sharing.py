@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.machine.topology import Topology
-from batdispatch.results.network.allocations import Distinct
+from batdispatch.results.network.allocations import Allocations
 from batdispatch.results.network.links import followed
 
 Ints = NDArray[np.int64]
@@ -31,7 +31,9 @@ class Sharing:
     busy: Floats
 
 
-def sharing(allocations: Distinct, topology: Topology, routers: Ints, start: Floats, finish: Floats) -> Sharing | None:
+def sharing(
+    allocations: Allocations, topology: Topology, routers: Ints, start: Floats, finish: Floats
+) -> Sharing | None:
     """Return what each row shares with the others that run at the same time; None if that takes too long.
 
     `links.followed` says when that is.

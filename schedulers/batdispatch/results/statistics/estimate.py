@@ -13,8 +13,7 @@ class Estimate(NamedTuple):
         value: of the sample itself, in the sample's unit, as the ends are.
         low, high: ends of the interval; None: there is no interval.
         n: size of the sample.
-        method: of the interval: "BCa", "percentile", "all equal", "t" or "batch means". Without an interval: "none",
-            "too few values" or "batches alike".
+        method: of the interval: "BCa", "percentile", "all equal" or "t"; "none" if there is no interval.
     """
 
     value: float

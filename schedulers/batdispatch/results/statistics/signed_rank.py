@@ -28,7 +28,7 @@ SEED = 0
 
 
 def signed_rank(differences: NDArray[np.float64]) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test: that as much comes of signs by chance.
+    """Return the two-sided p-value of Wilcoxon's signed-rank test: the chance that random signs give as much.
 
     Exact for up to 50 differences without ties and zeros, and for up to 13 with them; else drawn with a fixed seed.
 

@@ -25,22 +25,10 @@ Values = Sequence[float] | NDArray[np.float64]
 #: From degrees of freedom to Student's 97.5 % quantile.
 Quantile = Callable[[int], float]
 
-#: 97.5 % quantiles as tables in books print them, by degrees of freedom.
-PRINTED = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 7: 2.36, 9: 2.26, 11: 2.20, 14: 2.14, 19: 2.09, 29: 2.05}
-
 
 def student_quantile(freedom: int) -> float:
     """Return the 97.5 % quantile of Student's distribution with so many degrees of freedom, at least 1."""
     return float(stats.t.ppf(0.975, freedom))
-
-
-def printed_student_quantile(freedom: int) -> float:
-    """Return the same quantile as `PRINTED` has it; where that has none, the next larger one, for less freedom.
-
-    `benchmarks/constraint_samples.py` prints intervals with it, as the manual's tables were made. At the degrees of
-    freedom of `PRINTED` it is the exact quantile, rounded. For any other purpose take `student_quantile`.
-    """
-    return PRINTED[max(row for row in PRINTED if row <= freedom)]
 
 
 def half_width(values: Values, quantile: Quantile = student_quantile) -> float:

@@ -15,12 +15,13 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import describe_type, did_you_mean, parse_named
+from batdispatch.core.line.settings import settings_of
 from batdispatch.links.foreign import create_any
 from batdispatch.links.nix import shell_of
 from batdispatch.runs.campaign.commands import Makers
 from batdispatch.runs.campaign.entries import Entry, merged, read_entries
 from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, labelled, whole_numbers
-from batdispatch.runs.run import RunSpec
+from batdispatch.runs.spec import RunSpec
 
 #: The most cells that a file may stand for.
 MAX_CELLS = 200_000
@@ -28,12 +29,11 @@ MAX_CELLS = 200_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 RESERVED = ("cells", "inputs")
 #: Settings of a run that the file says by other keys.
-_ELSEWHERE = ("platform", "workload", "dispatcher", "options", "seed", "external_events")
-_FIELDS = {
-    field.name.replace("_", "-"): field for field in msgspec.structs.fields(RunSpec) if field.name not in _ELSEWHERE
-}
-#: What ``settings`` may say, and each part too: the options of ``batdispatch run``, and whether to audit.
-SETTINGS = (*_FIELDS, "events", "audit")
+_ELSEWHERE = ("platform", "workload", "dispatcher", "options", "seed")
+#: What ``settings`` may say, as the options of ``batdispatch run``.
+RUN_SETTINGS = {one.option.removeprefix("--"): one for one in settings_of(RunSpec) if one.name not in _ELSEWHERE}
+#: What ``settings`` may say, and each part too: these, and whether to audit.
+SETTINGS = (*RUN_SETTINGS, "audit")
 _TOP = ("name", "title", "platforms", "workloads", "dispatchers", "settings", "parts", "quick")
 #: What ``quick`` may say otherwise.
 _QUICK = ("platforms", "workloads", "dispatchers", "settings", "parts")
@@ -297,8 +297,8 @@ class _Reader:
                 if not events.is_file():
                     raise entry.error(f"events: there is no file {events}")
             else:
-                setting = _FIELDS[key]
-                values[setting.name] = _value(entry, key, text, setting.type)
+                setting = RUN_SETTINGS[key]
+                values[setting.name] = _value(entry, key, text, setting.kind)
         if "nix" in values:
             self._check_shell(values, entries["nix"])
         return values, events

@@ -28,7 +28,7 @@ from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.file import Campaign, Cell
 from batdispatch.runs.campaign.inputs import Input, key_of
 from batdispatch.runs.provenance import code_of_others, environment, is_whole, made_from
-from batdispatch.runs.run import RunSpec
+from batdispatch.runs.spec import RunSpec
 
 #: Says in a cell's folder that the audit found nothing.
 AUDITED = "audited"

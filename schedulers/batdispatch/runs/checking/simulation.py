@@ -19,7 +19,8 @@ from batdispatch.results.decisions import PLANS, TIMES
 from batdispatch.results.origins import Origins
 from batdispatch.results.run_files import NAMES, RECORDING, SPARABLE
 from batdispatch.runs.checking.rerun import KIND, When, conclude, differences, why_doubtful, why_not
-from batdispatch.runs.run import InputFiles, RunSpec, execute, stated_by
+from batdispatch.runs.run import InputFiles, execute, stated_by
+from batdispatch.runs.spec import RunSpec
 
 SCHEDULE = "schedule.csv"
 #: Columns of schedule.csv that say what simulated, and how long that took.

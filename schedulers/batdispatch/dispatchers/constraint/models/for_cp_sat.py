@@ -6,12 +6,12 @@ from typing import Any
 
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.models.problem import Problem
+from batdispatch.dispatchers.constraint.models.problem import InstanceModel
 from batdispatch.parts.solving.cp_sat import CpSatModel
 from batdispatch.parts.solving.runner import Answer, Limits
 
 
-class ForCpSat(Problem, CpSatModel):
+class ForCpSat(InstanceModel, CpSatModel):
     """A model with one start variable and one interval per job, and the objective."""
 
     def __init__(self, instance: Instance, plan: Plan, *, bounded: bool) -> None:

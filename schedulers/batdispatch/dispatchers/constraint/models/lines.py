@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.jobs.job import Job
-from batdispatch.dispatchers.constraint.models.problem import Problem
+from batdispatch.dispatchers.constraint.models.problem import InstanceModel
 from batdispatch.parts.solving.runner import Value
 
 
-class Line:
+class PositionLine:
     """All units of a resource in one line, in node order (figure 2 of the PCP'20 paper).
 
     Attributes:
@@ -32,7 +32,7 @@ class Line:
         return int(np.searchsorted(self._behind, position, side="right"))
 
 
-class OnLines(Problem):
+class OnLines(InstanceModel):
     """Each unit is a box in time x position, for each resource type it needs. Whole nodes have no box.
 
     Amounts of a resource are counted in the largest amount that divides all of them.
@@ -54,9 +54,9 @@ class OnLines(Problem):
         return [self._grain(axis) for axis in range(self.capacity.shape[1])]
 
     @cached_property
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[PositionLine]:
         """The line of each resource type."""
-        return [Line(self.capacity[:, axis] // grain) for axis, grain in enumerate(self.grains)]
+        return [PositionLine(self.capacity[:, axis] // grain) for axis, grain in enumerate(self.grains)]
 
     def used(self, job: int) -> list[tuple[int, int]]:
         """Return the resource types that a job needs, and how many positions its units take of each."""

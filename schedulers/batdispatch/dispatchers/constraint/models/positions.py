@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.models.interleaved import Interleaved
-from batdispatch.dispatchers.constraint.models.lines import Line, OnLines
+from batdispatch.dispatchers.constraint.models.lines import OnLines, PositionLine
 from batdispatch.dispatchers.constraint.models.searched import SearchedModel
 
 #: Positions of a resource up to which the map from positions to nodes is written out.
@@ -119,7 +119,7 @@ class Positions(OnLines, SearchedModel):
         return spent >= limit and (spent >= EXTENDED * limit or best() is not None)
 
 
-class _MappedLine(Line):
+class _MappedLine(PositionLine):
     """A line as the depth-first solver sees it.
 
     Attributes:

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.pooled import SOMEWHERE
-from batdispatch.core.hosts import hostset
+from batdispatch.core.capacity.totals import SOMEWHERE
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.dispatchers.constraint.instance import Instance
@@ -24,7 +23,7 @@ from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.parts.solving.runner import Answer, Value
 
 
-class Held(NamedTuple):
+class FixedJob(NamedTuple):
     """What a job that the model does not move holds from `begin` to `end`, in s: `amounts` [node of it, resource]."""
 
     begin: int
@@ -33,7 +32,7 @@ class Held(NamedTuple):
     amounts: NDArray[np.int64]
 
 
-class Problem:
+class InstanceModel:
     """An instance as models see it. A subclass is a model on some backend, and has one start variable per job.
 
     Attributes:
@@ -129,14 +128,9 @@ class Problem:
         instance = self.instance
         if self.pooled:
             return instance.total[None, :]
-        nodes = instance.space.nodes(instance.idle)
-        if not self._exclusive:
-            return np.asarray(nodes)
-        table = np.zeros((len(instance.ledger.machine.hosts), 1), dtype=np.int64)
-        table[hostset.ids(nodes)] = 1
-        return table
+        return instance.space.table(instance.idle)
 
-    def _held(self) -> list[Held]:
+    def _held(self) -> list[FixedJob]:
         instance, plan = self.instance, self.plan
         held = [
             self._holding(0, one.seconds, one.stay.job, one.allocation, instance.returns[index])
@@ -151,11 +145,11 @@ class Problem:
                 )
         return held
 
-    def _holding(self, begin: int, end: int, job: Job, allocation: Allocation, sums: NDArray[np.int64]) -> Held:
+    def _holding(self, begin: int, end: int, job: Job, allocation: Allocation, sums: NDArray[np.int64]) -> FixedJob:
         if self.pooled:
-            return Held(begin, end, np.zeros(1, dtype=np.intp), sums[None, :])
+            return FixedJob(begin, end, np.zeros(1, dtype=np.intp), sums[None, :])
         nodes = np.array(allocation.ids, dtype=np.intp)
-        return Held(begin, end, nodes, self.instance.space.use(job, allocation))
+        return FixedJob(begin, end, nodes, self.instance.space.use(job, allocation))
 
     def held_on(self, node: int, axis: int) -> list[tuple[int, int, int]]:
         """Return (begin, end, amount) of what jobs that are not moved hold of a resource on a node."""

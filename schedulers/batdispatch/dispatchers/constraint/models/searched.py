@@ -11,7 +11,7 @@ from typing import Any
 
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.models.problem import Problem
+from batdispatch.dispatchers.constraint.models.problem import InstanceModel
 from batdispatch.parts.solving.depth_first import DepthFirstModel
 from batdispatch.parts.solving.runner import Answer, Limits
 
@@ -19,7 +19,7 @@ from batdispatch.parts.solving.runner import Answer, Limits
 DOUBLINGS = 4
 
 
-class SearchedModel(Problem, DepthFirstModel):
+class SearchedModel(InstanceModel, DepthFirstModel):
     """A model with one start variable and one interval per job, and the objective."""
 
     def __init__(self, instance: Instance, plan: Plan) -> None:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.machine.topology.base import Ints
 from batdispatch.core.machine.topology.grid import Grid
-from batdispatch.parts.placement.geometry.moment import Asked, ids_of, mask_of
+from batdispatch.parts.placement.geometry.moment import NetworkDemand, ids_of, mask_of
 
 Size = tuple[int, ...]
 
@@ -245,7 +245,7 @@ class Sums:
         return total
 
 
-def find(boxes: Boxes, sums: Sums, asked: Asked, *, strict: bool) -> Iterator[tuple[int, Size]]:
+def find(boxes: Boxes, sums: Sums, asked: NetworkDemand, *, strict: bool) -> Iterator[tuple[int, Size]]:
     """Yield (lowest corner, size) of boxes that can take all units of a job, small ones first.
 
     Among boxes of one size, those that leave the least room unused come first.

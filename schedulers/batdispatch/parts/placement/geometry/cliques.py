@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from batdispatch.core.hosts import hostset
-from batdispatch.parts.placement.geometry.moment import Asked, State, mask_of
+from batdispatch.parts.placement.geometry.moment import NetworkDemand, NetworkUsage, mask_of
 from batdispatch.parts.placement.geometry.network import Network
 
 #: Most nodes of a search; more are seldom needed on 64 cells, and a decision has to end.
@@ -30,7 +30,7 @@ class CliqueSearch:
         exhausted: whether it ended because of `STEPS`, so that finding nothing proves nothing.
     """
 
-    def __init__(self, asked: Asked, compatible: Sequence[int], *, connected: bool) -> None:
+    def __init__(self, asked: NetworkDemand, compatible: Sequence[int], *, connected: bool) -> None:
         """Prepare.
 
         Args:
@@ -128,7 +128,7 @@ class CliqueSearch:
         return None
 
 
-def compatible(network: Network, state: State) -> list[int]:
+def compatible(network: Network, state: NetworkUsage) -> list[int]:
     """Return for each cell those that may be used together with it, as masks; for small machines."""
     used = state.link_mask
     return [

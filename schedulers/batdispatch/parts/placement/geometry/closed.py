@@ -14,7 +14,7 @@ import numpy as np
 from batdispatch.core.hosts import hostset
 from batdispatch.core.machine.topology.base import Ints
 from batdispatch.parts.placement.geometry.joined import is_joined
-from batdispatch.parts.placement.geometry.moment import Asked, State, mask_of
+from batdispatch.parts.placement.geometry.moment import NetworkDemand, NetworkUsage, mask_of
 
 #: Most closures that the exhaustive search of a small machine works out.
 STEPS = 10_000
@@ -30,7 +30,7 @@ class ClosedSearch:
         exhausted: whether it does not see all sets, so that finding nothing proves nothing.
     """
 
-    def __init__(self, asked: Asked, state: State, *, connected: bool) -> None:
+    def __init__(self, asked: NetworkDemand, state: NetworkUsage, *, connected: bool) -> None:
         """Prepare.
 
         Args:

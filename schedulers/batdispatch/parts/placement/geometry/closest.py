@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from batdispatch.core.machine.topology.base import Ints
-from batdispatch.parts.placement.geometry.moment import Asked
+from batdispatch.parts.placement.geometry.moment import NetworkDemand
 
 #: Most nodes of the exhaustive search.
 STEPS = 50_000
@@ -18,7 +18,7 @@ _SEEDS, _ROUNDS = 24, 4
 class ClosestSearch:
     """An exhaustive search for the hosts with the least gamma, by branch and bound over cells."""
 
-    def __init__(self, asked: Asked, compatible: Sequence[int]) -> None:
+    def __init__(self, asked: NetworkDemand, compatible: Sequence[int]) -> None:
         """Prepare.
 
         Args:
@@ -67,7 +67,7 @@ class ClosestSearch:
         self._search(index + 1, taken, count, cost)
 
 
-def balls(asked: Asked) -> Iterator[Ints]:
+def balls(asked: NetworkDemand) -> Iterator[Ints]:
     """Yield orders of the hosts that a job may use, by distance from a cell; then from the middle of the best one.
 
     The cells are spread evenly over those with room.
@@ -93,7 +93,7 @@ def balls(asked: Asked) -> Iterator[Ints]:
         yield order
 
 
-def _ball(asked: Asked, hosts: Ints, centre: int) -> tuple[Ints, int]:
+def _ball(asked: NetworkDemand, hosts: Ints, centre: int) -> tuple[Ints, int]:
     """Return hosts by distance from one of them, and the sum of the distances of those that suffice."""
     distance = asked.network.topology.distances([centre], hosts)[0]
     order = np.asarray(hosts[np.argsort(distance, kind="stable")])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.machine.topology.base import Ints
 from batdispatch.core.machine.topology.grid import Grid
-from batdispatch.parts.placement.geometry.moment import Asked, State
+from batdispatch.parts.placement.geometry.moment import NetworkDemand, NetworkUsage
 
 #: Routers whose partners are counted, and how many of them, those with the most, sets are grown from.
 _LOOKED_AT, _SEEDS = 24, 8
@@ -71,7 +71,7 @@ def _run(grid: Grid, axis: int, way: int, free: NDArray[np.bool_]) -> Ints:
     return np.ascontiguousarray(np.moveaxis(run, -1, at))
 
 
-def grown(asked: Asked, state: State, *, connected: bool) -> Iterator[list[int]]:
+def grown(asked: NetworkDemand, state: NetworkUsage, *, connected: bool) -> Iterator[list[int]]:
     """Yield convex sets of routers with enough room.
 
     Of `_LOOKED_AT` routers with room, spread evenly, the `_SEEDS` with the most room among their partners are seeds. A
@@ -105,7 +105,9 @@ def grown(asked: Asked, state: State, *, connected: bool) -> Iterator[list[int]]
             yield chain.cells[:count]
 
 
-def _chains(asked: Asked, partners: Partners, near: Sequence[NDArray[np.bool_]], *, connected: bool) -> list[_Chain]:
+def _chains(
+    asked: NetworkDemand, partners: Partners, near: Sequence[NDArray[np.bool_]], *, connected: bool
+) -> list[_Chain]:
     able = (asked.weights > 0 if not near else (asked.weights > 0) & near[0]).nonzero()[0]
     if not len(able):
         return []
@@ -123,7 +125,7 @@ class _Chain:
     """
 
     def __init__(
-        self, asked: Asked, partners: Partners, near: Sequence[NDArray[np.bool_]], seed: int, *, connected: bool
+        self, asked: NetworkDemand, partners: Partners, near: Sequence[NDArray[np.bool_]], seed: int, *, connected: bool
     ) -> None:
         self.cells: list[int] = []
         self._network, self._weights, self._partners = asked.network, asked.weights, partners

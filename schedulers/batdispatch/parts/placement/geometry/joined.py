@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from batdispatch.core.machine.topology.base import Ints
-from batdispatch.parts.placement.geometry.moment import Asked
+from batdispatch.parts.placement.geometry.moment import NetworkDemand
 from batdispatch.parts.placement.geometry.network import Network
 
 
-def joined(asked: Asked, among: NDArray[np.bool_]) -> Iterator[tuple[Ints, int]]:
+def joined(asked: NetworkDemand, among: NDArray[np.bool_]) -> Iterator[tuple[Ints, int]]:
     """Yield orders of connected cells with enough room, each with the number of first cells that must be used.
 
     The first cells of an order, however many, are connected. Each connected component is one order, the smallest with
@@ -39,7 +39,7 @@ def joined(asked: Asked, among: NDArray[np.bool_]) -> Iterator[tuple[Ints, int]]
             yield order.astype(np.int64), 0
 
 
-def parts(asked: Asked, among: NDArray[np.bool_]) -> tuple[csr_array, list[NDArray[np.bool_]]]:
+def parts(asked: NetworkDemand, among: NDArray[np.bool_]) -> tuple[csr_array, list[NDArray[np.bool_]]]:
     """Return the graph of the cells with room, and the connected parts of it that have enough, the smallest first.
 
     A part is bool [cell], and has a cell near each I/O node of the job.
@@ -79,7 +79,7 @@ def _between(network: Network, present: NDArray[np.bool_]) -> csr_array:
     return csr_array((np.ones(len(kept_ends), dtype=np.int8), kept_ends, count[starts].astype(np.int32)), shape=shape)
 
 
-def _from_pins(asked: Asked, graph: csr_array, inside: NDArray[np.bool_]) -> Iterator[tuple[Ints, int]]:
+def _from_pins(asked: NetworkDemand, graph: csr_array, inside: NDArray[np.bool_]) -> Iterator[tuple[Ints, int]]:
     """Yield an order of a component's cells that begins with cells near all I/O nodes, for each first cell."""
     wanted = [near & inside & (asked.weights > 0) for near in asked.near]
     first = min(wanted, key=lambda near: int(near.sum()))

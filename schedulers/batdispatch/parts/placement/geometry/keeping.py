@@ -6,11 +6,11 @@ import numpy as np
 
 from batdispatch.core.machine.topology.base import Ints
 from batdispatch.parts.placement.geometry.joined import is_joined
-from batdispatch.parts.placement.geometry.moment import Asked, State
+from batdispatch.parts.placement.geometry.moment import NetworkDemand, NetworkUsage
 from batdispatch.parts.placement.geometry.rules import Rules
 
 
-def keeps(rules: Rules, asked: Asked, state: State, hosts: Ints) -> bool:
+def keeps(rules: Rules, asked: NetworkDemand, state: NetworkUsage, hosts: Ints) -> bool:
     """Return whether hosts keep the rules about the network, as these are defined. O(routes) for convexity.
 
     Args:

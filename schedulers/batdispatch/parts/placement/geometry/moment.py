@@ -24,7 +24,7 @@ _REMEMBERED = 8
 T = TypeVar("T")
 
 
-class Remembered:
+class Memory:
     """Remembers what was worked out for one state of affairs, by name."""
 
     def __init__(self) -> None:
@@ -47,11 +47,11 @@ class Traffic:
         self._routers = np.zeros(network.topology.routers, dtype=np.int32)
         #: By identity, which the allocations kept here preserve.
         self._shown: dict[int, Allocation] = {}
-        self._states: OrderedDict[frozenset[int], State] = OrderedDict()
+        self._states: OrderedDict[frozenset[int], NetworkUsage] = OrderedDict()
         #: Ledger, its present holders, and what they use.
-        self._present: tuple[Ledger, tuple[int, int], State] | None = None
+        self._present: tuple[Ledger, tuple[int, int], NetworkUsage] | None = None
 
-    def of(self, scene: Scene) -> State:
+    def of(self, scene: Scene) -> NetworkUsage:
         """Return what the jobs of a scene use."""
         present, known = scene.present_holders, self._present
         if present is None:
@@ -60,7 +60,7 @@ class Traffic:
             known = self._present = (scene.ledger, present, self.by(scene.held))
         return known[2]
 
-    def by(self, held: Iterable[tuple[Job, Place]]) -> State:
+    def by(self, held: Iterable[tuple[Job, Place]]) -> NetworkUsage:
         """Return what jobs use."""
         now = {id(place.allocation): place.allocation for _, place in held}
         key = frozenset(now)
@@ -76,13 +76,13 @@ class Traffic:
                 self._links[links] += sign
                 self._routers[routers] += sign
         self._shown = now
-        found = self._states[key] = State(now, self._links > 0, self._routers > 0)
+        found = self._states[key] = NetworkUsage(now, self._links > 0, self._routers > 0)
         if len(self._states) > _REMEMBERED:
             self._states.popitem(last=False)
         return found
 
 
-class State(Remembered):
+class NetworkUsage(Memory):
     """Which links and routers the jobs of a scene use.
 
     Attributes:
@@ -112,7 +112,7 @@ class State(Remembered):
         return known
 
 
-class Ground(Remembered):
+class Ground(Memory):
     """What jobs that ask alike, whatever their sizes, may use in a scene.
 
     Attributes:
@@ -141,7 +141,7 @@ class Ground(Remembered):
         return np.bincount(cells, weights=self.room[self.hosts], minlength=self.network.cells).astype(np.int64)
 
 
-class Wanted:
+class HostDemand:
     """What a job asks for.
 
     Attributes:
@@ -190,7 +190,7 @@ class Wanted:
         return Allocation.of(used.tolist(), counts.tolist())
 
 
-class Asked(Wanted):
+class NetworkDemand(HostDemand):
     """What a job asks for, in cells of a network.
 
     Attributes:

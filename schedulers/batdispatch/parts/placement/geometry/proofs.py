@@ -5,19 +5,19 @@ from __future__ import annotations
 from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two
 from batdispatch.parts.placement.geometry.hits import can_hit
 from batdispatch.parts.placement.geometry.joined import parts
-from batdispatch.parts.placement.geometry.moment import Asked, Wanted
+from batdispatch.parts.placement.geometry.moment import HostDemand, NetworkDemand
 from batdispatch.parts.placement.geometry.ranges import ranges
-from batdispatch.parts.placement.geometry.rules import Line
+from batdispatch.parts.placement.geometry.rules import HostLine
 
 
-def has_range(line: Line, wanted: Wanted) -> bool:
+def has_range(line: HostLine, wanted: HostDemand) -> bool:
     """Return whether a line has a range that can take a job, whether or not the job uses all of its hosts' room."""
     room = wanted.room[line.hosts]
     found = ranges(room, wanted.units, wanted.least, wanted.most, wrap=line.wrap, longer=False)
     return any(True for _ in found)
 
 
-def has_no_set(asked: Asked, *, connected: bool) -> bool:
+def has_no_set(asked: NetworkDemand, *, connected: bool) -> bool:
     """Return whether it is proven that no cells near all I/O nodes of a job can take it.
 
     Args:

@@ -9,7 +9,7 @@ from batdispatch.core.machine.topology.base import Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class HostLine:
     """Hosts must be a range of a line.
 
     Attributes:
@@ -33,7 +33,7 @@ class Rules:
         compact: whether hosts with a small gamma are preferred.
     """
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[HostLine, ...] = ()
     connected: bool = False
     convex: Literal["", "links", "routers"] = ""
     local: bool = False

@@ -24,11 +24,11 @@ from batdispatch.parts.placement.geometry.growth import grown
 from batdispatch.parts.placement.geometry.hits import hits
 from batdispatch.parts.placement.geometry.joined import joined
 from batdispatch.parts.placement.geometry.keeping import keeps
-from batdispatch.parts.placement.geometry.moment import Asked, Ground, State, Traffic, Wanted, ids_of
+from batdispatch.parts.placement.geometry.moment import Ground, HostDemand, NetworkDemand, NetworkUsage, Traffic, ids_of
 from batdispatch.parts.placement.geometry.network import Network
 from batdispatch.parts.placement.geometry.proofs import has_no_set, has_range
 from batdispatch.parts.placement.geometry.ranges import ranges
-from batdispatch.parts.placement.geometry.rules import Line, Rules
+from batdispatch.parts.placement.geometry.rules import HostLine, Rules
 
 #: Places that are compared where a compact one is preferred.
 _COMPARED = 16
@@ -38,7 +38,7 @@ _CHECKED = 256
 Order = tuple[Ints, int]
 
 
-class Search:
+class ShapeSearch:
     """Searches on one machine.
 
     Nothing that is remembered changes an answer: an answer depends on the scene and the job alone.
@@ -51,7 +51,7 @@ class Search:
             InputError: the rules are about the network, and the machine's topology is not known.
         """
         self._machine = machine
-        self._ids = Line(np.arange(len(machine.hosts), dtype=np.int64))
+        self._ids = HostLine(np.arange(len(machine.hosts), dtype=np.int64))
         self._network = Network(machine) if rules.networked else None
         self._traffic = None if self._network is None else Traffic(self._network)
         grid = machine.topology
@@ -69,7 +69,7 @@ class Search:
         need = scene.space.need(job)
         lines = (*rules.lines, self._ids) if job.request.contiguous else rules.lines
         if not rules.networked:
-            return self._on_lines(lines, Rules(), Wanted(need, self._room(scene, job)))
+            return self._on_lines(lines, Rules(), HostDemand(need, self._room(scene, job)))
         assert self._network is not None
         if rules.connected and self._network.always_joined:
             rules = replace(rules, connected=False)
@@ -80,7 +80,7 @@ class Search:
         orderly = ground.plain and not (near or lines or rules.compact or rules.convex == "routers")
         if orderly and need.units >= ground.refused.get(rules, need.units + 1):
             return None
-        asked = Asked(need, ground, near)
+        asked = NetworkDemand(need, ground, near)
         if lines:
             return self._on_lines(lines, rules, asked, state)
         # All of a strictly convex set is used in any case.
@@ -106,15 +106,15 @@ class Search:
         """
         need, room = idle.space.need(job), self._room(idle, job)
         lines = (*rules.lines, self._ids) if job.request.contiguous else rules.lines
-        if any(not has_range(line, Wanted(need, room)) for line in lines):
+        if any(not has_range(line, HostDemand(need, room)) for line in lines):
             return True
         if not rules.networked:
-            return self._on_lines(lines, rules, Wanted(need, room)) is None
+            return self._on_lines(lines, rules, HostDemand(need, room)) is None
         assert self._network is not None
         assert self._traffic is not None
         state = self._traffic.by(())
         near = [self._near_to(name) for name in job.request.io_nodes] if rules.local else []
-        asked = Asked(need, Ground(self._network, room, plain=False), near)
+        asked = NetworkDemand(need, Ground(self._network, room, plain=False), near)
         connected = rules.connected and not self._network.always_joined
         if lines and self._network.small:
             return self._on_lines(lines, replace(rules, connected=connected), asked, state) is None
@@ -147,7 +147,7 @@ class Search:
         room[ids_of(usable, len(self._machine.hosts))] = 1
         return room
 
-    def _ground(self, scene: Scene, job: Job, state: State) -> Ground:
+    def _ground(self, scene: Scene, job: Job, state: NetworkUsage) -> Ground:
         """Return what a job may use; jobs for any whole hosts share it."""
         assert self._network is not None
         network = self._network
@@ -162,7 +162,7 @@ class Search:
             known = self._near[name] = self._network.near(self._machine.by_name[name])
         return known
 
-    def _state(self, scene: Scene, rules: Rules) -> State:
+    def _state(self, scene: Scene, rules: Rules) -> NetworkUsage:
         """Return what others use, as far as the rules need it."""
         assert self._traffic is not None
         return self._traffic.of(scene) if rules.convex else self._traffic.by(())
@@ -170,7 +170,7 @@ class Search:
     # ------------------------------------------------------------------ lines
 
     def _on_lines(
-        self, lines: tuple[Line, ...], rules: Rules, asked: Wanted, state: State | None = None
+        self, lines: tuple[HostLine, ...], rules: Rules, asked: HostDemand, state: NetworkUsage | None = None
     ) -> Allocation | None:
         """Return an allocation on a range of each line that keeps the rules, or None."""
         first, *others = lines
@@ -184,7 +184,7 @@ class Search:
             if not all(_in_range(line, hosts) for line in others):
                 continue
             if rules.networked:
-                assert isinstance(asked, Asked)
+                assert isinstance(asked, NetworkDemand)
                 assert state is not None
                 if not all(near[asked.network.cell_of[hosts]].any() for near in asked.near):
                     continue
@@ -212,7 +212,7 @@ class Search:
         compared = list(islice(found, _COMPARED if not network.small else None))
         return min(compared, key=lambda one: compactness(network.topology, one.ids), default=None)
 
-    def _orders(self, rules: Rules, asked: Asked, state: State) -> Iterator[Order]:
+    def _orders(self, rules: Rules, asked: NetworkDemand, state: NetworkUsage) -> Iterator[Order]:
         """Yield hosts in orders of which enough first ones keep the rules, with the number that must be used."""
         pairwise = not (asked.near or rules.connected or rules.convex == "routers")
         if rules.compact and asked.network.small and self._machine.exclusive and pairwise:
@@ -245,14 +245,14 @@ class Search:
             if cells_found is not None:
                 yield _leading(asked, asked.hosts_in(np.array(cells_found, dtype=np.int64)), len(cells_found))
 
-    def _closest(self, rules: Rules, asked: Asked, state: State) -> Iterator[Order]:
+    def _closest(self, rules: Rules, asked: NetworkDemand, state: NetworkUsage) -> Iterator[Order]:
         pairs = compatible(asked.network, state) if rules.convex else any_two(asked.network)
         taken = ClosestSearch(asked, pairs).find()
         if taken is not None:
             hosts = [asked.hosts_in(np.array([cell]))[:number] for cell, number in taken.items()]
             yield np.concatenate(hosts), 0
 
-    def _within(self, rules: Rules, asked: Asked, cells: Ints) -> Iterator[Order]:
+    def _within(self, rules: Rules, asked: NetworkDemand, cells: Ints) -> Iterator[Order]:
         """Yield orders of hosts of some cells that keep the rules apart from convexity."""
         among = np.zeros(asked.network.cells, dtype=np.bool_)
         among[cells] = True
@@ -267,7 +267,7 @@ class Search:
         else:
             yield asked.hosts_in(cells), 0
 
-    def _alone(self, rules: Rules, asked: Asked, state: State) -> Allocation | None:
+    def _alone(self, rules: Rules, asked: NetworkDemand, state: NetworkUsage) -> Allocation | None:
         """Return the lowest host that takes all units by itself, and so keeps rules about several hosts, or None."""
         hosts = asked.hosts[asked.room[asked.hosts] >= asked.units]
         if rules.convex == "routers":
@@ -278,7 +278,7 @@ class Search:
 
     # ------------------------------------------------------------------ regions
 
-    def _regions(self, rules: Rules, asked: Asked, state: State) -> Iterator[Ints]:
+    def _regions(self, rules: Rules, asked: NetworkDemand, state: NetworkUsage) -> Iterator[Ints]:
         """Yield cells of which any may be used (`links`), or of which all must be (`routers`), to be convex."""
         strict = rules.convex == "routers"
         if self._sizes is None:
@@ -295,7 +295,7 @@ class Search:
         for corner, size in find(boxes, sums, asked, strict=strict):
             yield sizes.cells(corner, size)
 
-    def _groups(self, rules: Rules, asked: Asked, state: State) -> Iterator[Ints]:
+    def _groups(self, rules: Rules, asked: NetworkDemand, state: NetworkUsage) -> Iterator[Ints]:
         """Yield the cells with room below each switch, from the lowest level, where all of them together are convex."""
         network = asked.network
         for below in network.topology.switches():
@@ -310,14 +310,14 @@ class Search:
                     yield cells
 
 
-def _roomiest_first(asked: Asked, hosts: Ints) -> Ints:
+def _roomiest_first(asked: NetworkDemand, hosts: Ints) -> Ints:
     """Return hosts that stand cell by cell with the roomiest of each cell in front."""
     cells = asked.network.cell_of[hosts]
     number = np.concatenate(([False], cells[1:] != cells[:-1])).cumsum()
     return np.asarray(hosts[np.lexsort((-asked.room[hosts], number))])
 
 
-def _in_range(line: Line, hosts: Ints) -> bool:
+def _in_range(line: HostLine, hosts: Ints) -> bool:
     """Return whether hosts are a range of a line."""
     position = np.full(int(line.hosts.max()) + 1, -1, dtype=np.int64)
     position[line.hosts] = np.arange(len(line.hosts))
@@ -329,7 +329,7 @@ def _in_range(line: Line, hosts: Ints) -> bool:
     return not gaps.any()
 
 
-def _leading(asked: Asked, hosts: Ints, first: int) -> Order:
+def _leading(asked: NetworkDemand, hosts: Ints, first: int) -> Order:
     """Return hosts with one of each of the first cells in front, and the number of these.
 
     Args:

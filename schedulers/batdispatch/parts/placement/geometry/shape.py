@@ -85,12 +85,12 @@ class Together(Placement):
 
     def begin(self, machine: Machine) -> None:
         # It needs SciPy, which takes longer to import than a short run takes.
-        from batdispatch.parts.placement.geometry.search import Search
+        from batdispatch.parts.placement.geometry.search import ShapeSearch
 
         super().begin(machine)
         self._rules = self._of(self.shapes)
         try:
-            self._search = Search(machine, self._rules)
+            self._search = ShapeSearch(machine, self._rules)
         except InputError as error:
             raise InputError(f"placement {'+'.join(shape.name for shape in self.shapes)}: {error}") from None
 

@@ -1,6 +1,6 @@
 // Two dispatchers, job by job: who waits longer under one than under the other, and by how much.
 
-/** Return of two runs what each job's wait changes, s; NaN where it did not start in both. */
+/** Return by how much each job waits longer in the other run, s; NaN if it did not start in both. */
 export function changes(table, base, other) {
   return other.wait.map((wait, job) => (wait - base.wait[job]) / table.second);
 }

@@ -13,8 +13,8 @@ from batdispatch.results.sites import Sites
 
 
 @dataclass(frozen=True)
-class Asking:
-    """What a job asked for; empty texts: not known, or nothing.
+class JobDemand:
+    """What a job asked for. An empty text means unknown, or nothing.
 
     Attributes:
         user: who.
@@ -27,17 +27,17 @@ class Asking:
     needs: str = ""
 
 
-def asking(runs: Sequence[Run], sites: Sites) -> dict[str, Asking]:
-    """Return id -> what was asked, of the jobs of the workloads that are where the runs say, and are unchanged."""
-    found: dict[str, Asking] = {}
+def demands_of(runs: Sequence[Run], sites: Sites) -> dict[str, JobDemand]:
+    """Return id of a job -> what it asked for. Workloads that were moved or changed are left out."""
+    found: dict[str, JobDemand] = {}
     for run in {(run.result.workload.path, run.result.workload.sha256): run for run in runs}.values():
         users, queues = sites.users(run), sites.queues(run)
         # What is not read whole asks for hosts and for nothing else.
         workload = sites.workload(run) if sites.read_whole(run) else None
         wants = {} if workload is None else {job.id: needs(job.request) for job in workload.jobs}
-        same: dict[Asking, Asking] = {}
+        same: dict[JobDemand, JobDemand] = {}
         for job in users | queues | wants:
-            one = Asking(users.get(job, ""), queues.get(job, ""), wants.get(job, ""))
+            one = JobDemand(users.get(job, ""), queues.get(job, ""), wants.get(job, ""))
             found[job] = same.setdefault(one, one)
     return found
 

@@ -13,11 +13,10 @@ import msgspec
 from batdispatch.cli.kinds import KINDS, find, names, singular
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named, split_list
+from batdispatch.runs.campaign.options import BOARDS
 
 #: Most jobs that are offered.
 _MOST = 100
-#: The keys of `runs.leaderboard.boards`, said here so that help and completion need no import.
-BOARDS = ("lublin", "cpu-gpu", "kth", "stochastic", "malleable", "tasks")
 #: Option -> the kind whose names it takes: ``placement`` -> ``placements``.
 _KIND = {singular(kind): kind for kind in KINDS} | {"requests": "requests"}
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.capacity.space import Space
+from batdispatch.core.capacity.space import AmountArrays, Space
 from batdispatch.core.hosts.allocation import Allocation, Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
@@ -23,7 +23,7 @@ from batdispatch.core.jobs.request import Request
 SOMEWHERE = Place(Allocation(0))
 
 
-class PooledSpace(Space[NDArray[np.int64]]):
+class ResourceTotals(AmountArrays):
     """Sums over the machine as free capacity, int64 [pooled resource]; licences are further resources."""
 
     def __init__(self, inner: Space[Any]) -> None:
@@ -108,12 +108,3 @@ class PooledSpace(Space[NDArray[np.int64]]):
 
     def shift(self, frees: NDArray[np.int64], job: Job, allocation: Allocation, sign: int) -> None:
         frees += sign * self.pooled_use(job, allocation)
-
-    def meet(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.minimum(a, b)
-
-    def same(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
-        return bool(np.array_equal(a, b))
-
-    def only(self, free: NDArray[np.int64], hosts: int) -> NDArray[np.int64]:
-        raise TypeError("sums do not know what the nodes have")

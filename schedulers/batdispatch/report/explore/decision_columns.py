@@ -23,7 +23,7 @@ MOST_OF_A_RUN, MOST_OF_A_PAGE = 2048, 16_384
 _GAP_UNIT, _MOST_GAP = 1e-4, 1e6
 
 
-def decided(run: Run, moments: Callable[[Floats], Whole], runs: int) -> Iterable[tuple[str, Whole]]:
+def decision_columns(run: Run, moments: Callable[[Floats], Whole], runs: int) -> Iterable[tuple[str, Whole]]:
     """Yield the columns of how a run decided; none, if its folder does not say it.
 
     Args:
@@ -37,12 +37,12 @@ def decided(run: Run, moments: Callable[[Floats], Whole], runs: int) -> Iterable
     most = max(1, min(MOST_OF_A_RUN, MOST_OF_A_PAGE // runs))
     times, plans = read_decision_times(run.folder), read_plans(run.folder)
     if times is not None:
-        yield from timed(times, moments(times.time).clip(0), most)
+        yield from time_columns(times, moments(times.time).clip(0), most)
     if plans is not None:
-        yield from planned(plans, moments(plans.time).clip(0), most)
+        yield from plan_columns(plans, moments(plans.time).clip(0), most)
 
 
-def timed(times: DecisionTimes, at: Whole, most: int) -> Iterable[tuple[str, Whole]]:
+def time_columns(times: DecisionTimes, at: Whole, most: int) -> Iterable[tuple[str, Whole]]:
     """Yield the columns of decision times; times of decisions are in microseconds."""
     took = np.rint(times.seconds * 1e6).astype(np.int64)
     begins, size = _groups(len(at), most)
@@ -53,7 +53,7 @@ def timed(times: DecisionTimes, at: Whole, most: int) -> Iterable[tuple[str, Who
     yield "decided_most", took[slowest]
 
 
-def planned(plans: Plans, at: Whole, most: int) -> Iterable[tuple[str, Whole]]:
+def plan_columns(plans: Plans, at: Whole, most: int) -> Iterable[tuple[str, Whole]]:
     """Yield the columns of plans; gaps are in parts of ten thousand of the cost."""
     known = np.isfinite(plans.gap) & (plans.status != NONE)
     gap = np.where(known, plans.gap, 0.0).clip(0, _MOST_GAP)
@@ -69,7 +69,7 @@ def planned(plans: Plans, at: Whole, most: int) -> Iterable[tuple[str, Whole]]:
 
 
 def _groups(count: int, most: int) -> tuple[NDArray[np.int64], int]:
-    """Return where each of at most `most` groups of neighbours begins, and how many each but the last one has."""
+    """Return where each group of neighbours begins, at most `most`, and the size of all groups but the last."""
     size = max(1, -(-count // most))
     return np.arange(0, count, size, dtype=np.int64), size
 
@@ -79,7 +79,7 @@ def _sums(values: Whole, begins: NDArray[np.int64]) -> Whole:
 
 
 def _slowest(values: Whole, size: int) -> NDArray[np.int64]:
-    """Return the place of the largest value of each group of neighbours, the first one of equal ones."""
+    """Return the place of the largest value in each group of neighbours; if values are equal, the first place."""
     missing = -len(values) % size
     padded = np.append(values, np.full(missing, np.iinfo(np.int64).min))
     groups = padded.reshape(-1, size)

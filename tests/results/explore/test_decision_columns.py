@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.report.explore import decided
+from batdispatch.report.explore import decision_columns
 from batdispatch.results.decisions import TIMES, write_decision_times
 from batdispatch.results.runs import read_runs
 
@@ -28,7 +28,7 @@ def test_each_decision_of_a_short_run_is_told(write_jobs: Callable[..., Path]) -
     lines += [{"now": 105, "status": "UNKNOWN", "gap": None}, {"now": 106, "status": "GREEDY", "gap": None}]
     (folder / "solver.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     [run] = read_runs([folder])
-    assert {name: values.tolist() for name, values in decided.decided(run, whole, 1)} == {
+    assert {name: values.tolist() for name, values in decision_columns.decision_columns(run, whole, 1)} == {
         # Nothing is before the page's begin; moments are told as differences.
         "decided_at": [0, 0, 2500],
         "decided_count": [1, 1, 1],
@@ -46,16 +46,16 @@ def test_each_decision_of_a_short_run_is_told(write_jobs: Callable[..., Path]) -
 
 def test_a_run_that_says_nothing_has_no_columns(write_jobs: Callable[..., Path]) -> None:
     [run] = read_runs([write_jobs({"a": {}})])
-    assert list(decided.decided(run, whole, 1)) == []
+    assert list(decision_columns.decision_columns(run, whole, 1)) == []
 
 
 def test_a_page_of_many_runs_holds_fewer_rows_of_each(write_jobs: Callable[..., Path]) -> None:
     folder = write_jobs({"a": {}})
     write_decision_times([100.0 + second for second in range(5000)], [0.001] * 5000, folder / TIMES)
     [run] = read_runs([folder])
-    rows = [len(dict(decided.decided(run, whole, runs))["decided_at"]) for runs in (1, 24)]
-    assert rows[0] <= decided.MOST_OF_A_RUN
-    assert rows[1] * 24 <= decided.MOST_OF_A_PAGE
+    rows = [len(dict(decision_columns.decision_columns(run, whole, runs))["decided_at"]) for runs in (1, 24)]
+    assert rows[0] <= decision_columns.MOST_OF_A_RUN
+    assert rows[1] * 24 <= decision_columns.MOST_OF_A_PAGE
 
 
 decisions = st.lists(
@@ -71,10 +71,10 @@ def test_neighbours_that_are_put_together_keep_their_sums_and_the_slowest(
 
     at = np.array([one[0] for one in drawn])
     seconds = np.array([one[1] / 1e6 for one in drawn])
-    times = dict(decided.timed(decided.DecisionTimes(at.astype(float), seconds), at, most))
+    times = dict(decision_columns.time_columns(decision_columns.DecisionTimes(at.astype(float), seconds), at, most))
     status = np.array([STATUSES[one[2]] for one in drawn])
     gap = np.array([np.nan if one[2] == "UNKNOWN" else one[3] / 1e4 for one in drawn])
-    plans = dict(decided.planned(decided.Plans(at.astype(float), status, gap), at, most))
+    plans = dict(decision_columns.plan_columns(decision_columns.Plans(at.astype(float), status, gap), at, most))
     assert len(times["decided_at"]) <= most
     size = -(-len(drawn) // most)
     groups = [drawn[start : start + size] for start in range(0, len(drawn), size)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from batdispatch.results.statistics.batch_means import BATCHES, FEWEST, lag_correlation, mean_by_batches
+from batch_means import BATCHES, FEWEST, lag_correlation, mean_by_batches
 from batdispatch.results.statistics.student import half_width
 
 

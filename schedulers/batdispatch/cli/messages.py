@@ -8,8 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import click
+import msgspec
 
-from batdispatch.cli.groups import RESULTS, option
+from batdispatch.cli.groups import option
+from batdispatch.core.line.settings import RESULTS
 from batdispatch.runs.listener import Listener
 
 _KEY = "batdispatch.quiet"
@@ -53,7 +55,7 @@ def warn(text: str) -> None:
 class Terminal(Listener):
     """Shows how far work is as `progress` does, and says the rest on the error stream."""
 
-    def __init__(self, progress: Callable[[str, int, int], None]) -> None:
+    def __init__(self, progress: Callable[[str, int, int], None] = lambda *state: None) -> None:
         self._progress = progress
 
     def progress(self, label: str, done: int, total: int) -> None:
@@ -90,3 +92,8 @@ def answer(text: str) -> None:
     """Print what was asked for, such as the path of the result: beside a result that is the standard output itself."""
     context = click.get_current_context(silent=True)
     click.echo(text, err=context is not None and bool(context.meta.get(_APART)))
+
+
+def json_text(value: object) -> str:
+    """Return a value as people read JSON."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

@@ -1,25 +1,11 @@
-"""Intervals of a mean over one long run, whose values follow each other, by batch means.
+"""Batch means, as the explorer computes them in the reader's browser (`report/explore/assets/changes.js`).
 
-Jobs that come one after the other wait for the same queue, so the waits of single jobs are not independent. The means
-of long batches of them may be. The values are put, in their order, into b = 20 batches of at least 20 each; the last
-one takes the rest. With the mean m_i of batch i and the mean m of these, the interval is
-
-    mean +- t_(b - 1) sqrt(sum_i (m_i - m)^2 / (b (b - 1))).
-
-There is no interval if batches that follow each other are alike, which is to say that their lag-1 correlation
-
-    sum_i (m_i - m) (m_(i + 1) - m) / sum_i (m_i - m)^2
-
-exceeds 2 / sqrt(b), which 20 independent ones hardly do by chance: then all values tell of one stretch of time.
-
-When to use: for a mean over the jobs of a single run, in order of submission. If there are several independent runs,
-use `bootstrap` or `student` on their means. The explorer of the report computes the same in the reader's browser
-(`report/explore/assets/changes.js`, with t to three decimals); a test holds the two against each other.
+The values are put, in their order, into 20 batches of at least 20 each; the last one takes the rest. The interval is
+Student's of the batches' means. There is none if batches that follow each other are alike: if their lag-1 correlation
+exceeds what 20 independent ones hardly have by chance.
 
 References:
     A. M. Law: "Simulation Modeling and Analysis", 5th edition, McGraw-Hill 2015, section 9.5.3.
-    B. Schmeiser: "Batch size effects in the analysis of simulation output", Operations Research 30 (1982), which takes
-    10 to 30 batches.
 """
 
 from __future__ import annotations

@@ -1,0 +1,48 @@
+"""What people ask of a request sequence; nothing large is imported, so that help is quick."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from batdispatch.core.line.settings import Form
+
+Unit = Literal["s", "min", "h", "d"]
+
+
+class RequestQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A law, and who is to say what to ask for.
+
+    law: Ask for a run time of this law, such as tnorm:0,20,8,2.
+    unit: Read the law's times in this unit.
+    to: Print the answer in this unit. The default is that of the law.
+    zeta: Assume this backfilling rate of the job, the share of the machine that small jobs arrive for (0 to 1).
+    sequence: Work out the requests by this sequence, with its options in brackets (`batdispatch list requests`). The
+        default is atoptimal, or toptimal where a price is given.
+    alpha: Price each unit of reserved time at this much. The default is 1.
+    beta: Price each unit of used time at this much. The default is 0.
+    gamma: Price each attempt at this much, however long it is. The default is 0.
+    overhead: Add this much time to each attempt after the first, which starts anew, in the law's unit. The default
+        is 0.
+    least: Ask for at least this time, in the law's unit. The default is 0.
+    history: Tell the sequence these run times of previous jobs, in the law's unit.
+    """
+
+    law: Annotated[str, Form("LAW")]
+    unit: Unit = "h"
+    to: Unit | None = None
+    zeta: float = 0.0
+    sequence: Annotated[str | None, Form("NAME[...]", offers="sequence")] = None
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+    overhead: float | None = None
+    least: float | None = None
+    history: Annotated[str | None, Form("T1,T2,...")] = None
+
+    @property
+    def price(self) -> dict[str, float]:
+        """The options of `priced.PricedOptions` that are given."""
+        given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma, "overhead": self.overhead}
+        return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,81 @@
+"""How long to ask for, attempt after attempt, and what that costs, for people who ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.line.options import parse_named, parse_options
+from batdispatch.parts.request_options import RequestQuestion
+from batdispatch.parts.requests.base import make_sequence
+from batdispatch.parts.requests.cost import (
+    RESERVED,
+    expected_cost,
+    expected_makespan,
+    failure_probability,
+    failures_per_job,
+)
+from batdispatch.parts.requests.laws import Empirical
+from batdispatch.parts.requests.priced import PricedOptions
+from batdispatch.parts.requests.vocabulary import parse_law
+
+#: Unit -> seconds.
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def answer(question: RequestQuestion) -> dict[str, Any]:
+    """Return the answer as JSON holds it.
+
+    Raises:
+        InputError: an option is wrong.
+    """
+    price, zeta, unit = question.price, question.zeta, question.to or question.unit
+    sequence = question.sequence or ("toptimal" if price else "atoptimal")
+    priced = isinstance(make_sequence(sequence).options, PricedOptions)
+    least = {} if question.least is None else {"least": question.least}
+    chosen = make_sequence(_with(sequence, {**(price if priced else {}), **least}))
+    # A sequence that has no price is judged by it.
+    judged = chosen.options.price if priced else parse_options(PricedOptions, price, "command requests").price
+    law = parse_law(question.law, source="option --law")
+    if not 0 <= zeta <= 1:
+        raise InputError(f"{zeta:g}, expected 0 to 1", source="option --zeta")
+    history = _history(question.history)
+    if zeta > 0 and judged != RESERVED:
+        raise InputError("a price is of a job that is alone, leave --zeta out or the price", source="option --zeta")
+    limits = chosen.reaching(chosen.ask(law, zeta, history), law.upper)
+    scale = UNITS[question.unit] / UNITS[unit]
+    cost = expected_makespan(law, limits, zeta) if judged == RESERVED else expected_cost(law, limits, judged)
+    return {
+        "sequence": sequence,
+        "law": question.law,
+        "unit": unit,
+        "zeta": zeta,
+        "requests": [t * scale for t in limits],
+        "price": {"alpha": judged.alpha, "beta": judged.beta, "gamma": judged.gamma * scale}
+        | {"overhead": judged.overhead * scale},
+        "expected_cost": scale * cost,
+        "failure_probability": failure_probability(law, limits),
+        "failures_per_job": failures_per_job(law, limits),
+    }
+
+
+def _history(text: str | None) -> list[float]:
+    """Return run times in the order of the runs."""
+    if text is None:
+        return []
+    # The law is sorted, the order of the runs matters.
+    assert isinstance(parse_law(f"empirical:{text}", source="option --history"), Empirical)
+    return [float(part) for part in text.split(",")]
+
+
+def _with(sequence: str, options: dict[str, float]) -> str:
+    """Return the text of a sequence with further options.
+
+    Raises:
+        InputError: the text has one of them already.
+    """
+    name, given = parse_named(sequence)
+    for key in given.keys() & options.keys():
+        raise InputError(f"stands in --sequence {sequence} as well", source=f"option --{key}")
+    pairs = [f"{key}={value}" for key, value in {**given, **options}.items()]
+    return f"{name}[{','.join(pairs)}]" if pairs else name

@@ -1,0 +1,48 @@
+"""What people state of a comparison beside its runs; nothing large is imported, so that help is quick."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from batdispatch.core.line.settings import DISPATCHER, INPUTS, REPLICATES, Form
+
+#: How replicates are made.
+By = Literal["slices", "sessions", "seeds"]
+#: Weeks of a resample, unless said.
+WEEKS = 2
+_Count = Annotated[int, Meta(ge=1)]
+
+
+class ComparisonOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is compared, and on how many replicates.
+
+    dispatchers: Compare these dispatchers: names with options in brackets, as in fcfs,easy,easy[ordering=sjf]. With
+        --replicates, families stands for one dispatcher of each of the six families that the workload has work for.
+    replicates: Compare on N replicates of the workload, and say how sure the differences are.
+    replicate_by: Make replicates in this way. slices: parts of the workload, evenly spread. sessions: its users' weeks,
+        drawn anew. seeds: the whole workload, with other seeds of the dispatchers.
+    slice_jobs: Put N jobs into each slice. By default, at most 1,000.
+    weeks: Draw N weeks for each replicate (sessions).
+    baseline: Compare the other dispatchers with this one of --dispatchers. The default is easy, else the first.
+    """
+
+    dispatchers: Annotated[str, Form("A,B,...", DISPATCHER, offers="dispatchers")]
+    replicates: Annotated[Annotated[int, Meta(ge=1, le=1000)] | None, Form("N", REPLICATES)] = None
+    replicate_by: Annotated[By, Form(section=REPLICATES)] = "slices"
+    slice_jobs: Annotated[_Count | None, Form("N", REPLICATES)] = None
+    weeks: Annotated[_Count, Form("N", REPLICATES)] = WEEKS
+    baseline: Annotated[str | None, Form("NAME", REPLICATES, offers="one_of_them")] = None
+
+
+class FidelityOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a log is compared with.
+
+    dispatchers: Simulate these. The first one is the policy that the site is said to have run.
+    platform: Read the machine from this SimGrid platform. By default, one of the right size is made.
+    """
+
+    dispatchers: Annotated[str, Form("A,B,...", DISPATCHER, offers="dispatchers")] = "easy,conservative,filler,fcfs"
+    platform: Annotated[str | None, Form("P.xml", INPUTS, file=True)] = None

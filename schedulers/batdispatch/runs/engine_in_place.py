@@ -1,0 +1,111 @@
+"""The embedded engine in Batsim's place: a workload is simulated for a scheduler behind a socket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from batdispatch.batsim import protocol
+from batdispatch.batsim.v5.workload import check_kinds
+from batdispatch.core.errors import InputError
+from batdispatch.engines.embedded import EmbeddedEngine
+from batdispatch.engines.external import read_external_events
+from batdispatch.engines.outputs import Outputs
+from batdispatch.engines.records import EngineOptions
+from batdispatch.engines.timing import PlatformTimer
+from batdispatch.inputs.folders import Claim
+from batdispatch.inputs.platforms import Platform, read_platform
+from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.links.remote_peer import RemotePeer
+from batdispatch.results.run_files import NAMES, RESULT
+from batdispatch.runs.engine_options import ASKED_FOR, EngineInPlace
+from batdispatch.runs.engines import needs_simgrid
+from batdispatch.runs.spec import RunSpec
+from batdispatch.runs.workers import isolated
+
+
+def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> None:
+    """Simulate a workload for the scheduler behind a socket, into the folder `out`.
+
+    Args:
+        spec: what is simulated; there is no dispatcher.
+        options: of the engine.
+        out: the folder.
+
+    Raises:
+        InputError: the platform, the workload or an option is wrong.
+    """
+    if options.protocol == "5":
+        _refuse_asked_for(options)
+    site, jobs = _read(spec, options)
+    if options.protocol == "5":
+        check_kinds(jobs.profiles, source=spec.workload)
+    apart = needs_simgrid(site, jobs, spec.simgrid, spec.clock)
+    with Claim(out) as claim:
+        if apart:
+            isolated(simulate_with_simgrid, spec, options, claim.place)
+        else:
+            _simulate(spec, options, claim.place, site, jobs, None)
+        # What an earlier run left beside the tables would pass for this one's.
+        claim.publish([*NAMES, RESULT])
+
+
+def _refuse_asked_for(options: EngineInPlace) -> None:
+    for name in ASKED_FOR:
+        if getattr(options, name):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError("with --protocol 5 the scheduler asks for it in the handshake", source=f"option {option}")
+
+
+def _read(spec: RunSpec, options: EngineInPlace) -> tuple[Platform, Workload]:
+    site = read_platform(Path(spec.platform), master=spec.master_host, batsim=5 if options.protocol == "5" else 4)
+    return site, read_workload(Path(spec.workload))
+
+
+def simulate_with_simgrid(spec: RunSpec, options: EngineInPlace, out: Path, progress: object) -> None:
+    """Simulate with SimGrid in this process, once."""
+    from batdispatch.engines.simgrid_timer import SimGridTimer
+
+    site, jobs = _read(spec, options)
+    _simulate(spec, options, out, site, jobs, SimGridTimer(site))
+
+
+def _simulate(
+    spec: RunSpec, options: EngineInPlace, out: Path, site: Platform, jobs: Workload, timer: PlatformTimer | None
+) -> None:
+    hosts = len(site.machine.hosts)
+    external = read_external_events(Path(spec.external_events), hosts) if spec.external_events else []
+    with RemotePeer(options.socket, protocol(options.protocol), timeout=options.timeout) as peer:
+        asked = peer.open(options.sched_cfg)
+        given = {
+            "dynamic_jobs": options.enable_dynamic_jobs,
+            "acknowledge_dynamic_jobs": options.acknowledge_dynamic_jobs,
+            "forward_profiles": options.forward_profiles_on_submission,
+            "forward_unknown_events": options.forward_unknown_events,
+        }
+        if asked is not None:
+            given = {
+                "dynamic_jobs": asked.dynamic_registration,
+                "acknowledge_dynamic_jobs": asked.acknowledge_dynamic_jobs,
+                "forward_profiles": asked.forward_profiles_on_job_submission,
+                # Batsim 5 forwards every external event.
+                "forward_unknown_events": True,
+            }
+        engine_options = EngineOptions(
+            **given,
+            compute_sharing=True if options.enable_compute_sharing else None,
+            scheduler_config=options.sched_cfg,
+            split_simultaneous=spec.clock == "apart",
+        )
+        outputs = Outputs(out, hosts)
+        try:
+            EmbeddedEngine(
+                site.machine,
+                jobs,
+                outputs,
+                options=engine_options,
+                external_events=external,
+                timer=timer,
+                delays=timer.delay if timer is not None and spec.clock == "batsim" else None,
+            ).run(peer)
+        finally:
+            outputs.discard()
