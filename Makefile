@@ -53,7 +53,7 @@ reproduce: setup
 	@$(BIN)/python -m expe --quick --out $(REPRODUCED) $(REPRODUCE_ARGS)
 
 test: setup
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: setup
 	@$(BIN)/ruff check .

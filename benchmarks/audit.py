@@ -11,24 +11,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-COMMAND = [sys.executable, "-c", "from batdispatch.cli.main import main; main()"]
-
-
-def measured(words: list[str]) -> tuple[float, float]:
-    """Run a command of batdispatch; return its CPU seconds and its peak memory in MB (10^6 bytes)."""
-    process = subprocess.Popen([*COMMAND, *words], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(words)} ended with {process.returncode}")
-    # Linux counts in KiB.
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+from timing import command
 
 
 def main() -> None:
@@ -48,12 +34,12 @@ def main() -> None:
                 f"generate lublin --seed 1 --jobs {jobs} --hosts {chosen.hosts} --load 0.9 -o {workload}".split(),
                 ["run", "--platform", platform, "--workload", workload, "--dispatcher", "easy", "--out", run],
             ):
-                measured(words)
+                command(*words)
             for name, words in (
                 ("check", ["check", run, "--replay", "always" if chosen.replay else "never"]),
                 ("report", ["report", run, "-o", str(root / "page.html")]),
             ):
-                seconds, memory = measured(words)
+                seconds, _, memory, _ = command(*words)
                 figures[name].append(seconds)
                 print(f"{name}, {jobs:,} jobs on {chosen.hosts:,} hosts: {seconds:.1f} s CPU, {memory:.0f} MB")
     if len(chosen.jobs) > 1:

@@ -8,12 +8,11 @@ command, which writes no report.
 from __future__ import annotations
 
 import argparse
-import resource
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
+
+from timing import process
 
 FILE = """
 name: many
@@ -40,18 +39,6 @@ assert len(folders) == len(specs) and not failures
 """
 
 
-def spent(call: Callable[[], object]) -> float:
-    """Return the CPU seconds of a call's processes."""
-
-    def so_far() -> float:
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-
-    before = so_far()
-    call()
-    return so_far() - before
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -65,13 +52,8 @@ def main() -> None:
         path.write_text(FILE.format(jobs=asked.jobs, orderings=", ".join(f'"{one}"' for one in orderings)))
         command = [str(Path(sys.executable).parent / "batdispatch"), "campaign", str(path), "--jobs", "1", "--quiet"]
 
-        def campaign() -> None:
-            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-        def compared() -> None:
-            subprocess.run([sys.executable, "-c", COMPARE, folder, *orderings], check=True)
-
-        first, again, other = spent(campaign), spent(campaign), spent(compared)
+        first, again = (process(command, folder=folder).cpu for _ in range(2))
+        other = process([sys.executable, "-c", COMPARE, str(folder), *orderings]).cpu
     each = 1000 * (first - other) / asked.cells
     print(f"{asked.cells} runs of {asked.jobs} jobs, CPU seconds: campaign {first:.1f}, compare {other:.1f}")
     print(f"ratio {first / other:.2f}; {each:.1f} ms more for each run; nothing to do: {again:.1f}")

@@ -8,25 +8,16 @@ The jobs file is that of a run of the workload, such as ``run --no-record`` writ
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from pathlib import Path
+
+from timing import least
 
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.metrics.sample import sample_of
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that some work takes, the least of three."""
-    found = []
-    for _ in range(3):
-        began = time.process_time()
-        work()
-        found.append(time.process_time() - began)
-    return min(found)
 
 
 def main() -> None:
@@ -44,7 +35,7 @@ def main() -> None:
         "metrics": lambda: compute(sample_of(columns.take(columns.ran.nonzero()[0]), hosts=given.hosts)),
     }
     for name, work in works.items():
-        spent = seconds(work)
+        spent = least(work)[0]
         print(f"{name}: {spent:.2f} CPU-s, {spent / len(columns) * 100_000:.2f} CPU-s per 100,000 jobs")
 
 

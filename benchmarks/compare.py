@@ -13,17 +13,13 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
-import resource
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from timing import ROOT, command
+
 #: Runs of every family that needs no solver, with the orderings that users compare.
 DISPATCHERS = [
     *("fcfs", "filler", "easy", "easy[reservation=hosts]", "conservative", "best-list"),
@@ -37,14 +33,10 @@ DISPATCHERS = [
 
 def measured(checkout: Path, given: argparse.Namespace, out: Path) -> tuple[float, float]:
     """Return the CPU seconds and the wall time of a comparison by the code of a checkout."""
-    words = [sys.executable, "-c", "from batdispatch.cli.main import main; main()", "compare", "--out", str(out)]
-    words += ["--platform", given.platform, "--workload", given.workload, "--jobs", str(given.processes)]
+    words = ["--platform", given.platform, "--workload", given.workload, "--jobs", str(given.processes)]
     words += ["--dispatchers", ",".join(DISPATCHERS), *([] if given.record else ["--no-record"])]
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "schedulers")}
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=True)
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+    used = command("compare", "--out", str(out), *words, checkout=checkout)
+    return used.cpu, used.wall
 
 
 def content(path: Path) -> Any:

@@ -19,17 +19,16 @@ from __future__ import annotations
 
 import argparse
 import math
-import resource
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 from easy import rigid
+from timing import command, least, timed
 from yardstick import easy as least_easy
 
 from batdispatch.core.jobs.job import Job
@@ -57,12 +56,7 @@ def seconds_of(
     """Return the CPU-seconds of a kernel, the best of so many times, and what came out."""
     dispatcher = create(*kernel)
     jobs, runs = columns.jobs_of(jobs_in_columns(workload), dispatcher), columns.runs_of(Machine.flat(hosts))
-    best = math.inf
-    for _ in range(times):
-        began = time.process_time()
-        schedule = schedule_of(jobs, runs, dispatcher)
-        best = min(best, time.process_time() - began)
-    return best, schedule
+    return least(lambda: schedule_of(jobs, runs, dispatcher), times)
 
 
 def jobs_in_columns(workload: Workload) -> JobColumns:
@@ -107,21 +101,17 @@ def in_cpp(program: Path, name: str, workload: Workload, hosts: int) -> tuple[fl
 def rate(workload: Workload, hosts: int) -> float:
     """Return how many jobs per CPU-second the yardstick does."""
     jobs = rigid(workload)
-    began = time.process_time()
-    least_easy(jobs, hosts)
-    return len(jobs) / (time.process_time() - began)
+    return len(jobs) / timed(lambda: least_easy(jobs, hosts))[0]
 
 
 def check(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) -> None:
     """Compare jobs.csv of the kernel with that of the dispatcher in Python, and say what that takes."""
     machine, name = Machine.flat(hosts), "jobs.csv"
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        began = time.process_time()
-        engine.run(machine, jobs_in_columns(workload), create(*kernel), Outputs(Path(one), hosts))
-        ours = time.process_time() - began
-        began = time.process_time()
-        EmbeddedEngine(machine, workload, Outputs(Path(other), hosts)).run(Session(create(*kernel)))
-        python = time.process_time() - began
+        jobs, outputs = jobs_in_columns(workload), Outputs(Path(one), hosts)
+        ours, _ = timed(lambda: engine.run(machine, jobs, create(*kernel), outputs))
+        slow = EmbeddedEngine(machine, workload, Outputs(Path(other), hosts))
+        python, _ = timed(lambda: slow.run(Session(create(*kernel))))
         if (Path(one) / name).read_bytes() != (Path(other) / name).read_bytes():
             raise SystemExit(f"{kernel}: {name} differs")
         print(
@@ -131,16 +121,11 @@ def check(kernel: tuple[str, dict[str, str]], workload: Workload, hosts: int) ->
 
 def whole_run(kernel: tuple[str, dict[str, str]], platform: Path, workload: Path, folder: Path, slower: float) -> None:
     """Print what the command takes, from the start of Python to its end."""
-    words = [sys.executable, "-c", "from batdispatch.cli.entry import main; main()", "run", "--platform", str(platform)]
-    words += ["--workload", str(workload), "--dispatcher", kernel[0], "--no-record", "--compiled", "always"]
+    words = ["run", "--platform", str(platform), "--workload", str(workload)]
+    words += ["--dispatcher", kernel[0], "--no-record", "--compiled", "always"]
     words += [word for key, value in kernel[1].items() for word in ("--set", f"{key}={value}")]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*words, "--out", str(folder / "run")], check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(
-        f"  whole run of {kernel[0]}: {taken:.2f} CPU-s, scaled {taken / slower:.2f}, peak {after.ru_maxrss >> 10} MiB"
-    )
+    taken, _, memory, _ = command(*words, "--out", str(folder / "run"))
+    print(f"  whole run of {kernel[0]}: {taken:.2f} CPU-s, scaled {taken / slower:.2f}, peak {memory:.0f} MB")
 
 
 def drawn(count: int, hosts: int, load: float) -> Workload:
@@ -172,9 +157,7 @@ def drawn(count: int, hosts: int, load: float) -> Workload:
 def platform_of(hosts: int, folder: Path) -> Path:
     """Write a flat platform."""
     path = folder / f"flat{hosts}.xml"
-    words = ["platform", "generate", "flat", "--hosts", str(hosts), "-o", str(path)]
-    program = "from batdispatch.cli.entry import main; main()"
-    subprocess.run([sys.executable, "-c", program, *words], check=True, capture_output=True)
+    command("platform", "generate", "flat", "--hosts", str(hosts), "-o", str(path))
     return path
 
 

@@ -16,18 +16,14 @@ import argparse
 import hashlib
 import json
 import math
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
-
-HERE = Path(__file__).resolve().parent.parent
+from timing import ROOT, process, timed
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
@@ -67,19 +63,15 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
         workload = msgspec.structs.replace(drawn, nb_res=hosts, jobs=wider)
     with tempfile.TemporaryDirectory() as folder:
         engine = EmbeddedEngine(machine, workload, Outputs(Path(folder), hosts))
-        began = time.process_time()
-        engine.run(Session(create("conservative")))
-        seconds = time.process_time() - began
+        seconds, _ = timed(lambda: engine.run(Session(create("conservative"))))
         digest = hashlib.sha256((Path(folder) / "jobs.csv").read_bytes()).hexdigest()
     return {"seconds": seconds, "digest": digest}
 
 
 def measured(case: dict[str, Any], checkout: Path) -> dict[str, Any]:
     """Return what `run` says in a process with a checkout's package."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "schedulers")}
-    words = [sys.executable, __file__, "--case", json.dumps(case)]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
+    used = process([sys.executable, __file__, "--case", json.dumps(case)], checkout=checkout)
+    found: dict[str, Any] = json.loads(used.output)
     return found
 
 
@@ -112,7 +104,7 @@ def main() -> None:
     listed += cases(given.jobs) if given.jobs else ()
     by_group: dict[str, list[float]] = {}
     for group, case in listed:
-        here = measured(case, HERE)
+        here = measured(case, ROOT)
         by_group.setdefault(group, []).append(here["seconds"])
         line = f"{group:24} {case['jobs']:7} jobs {case.get('hosts', ''):>6} hosts {here['seconds']:8.2f} CPU-s"
         if given.against:

@@ -17,12 +17,12 @@ import argparse
 import csv
 import math
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from engine import HOSTS, random_workload
+from timing import timed
 from yardstick import Rigid, easy
 
 from batdispatch.core.line.dispatcher import create
@@ -53,22 +53,15 @@ def rigid(workload: Workload) -> list[Rigid]:
     return jobs
 
 
-def timed(action: Callable[[], object]) -> float:
-    """Return the CPU seconds that an action takes."""
-    began = time.process_time()
-    action()
-    return time.process_time() - began
-
-
 def compare(workload: Workload, hosts: int, dispatcher: str) -> float:
     """Print what a simulation costs beside the yardstick, and return its CPU seconds."""
     jobs = rigid(workload)
-    least = timed(lambda: easy(jobs, hosts))
+    least = timed(lambda: easy(jobs, hosts))[0]
     with tempfile.TemporaryDirectory() as name:
         engine = EmbeddedEngine(Machine.flat(hosts), workload, Outputs(Path(name), hosts))
-        ours = timed(lambda: engine.run(Session(create(dispatcher))))
+        ours = timed(lambda: engine.run(Session(create(dispatcher))))[0]
         engine = EmbeddedEngine(Machine.flat(hosts), workload, Outputs(Path(name), hosts))
-        ours = min(ours, timed(lambda: engine.run(Session(create(dispatcher)))))
+        ours = min(ours, timed(lambda: engine.run(Session(create(dispatcher)))))[0]
         if dispatcher == "easy":
             with (Path(name) / "jobs.csv").open(newline="") as rows:
                 found = {row["job_id"]: float(row["starting_time"]) for row in csv.DictReader(rows)}
@@ -76,7 +69,7 @@ def compare(workload: Workload, hosts: int, dispatcher: str) -> float:
             wrong = [job for job, start in expected.items() if abs(found[job] - start) > 1e-6]
             if wrong:
                 raise SystemExit(f"{len(wrong)} jobs start at another time than the yardstick's, first {wrong[0]}")
-    least = min(least, timed(lambda: easy(jobs, hosts)))
+    least = min(least, timed(lambda: easy(jobs, hosts)))[0]
     count = len(jobs)
     print(
         f"{dispatcher}, {workload.name}, {count:,} jobs, {hosts:,} hosts: {ours:.2f} CPU-s, "

@@ -15,10 +15,10 @@ import argparse
 import json
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from timing import timed
 
 from batdispatch.batsim import protocol
 from batdispatch.core.jobs.job import Job
@@ -75,13 +75,10 @@ def ours(workload: Workload, folder: Path, *, record: bool = False) -> float:
     machine = Machine.flat(HOSTS)
     peer: Peer = Session(create("easy"))
     engine = EmbeddedEngine(machine, workload, Outputs(folder, HOSTS))
-    began = time.process_time()
-    if record:
-        with Recorder(folder / "decisions.jsonl") as recorder:
-            engine.run(RecordedPeer(peer, recorder, protocol("4")))
-    else:
-        engine.run(peer)
-    return time.process_time() - began
+    if not record:
+        return timed(lambda: engine.run(peer))[0]
+    with Recorder(folder / "decisions.jsonl") as recorder:
+        return timed(lambda: engine.run(RecordedPeer(peer, recorder, protocol("4"))))[0]
 
 
 def write_swf(workload: Workload, path: Path) -> None:

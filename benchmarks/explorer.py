@@ -19,35 +19,21 @@ and filler (compiled, without a recording). For each, and for windows of 1,400 a
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import CDPSession, Page, sync_playwright
+from timing import command
 
-COMMAND = [sys.executable, "-c", "from batdispatch.cli.entry import main; main()"]
 DISPATCHERS = "easy,filler"
 WIDTHS = (1400, 390)
 #: Seconds of time that drags choose; None: half of what is in view.
 DRAGS = (None, 30 * 86400.0, 7 * 86400.0, 86400.0)
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-def measured(*words: str) -> tuple[float, float]:
-    """Run a command of batdispatch in a process of its own and return its CPU seconds and its peak memory, MB."""
-    process = subprocess.Popen([*COMMAND, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    said = process.stderr.read()
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(said)
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def simulated(folder: Path, jobs: int, hosts: int, log: Path | None) -> list[str]:
@@ -58,11 +44,11 @@ def simulated(folder: Path, jobs: int, hosts: int, log: Path | None) -> list[str
         platform = []
         if log is None:
             drawn = ("--jobs", str(jobs), "--hosts", str(hosts), "--load", "0.85", "--users", "100", "--seed", "1")
-            measured("generate", "lublin", *drawn, "-o", str(workload))
-            measured("platform", "generate", "flat", "--hosts", str(hosts), "-o", str(folder / "platform.xml"))
+            command("generate", "lublin", *drawn, "-o", str(workload))
+            command("platform", "generate", "flat", "--hosts", str(hosts), "-o", str(folder / "platform.xml"))
             platform = ["--platform", str(folder / "platform.xml")]
         given = ["--workload", str(workload), *platform, "--dispatchers", DISPATCHERS, "--no-record", "--no-report"]
-        measured("compare", *given, "--jobs", "1", "--out", str(folder))
+        command("compare", *given, "--jobs", "1", "--out", str(folder))
     return [str(run) for run in runs]
 
 
@@ -176,7 +162,7 @@ def main() -> None:
             folder.mkdir(parents=True, exist_ok=True)
             runs, path = simulated(folder, jobs, given.hosts, given.log), folder / "page.html"
             if given.only != "use" or not path.exists():
-                cpu, memory = measured("report", *runs, "--no-explain", "-o", str(path))
+                cpu, _, memory, _ = command("report", *runs, "--no-explain", "-o", str(path))
                 size = path.stat().st_size / 1e6
                 print(f"{folder.name}: page {size:.2f} MB, built in {cpu:.1f} CPU-s and {memory:.0f} MB", flush=True)
             for width in WIDTHS if given.only != "build" else ():

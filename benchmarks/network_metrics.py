@@ -15,7 +15,7 @@ import math
 import tempfile
 from pathlib import Path
 
-from audit import measured
+from timing import Usage, command
 
 
 def main() -> None:
@@ -32,19 +32,19 @@ def main() -> None:
             root = Path(scratch)
             workload = str(root / "w.json")
             made = f"generate lublin --seed 1 --jobs {jobs} --hosts {hosts} --load {chosen.load} -o {workload}"
-            measured(made.split())
-            found: dict[str, list[tuple[float, float]]] = {"run": [], "check": [], "report": []}
+            command(*made.split())
+            found: dict[str, list[Usage]] = {"run": [], "check": [], "report": []}
             results = []
             for name, words in (
                 ("torus", f"platform generate torus --dims {chosen.dims} --io {chosen.io}"),
                 ("flat", f"platform generate flat --hosts {hosts}"),
             ):
                 platform, run = str(root / f"{name}.xml"), str(root / name)
-                measured([*words.split(), "-o", platform])
+                command(*words.split(), "-o", platform)
                 simulate = ["--platform", platform, "--workload", workload, "--dispatcher", "easy", "--no-record"]
-                found["run"].append(measured(["run", *simulate, "--out", run]))
-                found["check"].append(measured(["check", run, "--replay", "never"]))
-                found["report"].append(measured(["report", run, "-o", str(root / f"{name}.html")]))
+                found["run"].append(command("run", *simulate, "--out", run))
+                found["check"].append(command("check", run, "--replay", "never"))
+                found["report"].append(command("report", run, "-o", str(root / f"{name}.html")))
                 results.append(json.loads((root / name / "result.json").read_text())["metrics"])
             torus, flat = results
             if any(
@@ -53,7 +53,7 @@ def main() -> None:
                 raise SystemExit("the two schedules differ, so nothing can be compared")
             size = (root / "torus.html").stat().st_size / 1e6
             print(f"{jobs:,} jobs on {hosts:,} hosts; utilisation {torus['utilisation']:.3f}; page {size:.1f} MB")
-            for name, ((seconds, memory), (plain, little)) in found.items():
+            for name, ((seconds, _, memory, _), (plain, _, little, _)) in found.items():
                 print(
                     f"{name:>7}: {seconds:.1f} s CPU and {memory:.0f} MB with a network, {plain:.1f} s and "
                     f"{little:.0f} MB without, ratio {seconds / plain:.2f}",

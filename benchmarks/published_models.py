@@ -35,7 +35,6 @@ from batdispatch.dispatchers.constraint.pcp20 import Pcp20Options
 from batdispatch.dispatchers.constraint.searching import searched
 from batdispatch.inputs.instances import read_instances
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate import eurora, forhlr2
 from batdispatch.inputs.workloads.sessions import sessions
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.parts.placement import make_placement
@@ -44,6 +43,8 @@ from batdispatch.report.pages import fill
 from batdispatch.runs.instances import save_instances
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
+from batdispatch_papers.eurora.machine import eurora
+from batdispatch_papers.kit.machine import forhlr2
 
 #: Most jobs of the instances of each class.
 CLASSES = (4, 9, 19, 49, 100)

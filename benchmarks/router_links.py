@@ -34,7 +34,7 @@ import numpy as np
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import generate, read_platform
-from batdispatch.runs.workers import isolated
+from batdispatch.runs.workers import call_isolated
 
 #: Bytes that a host sends to each it sends to.
 SENT = 1e9
@@ -145,7 +145,7 @@ def main() -> None:
     if chosen.sizes:
         print("| routers | hosts | file (kB) | read (s) | load (s) | begin (s) | memory (MiB) |\n" + "|---:" * 7 + "|")
         for side in (int(text) for text in chosen.sizes.split(",")):
-            hosts, size, read, loaded, begun, memory = isolated(partial(by_name.load, side=side))
+            hosts, size, read, loaded, begun, memory = call_isolated(partial(by_name.load, side=side))
             cells = [f"{hosts:,.0f}", f"{size:,.0f}", f"{read:.2f}", f"{loaded:.2f}", f"{begun:.2f}", f"{memory:,.0f}"]
             print(f"| {side} x {side} x {side} | " + " | ".join(cells) + " |", flush=True)
         return
@@ -155,7 +155,7 @@ def main() -> None:
         found = []
         for platform in PLATFORMS:
             ends = [
-                np.mean(isolated(partial(by_name.simulate, platform=platform, dims=dims, tasks=tasks)))
+                np.mean(call_isolated(partial(by_name.simulate, platform=platform, dims=dims, tasks=tasks)))
                 for tasks in cases
             ]
             found.append(np.array(ends))

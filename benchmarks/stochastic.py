@@ -6,12 +6,12 @@ Use: python benchmarks/stochastic.py [JOBS]   (1,000 jobs unless said otherwise)
 from __future__ import annotations
 
 import argparse
+import functools
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from timing import timed
 
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.session import Session
@@ -19,17 +19,10 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.inputs.workloads.stochastic import scenario
 from batdispatch.parts.requests.atoptimal import atoptimal
 from batdispatch.parts.requests.toptimal import toptimal, toptimal_on_grid
 from batdispatch.parts.requests.vocabulary import parse_law
-
-
-def spent(work: Callable[[], object]) -> float:
-    """Return the CPU seconds of a call."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
+from batdispatch_papers.stochastic.workload import scenario
 
 
 def run(which: int, jobs: int, options: dict[str, str]) -> int:
@@ -50,18 +43,16 @@ def main() -> None:
     law = parse_law("tnorm:0,20,8,2")
     # The first call loads scipy's optimiser.
     toptimal(parse_law("tnorm:0,30,8,2"))
-    print(f"TOptimal on 2,000 points           {spent(lambda: toptimal_on_grid(law, 2000)):.4f}")
+    print(f"TOptimal on 2,000 points           {timed(lambda: toptimal_on_grid(law, 2000))[0]:.4f}")
     for zeta in (0.1, 0.5, 0.9):
-        print(f"ATOptimal, rate {zeta}               {spent(lambda zeta=zeta: atoptimal(law, zeta)):.4f}")
+        print(f"ATOptimal, rate {zeta}               {timed(lambda zeta=zeta: atoptimal(law, zeta))[0]:.4f}")
     for which in (1, 3):
         for options in ({}, {"requests": "hpc"}, {"requests": "hpc", "speculate": "true"}, {"plan": "repack"}):
             told = ",".join(f"{key}={value}" for key, value in options.items()) or "defaults"
-            print(f"scenario {which}, {jobs} jobs, {told}: {spent(lambda w=which, o=options: run(w, jobs, o)):.2f}")
+            print(f"scenario {which}, {jobs} jobs, {told}: {timed(lambda w=which, o=options: run(w, jobs, o))[0]:.2f}")
     for large in (25, 50, 100):
         for plan, gain in (("rigid", "0"), ("repack", "0.01"), ("repack", "0")):
-            began = time.process_time()
-            count = run(2, large, {"plan": plan, "gain": gain})
-            took = time.process_time() - began
+            took, count = timed(functools.partial(run, 2, large, {"plan": plan, "gain": gain}))
             print(f"scenario 2, {large} large jobs of {count:,}, plan={plan}, gain={gain}: {took:.2f}")
 
 

@@ -40,7 +40,7 @@ from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.inputs.workloads import Workload
-from batdispatch.runs.workers import isolated
+from batdispatch.runs.workers import call_isolated
 
 HEAD = ("jobs", "hosts", "at once", "read", "load", "start", "solve", "decisions", "engine", "all", "MiB")
 COLUMNS = ("jobs", "hosts", "at_once", "read", "load", "start", "solve", "decisions", "engine", "total", "memory")
@@ -185,7 +185,7 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).parent))
     print(f"{'':34}" + "".join(f"{name:>10}" for name in HEAD))
     for label, change in cases:
-        show(label, isolated(partial(by_name.measure, **{**base, **change})))
+        show(label, call_isolated(partial(by_name.measure, **{**base, **change})))
 
 
 if __name__ == "__main__":

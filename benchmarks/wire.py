@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable
+
+from timing import least
 
 from batdispatch.batsim import v4
 from batdispatch.core.line.messages import Message, Reply
@@ -51,12 +52,7 @@ def reply() -> bytes:
 
 def microseconds(action: Callable[[], object], repeat: int) -> float:
     """Return the CPU time of one call: the best of seven rounds."""
-    best = float("inf")
-    for _ in range(7):
-        began = time.process_time()
-        for _ in range(repeat):
-            action()
-        best = min(best, time.process_time() - began)
+    best, _ = least(lambda: [action() for _ in range(repeat)], 7)
     return best / repeat * 1e6
 
 

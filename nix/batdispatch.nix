@@ -39,7 +39,7 @@ python.buildPythonApplication {
   # What the wheel is made from, so that nothing else rebuilds it.
   src = pkgs.lib.fileset.toSource {
     root = ../.;
-    fileset = pkgs.lib.fileset.unions [ ../pyproject.toml ../README.md ../LICENSE ../COPYING ../schedulers ];
+    fileset = pkgs.lib.fileset.unions [ ../pyproject.toml ../README.md ../LICENSE ../COPYING ../schedulers ../expe/papers ];
   };
 
   build-system = [ python.hatchling ];

@@ -15,12 +15,12 @@ from batdispatch.core.errors import SimulationError
 from batdispatch.core.jobs.job import Job
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.inputs.workloads.communicating import COMPUTING, Traffic
 from batdispatch.report import style
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.runs import read_result
 from batdispatch.results.statistics.student import half_width
 from batdispatch.runs.alone import runtimes_alone
+from batdispatch_papers.interference.workload import COMPUTING, Traffic
 from expe.common.tables import interval, table
 
 #: Name of a workload in the campaign, in which a name has no slash, -> on the page.

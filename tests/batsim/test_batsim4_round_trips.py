@@ -1,7 +1,5 @@
 """Whatever messages and replies can say survives the wire, to a microsecond in messages and exactly in replies."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable
@@ -232,34 +230,3 @@ def refused(decode: Callable[[bytes], object], data: bytes) -> bool:
 def test_garbage_is_refused(data: bytes) -> None:
     assert refused(v4.decode_message, data)
     assert refused(v4.decode_reply, data)
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the path of every value inside a JSON value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for name, part in inner for found in places(part, (*path, name)))]
-
-
-@settings(max_examples=400, deadline=None)
-@given(st.data(), events | decisions, st.sampled_from([None, -1, 10**40, 1e300, "", "x" * 50, [], {}, True, [[]]]))
-def test_a_frame_with_one_wrong_value_is_read_or_refused(data: st.DataObject, said: Any, wrong: Any) -> None:
-    if isinstance(said, e.Event):
-        frame, decode = v4.encode_message(Message(said.time, [said])), v4.decode_message
-    else:
-        frame, decode = v4.encode_reply(Reply(said.time, [said])), v4.decode_reply
-    value = json.loads(frame)
-    *path, last = data.draw(st.sampled_from(places(value)[1:]))
-    target = value
-    for step in path:
-        target = target[step]
-    if data.draw(st.booleans()):
-        target[last] = wrong
-    else:
-        del target[last]
-    changed = json.dumps(value).encode()
-    if not refused(decode, changed):
-        again = decode(changed)
-        # What was accepted can be said again.
-        assert isinstance(again, Message | Reply)
-        if isinstance(again, Message):
-            v4.encode_message(again)

@@ -1,7 +1,5 @@
 """Frames that are wrong, and what is said about each: event, type, field, found, expected."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

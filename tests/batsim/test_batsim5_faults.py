@@ -1,7 +1,5 @@
 """Jobs that Batsim 5.0.0-rc2 aborts on or times wrongly are counted, each once for each fault."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

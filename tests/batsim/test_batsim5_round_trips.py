@@ -1,7 +1,5 @@
 """Whatever can be said in Batsim 5's protocol reads back as it was said; what it lacks is refused by name."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

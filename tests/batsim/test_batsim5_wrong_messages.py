@@ -1,12 +1,8 @@
 """Malformed frames of Batsim 5's protocol, each with one readable error: which event, which field, found, expected."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import struct
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -267,47 +263,3 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     with contextlib.suppress(InputError):
         Batsim5().answer_opening(data, Features())
     json.dumps(Batsim5().record(data))
-
-
-RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings" / "batsim5"
-LINES = [
-    line
-    for path in sorted(RECORDINGS.glob("*/exchange.jsonl"))
-    for line in map(json.loads, path.read_text().splitlines())
-    if isinstance(line["raw"], str)
-]
-#: One frame of each kind of content.
-FRAMES = list({(line["dir"], tuple(sorted(line["raw"].split('"')[1::2]))): line for line in LINES}.values())
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield path
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in parts:
-        yield from places(part, (*path, key))
-
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
-    max_leaves=3,
-)
-
-
-@given(st.data())
-def test_a_damaged_frame_is_read_or_refused(data: st.DataObject) -> None:
-    line = data.draw(st.sampled_from(FRAMES))
-    frame = {"frame": json.loads(line["raw"])}
-    *way, last = data.draw(st.sampled_from([path for path in places(frame) if path]))
-    place: Any = frame
-    for key in way:
-        place = place[key]
-    if data.draw(st.booleans()):
-        place[last] = data.draw(ANYTHING)
-    else:
-        del place[last]
-    text = json.dumps(frame.get("frame")).encode()
-    wire = Batsim5()
-    read = wire.decode_message if line["dir"] == "batsim->edc" else wire.decode_reply
-    with contextlib.suppress(InputError, SimulationError):
-        read(text)

@@ -1,7 +1,5 @@
 """A first message tells which protocol it is in, so that the wrong choice can be named."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cards: what docstrings are read for, and that each dispatcher, part and option says what it has to."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal
 

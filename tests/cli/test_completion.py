@@ -1,7 +1,6 @@
 """Tab completion: names and options of dispatchers and parts at every depth of the grammar."""
 
-from __future__ import annotations
-
+import json
 import os
 import shutil
 import subprocess
@@ -13,41 +12,12 @@ from click.shell_completion import ShellComplete
 
 from batdispatch.cli.main import cli
 
-OFFERED = [
-    (["run", "--dispatcher"], "eas", ["easy"]),
-    (["run", "--dispatcher"], "easy[res", ["easy[reservation="]),
-    (["run", "--dispatcher"], "easy[reservation=", ["easy[reservation=count", "easy[reservation=hosts"]),
-    (["run", "--dispatcher"], "easy[ordering=wf", ["easy[ordering=wfp3"]),
-    (["run", "--dispatcher"], "easy[ordering=sjf,placement=conti", ["easy[ordering=sjf,placement=contiguous"]),
-    (
-        ["run", "--dispatcher"],
-        "attempts[dispatcher=easy[reservation=h",
-        ["attempts[dispatcher=easy[reservation=hosts"],
-    ),
-    (["run", "--dispatcher"], "attempts[speculate=t", ["attempts[speculate=true"]),
-    (["run", "--dispatcher"], "easy[ordering=sjf]", []),
-    (["run", "--dispatcher"], "nobody[x", []),
-    (["run", "--dispatcher"], "absent.py:Mine[x", []),
-    (["serve", "--dispatcher"], "cons", ["conservative"]),
-    (["compare", "--dispatchers"], "fcfs,eas", ["fcfs,easy"]),
-    (["compare", "--dispatchers"], "fcfs,easy[ordering=sjf],fil", ["fcfs,easy[ordering=sjf],filler"]),
-    (["run", "--dispatcher", "easy", "--set"], "res", ["reservation="]),
-    (["run", "--dispatcher", "easy", "--set"], "placement=best", ["placement=best-fit"]),
-    (["run", "--set"], "res", []),
-    (["compare", "--dispatchers", "fcfs,easy[ordering=sjf]", "--set"], "res", ["reservation="]),
-    (["explain"], "wfp", ["wfp3"]),
-    (["list"], "disp", ["dispatchers"]),
-    (["new"], "pl", ["placement"]),
-    (["run", "--clock"], "to", ["together"]),
-    (["requests", "--sequence"], "topt", ["toptimal"]),
-    (["requests", "--sequence"], "toptimal[gr", ["toptimal[grid="]),
-    (["leaderboard", "--boards"], "kth,l", ["kth,lublin"]),
-    (["leaderboard", "--add"], "dad", ["dada"]),
-    (["compare", "--dispatchers", "fcfs,easy[ordering=sjf]", "--baseline"], "ea", ["easy[ordering=sjf]"]),
-]
+#: What is offered for a word that was begun after others; lines, the words that Bash makes of them, and what it puts in
+#: the place of the last.
+DATA = json.loads((Path(__file__).parents[1] / "data" / "completions.json").read_bytes())
 
 
-@pytest.mark.parametrize(("words", "begun", "offered"), OFFERED)
+@pytest.mark.parametrize(("words", "begun", "offered"), DATA["offered"])
 def test_the_shell_offers(words: list[str], begun: str, offered: list[str]) -> None:
     complete = ShellComplete(cli, {}, "batdispatch", "_BATDISPATCH_COMPLETE")
     assert [item.value for item in complete.get_completions(words, begun)] == offered
@@ -84,36 +54,10 @@ def program(tmp_path: Path) -> dict[str, str]:
     return os.environ | {"PATH": f"{script.parent}:{os.environ['PATH']}"}
 
 
-#: A line, the words that Bash makes of it, and what it puts in the place of the last.
-LINES = [
-    ("batdispatch ru", ["batdispatch", "ru"], ["run"]),
-    ("batdispatch run --dispatcher eas", ["batdispatch", "run", "--dispatcher", "eas"], ["easy"]),
-    (
-        "batdispatch run --dispatcher easy[ordering=wf",
-        ["batdispatch", "run", "--dispatcher", "easy[ordering", "=", "wf"],
-        ["wfp3"],
-    ),
-    (
-        "batdispatch run --dispatcher easy[reservation=",
-        ["batdispatch", "run", "--dispatcher", "easy[reservation", "="],
-        ["count", "hosts"],
-    ),
-    (
-        "batdispatch compare --dispatchers fcfs,easy[ordering=sjf,placement=conti",
-        ["batdispatch", "compare", "--dispatchers", "fcfs,easy[ordering", "=", "sjf,placement", "=", "conti"],
-        ["contiguous"],
-    ),
-    ("batdispatch run --dispatcher=eas", ["batdispatch", "run", "--dispatcher", "=", "eas"], ["easy"]),
-    (
-        "batdispatch run --dispatcher easy --set ",
-        ["batdispatch", "run", "--dispatcher", "easy", "--set", ""],
-        None,
-    ),
-]
-
-
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
-@pytest.mark.parametrize(("line", "words", "offered"), LINES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("line", "words", "offered"), DATA["lines"], ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_bash_completes_its_word(
     line: str, words: list[str], offered: list[str] | None, program: dict[str, str]
 ) -> None:

@@ -1,7 +1,5 @@
 """The console script before the command line is there."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

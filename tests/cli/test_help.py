@@ -1,9 +1,6 @@
 """Help: every subcommand's line is whole, and fits a terminal of 80 columns."""
 
-from __future__ import annotations
-
 import re
-import typing
 from collections.abc import Iterator
 
 import click
@@ -150,10 +147,12 @@ def test_a_range_is_said_in_words(kind: click.IntRange | click.FloatRange, words
 
 
 def test_the_formats_of_logs_are_those_that_are_read() -> None:
-    from batdispatch.inputs.log_options import LogFormat
+    from batdispatch.cli.convert import command
     from batdispatch.inputs.workloads import importing
 
-    assert tuple(importing.FORMATS) == typing.get_args(LogFormat)
+    (kind,) = (param.type for param in command.params if param.name == "kind")
+    assert isinstance(kind, click.Choice)
+    assert set(importing.formats()) == set(kind.choices)
 
 
 @pytest.mark.parametrize("group", [group for _, group in GROUPS if isinstance(group, LazyGroup)])

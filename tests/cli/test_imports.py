@@ -1,7 +1,5 @@
 """What the commands import: only a command that uses a large library loads it, so that the others start fast."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

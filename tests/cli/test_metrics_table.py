@@ -1,7 +1,5 @@
 """The table of metrics on the terminal: it fits, whatever the number of runs and the length of their names."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter

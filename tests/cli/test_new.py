@@ -1,7 +1,5 @@
 """The package that `new` writes passes its tests, ruff and mypy, and is found by its name once it is installed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

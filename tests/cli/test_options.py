@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from msgspec import Meta
 
 import batdispatch
+import batdispatch_papers
 from batdispatch.cli.groups import Command, Option
 from batdispatch.cli.main import cli
 from batdispatch.cli.options import options, refuse
@@ -25,8 +26,9 @@ from batdispatch.runs.spec import RunSpec
 
 #: Modules of what people state, which help imports.
 STATED = sorted(
-    ".".join(path.relative_to(Path(batdispatch.__file__).parents[1]).with_suffix("").parts)
-    for path in Path(batdispatch.__file__).parent.rglob("*.py")
+    ".".join(path.relative_to(Path(package.__file__).parents[1]).with_suffix("").parts)
+    for package in (batdispatch, batdispatch_papers)
+    for path in Path(package.__file__).parent.rglob("*.py")
     if "line.settings import" in path.read_text() and "/cli/" not in str(path) and "Form" in path.read_text()
 )
 
@@ -113,6 +115,20 @@ def test_what_the_type_forbids_is_refused(words: tuple[str, ...], message: str) 
     assert result.exit_code == 2
     assert message in result.output
     assert given == []
+
+
+def test_what_can_be_given_may_be_known_to_a_function_alone() -> None:
+    class Named(msgspec.Struct):
+        kind: Annotated[str | None, Form(choices=lambda: ["table", "swf"])] = None
+
+    @click.command(cls=Command)
+    @options(Named)
+    def command(named: Named) -> None:
+        click.echo(named.kind)
+
+    assert "[table|swf]" in CliRunner().invoke(command, ["--help"]).output
+    assert CliRunner().invoke(command, ["--kind", "swf"]).output == "swf\n"
+    assert "Did you mean 'swf'?" in CliRunner().invoke(command, ["--kind", "swv"]).output
 
 
 def test_a_command_may_leave_options_out_and_say_something_else_of_others() -> None:

@@ -1,7 +1,5 @@
 """Progress: an honest time left on a terminal, lines where there is none."""
 
-from __future__ import annotations
-
 import io
 import math
 import threading

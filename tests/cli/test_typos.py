@@ -1,7 +1,5 @@
 """A name that was mistyped is answered with the right one, in every place where one stands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every recorded exchange is replayed: its decisions are taken again through the ledger, which refuses as Batsim."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every recorded Batsim 4 frame is decoded and written again with the same meaning."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

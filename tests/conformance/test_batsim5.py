@@ -1,7 +1,5 @@
 """Every recorded Batsim 5 exchange is decoded, written again, and replayed; the handshake is answered."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Our own dispatchers behind the real Batsim 5.0.0-rc2: names with "!" abort it, and its clock has nanoseconds."""
 
-from __future__ import annotations
-
 import csv
 import lzma
 from pathlib import Path

@@ -1,13 +1,10 @@
 """EASY against the schedules of another simulator (KTH-SP2 and CTC-SP2, see shared data's README).
 
 That simulator handles one event at a time, and takes a host for free from the expected end of its job on, even before
-it has handled the end itself. `one_event_at_a_time` is EASY told so, independently of the package: it reproduces both
-references exactly, so ties are all that our schedules differ by.
+it has handled the end itself. That ties of this kind are all that our schedules differ by is held by
+tests/results/differ/test_whole_logs.py: the textbook's EASY, read so, reproduces both references exactly.
 """
 
-from __future__ import annotations
-
-import heapq
 import lzma
 import os
 from pathlib import Path
@@ -41,51 +38,6 @@ def reference(name: str) -> list[Row]:
     return [Row(row[1], row[7], row[8], row[3], row[2]) for row in rows]
 
 
-def one_event_at_a_time(jobs: list[Row], hosts: int) -> list[int]:
-    """Return EASY's start times when each submission and each end is a decision of its own, submissions first."""
-    calendar = [(job.submission, 0, index, index) for index, job in enumerate(jobs)]
-    heapq.heapify(calendar)
-    expected_end: dict[int, int] = {}
-    start: dict[int, int] = {}
-    queue: list[int] = []
-    while calendar:
-        now, is_end, _, current = heapq.heappop(calendar)
-        if is_end:
-            del expected_end[current]
-        else:
-            queue.append(current)
-        free = hosts - sum(jobs[index].units for index, end in expected_end.items() if end > now)
-
-        def launch(index: int, now: int = now) -> None:
-            start[index] = now
-            expected_end[index] = now + jobs[index].walltime
-            heapq.heappush(calendar, (now + jobs[index].runtime, 1, len(start), index))
-
-        while queue and jobs[queue[0]].units <= free:
-            free -= jobs[queue[0]].units
-            launch(queue.pop(0))
-        if len(queue) < 2 or not free:
-            continue
-        available, shadow = free, None
-        for end, units in sorted((end, jobs[index].units) for index, end in expected_end.items() if end > now):
-            if shadow is not None and end > shadow:
-                break
-            available += units
-            if shadow is None and available >= jobs[queue[0]].units:
-                shadow = end
-        assert shadow is not None
-        spare = available - jobs[queue[0]].units
-        for index in list(queue[1:]):
-            job = jobs[index]
-            outlives = now + job.walltime > shadow
-            if job.units <= free and (not outlives or job.units <= spare):
-                spare -= job.units * outlives
-                free -= job.units
-                queue.remove(index)
-                launch(index)
-    return [start[index] for index in range(len(jobs))]
-
-
 def ours(jobs: list[Row], hosts: int, *, split: bool) -> list[float]:
     tasks = [
         Task(f"{index:06d}", float(job.submission), job.units, job.runtime, float(job.walltime))
@@ -95,27 +47,30 @@ def ours(jobs: list[Row], hosts: int, *, split: bool) -> list[float]:
     return [starts[task.id] - task.submission for task in tasks]
 
 
-@pytest.mark.parametrize(("name", "hosts"), [("KTH-SP2", 100), ("CTC-SP2", 338)])
-def test_one_event_at_a_time_explains_every_difference(name: str, hosts: int) -> None:
-    jobs = reference(name)
-    starts = one_event_at_a_time(jobs, hosts)
-    assert [start - job.submission for start, job in zip(starts, jobs, strict=True)] == [job.wait for job in jobs]
-
-
 @pytest.mark.parametrize(
-    ("name", "hosts", "split", "least_share", "most_off"),
+    ("name", "hosts", "first", "split", "least_share", "most_off"),
     [
-        ("KTH-SP2", 100, False, 0.98, 0.001),
-        ("KTH-SP2", 100, True, 0.999, 0.0001),
+        ("KTH-SP2", 100, None, False, 0.98, 0.001),
+        ("KTH-SP2", 100, None, True, 0.999, 0.0001),
         # In CTC-SP2 one job in ten ends at its walltime exactly, so that ends coincide with expected ends.
-        ("CTC-SP2", 338, False, 0.75, 0.03),
-        ("CTC-SP2", 338, True, 0.70, 0.01),
+        ("CTC-SP2", 338, 5_000, False, 0.98, 0.001),
+        ("CTC-SP2", 338, 5_000, True, 0.97, 0.01),
+        pytest.param("CTC-SP2", 338, None, False, 0.75, 0.03, marks=pytest.mark.slow),
+        pytest.param("CTC-SP2", 338, None, True, 0.70, 0.01, marks=pytest.mark.slow),
     ],
 )
-def test_easy_agrees_up_to_ties(name: str, hosts: int, split: bool, least_share: float, most_off: float) -> None:
-    jobs = reference(name)
-    waits = ours(jobs, hosts, split=split)
-    same = sum(abs(wait - job.wait) < 1 for wait, job in zip(waits, jobs, strict=True))
-    assert same / len(jobs) >= least_share
-    mean = sum(job.wait for job in jobs)
-    assert abs(sum(waits) / mean - 1) <= most_off
+def test_easy_agrees_up_to_ties(
+    name: str, hosts: int, first: int | None, split: bool, least_share: float, most_off: float
+) -> None:
+    jobs = reference(name)[:first]
+    # No job that comes later has a say in what starts before it comes.
+    waits = [
+        (wait, job.wait)
+        for wait, job in zip(ours(jobs, hosts, split=split), jobs, strict=True)
+        if first is None or job.submission + max(wait, job.wait) < jobs[-1].submission
+    ]
+    assert len(waits) > 0.9 * len(jobs)
+    same = sum(abs(wait - expected) < 1 for wait, expected in waits)
+    assert same / len(waits) >= least_share
+    ours_in_all, theirs_in_all = map(sum, zip(*waits, strict=True))
+    assert abs(ours_in_all / theirs_in_all - 1) <= most_off

@@ -1,7 +1,5 @@
 """The embedded engine against the real Batsim: recorded decisions, taken again, give the recorded jobs file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The doors: in process, our engine over ZeroMQ in Batsim 4's and Batsim 5's place
 was recorded, and a real Batsim of either version where one is on PATH. See tests/support/doors.py.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -18,11 +16,11 @@ from batdispatch.core.line.dispatcher import GROUP, find
 from batdispatch.dispatchers.auction.base import AuctionDispatcher
 from batdispatch.dispatchers.topology.task_dispatcher import TaskDispatcher
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate import esp as esp_platform
-from batdispatch.inputs.platforms.generate import hybrid
-from batdispatch.inputs.workloads.esp import esp
-from batdispatch.inputs.workloads.tiles import tiles
 from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch_papers.dada.machine import hybrid
+from batdispatch_papers.dada.workload import tiles
+from batdispatch_papers.esp.machine import esp as esp_platform
+from batdispatch_papers.esp.workload import esp
 from doors import DOORS, SPECIAL, Schedule, Site, Special, in_process, make_sites, replayed
 from with_simgrid import needs_simgrid
 

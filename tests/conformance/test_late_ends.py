@@ -1,7 +1,5 @@
 """Ends that are told some microseconds late, as Batsim tells them, change no schedule by more than they are late."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

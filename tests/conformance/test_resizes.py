@@ -1,7 +1,5 @@
 """Resizes as Batsim 4.2.1 takes and refuses them: ledger, engine and layer on fifteen recorded exchanges."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -222,7 +220,7 @@ def test_a_job_that_ends_while_its_kill_is_under_way_has_no_rest() -> None:
     assert session.ended
     assert session.ledger is not None
     assert not session.ledger.holds
-    assert not session.dispatcher.flexible  # type: ignore[attr-defined]
+    assert not session.dispatcher.segments  # type: ignore[attr-defined]
 
 
 class KillsAt:

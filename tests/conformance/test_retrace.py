@@ -1,7 +1,5 @@
 """Recordings of the real Batsim can be gone through again with the ledger: what explanations and instances rest on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

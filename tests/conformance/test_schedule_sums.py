@@ -1,7 +1,5 @@
 """schedule.csv's sums against the real Batsim's, column by column."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

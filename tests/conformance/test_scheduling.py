@@ -1,7 +1,5 @@
 """Our baselines on the embedded engine against Batsim 4.2.1 driven by its C++ reference schedulers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

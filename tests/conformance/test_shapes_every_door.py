@@ -1,7 +1,5 @@
 """Dispatchers that place by shape, through every door: Batsim does not tell the network, the platform file does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

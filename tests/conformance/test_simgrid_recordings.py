@@ -1,7 +1,5 @@
 """Jobs whose time depends on the platform, against what Batsim 4.2.1 recorded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

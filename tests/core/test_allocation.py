@@ -1,7 +1,5 @@
 """Allocations: hosts and the units on each."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

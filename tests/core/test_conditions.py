@@ -1,7 +1,5 @@
 """What a job may wait for beside the success of another one: by hand, and for all sequences of events at random."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a simulator says is checked against what was said and decided before: contradictions are errors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """What is expected of jobs that outlived their predictions: rules by hand, and what holds for all of them."""
 
-from __future__ import annotations
-
 import math
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Orders of a machine's hosts along curves through its routers."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

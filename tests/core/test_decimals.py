@@ -1,7 +1,5 @@
 """Numbers as texts, beside Python's formats."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Jobs that depend on others, and jobs that are planned with other values than they were submitted with."""
 
-from __future__ import annotations
-
 import pytest
 
 from batdispatch.core.errors import ImpossibleDecision

@@ -1,7 +1,5 @@
 """What a rejection or an end brings about in the same moment, and jobs that reservations keep back for a while."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hosts that are kept for the job that continues another one."""
 
-from __future__ import annotations
-
 import pytest
 
 from batdispatch.core.errors import ImpossibleDecision

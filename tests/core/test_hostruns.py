@@ -1,7 +1,5 @@
 """Sets of hosts as runs, against Python's sets of ids."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given

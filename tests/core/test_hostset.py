@@ -1,7 +1,5 @@
 """Host sets as bit masks, against Python's sets."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

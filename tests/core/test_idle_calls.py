@@ -1,7 +1,5 @@
 """A dispatcher that has itself called without end is told so; one that polls is left alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from batdispatch.core.errors import SimulationError

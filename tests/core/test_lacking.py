@@ -1,7 +1,5 @@
 """What a simulation lacks is said at its first message, with the option of Batsim that mends it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What is late, and what a plan allows for."""
 
-from __future__ import annotations
-
 import pytest
 
 from batdispatch.core.plans.lateness import TOLERANCE, Lateness, overdue

@@ -1,7 +1,5 @@
 """The ledger: what the simulator tells, what is free, what is decided."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

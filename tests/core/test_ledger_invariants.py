@@ -1,7 +1,5 @@
 """Random simulations: after every message the ledger's invariants hold."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

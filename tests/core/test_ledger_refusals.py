@@ -1,7 +1,5 @@
 """Every impossible decision is refused, with the job, the host, the resource and the time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Licences, which exist once for the whole machine, beside what hosts and nodes have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """List schedules against naive twins that go through time second by second."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

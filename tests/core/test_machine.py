@@ -1,7 +1,5 @@
 """Machines: capacities, classes, coordinates, and what does not make one."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

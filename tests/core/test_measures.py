@@ -1,7 +1,5 @@
 """Measures of an allocation, against the oracle, hand-worked cases and a naive twin."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """Requests on tiny machines, against all allocations there are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Reservations: hosts that only some jobs may use for some time, by hand for several, and at random for all."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Options from texts."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """At most once in so many seconds: when it is due, and which calls are asked for."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of Batsim 4's and 5's profile types has all of them, with the fields that the typed profiles have."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pytest

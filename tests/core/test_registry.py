@@ -1,7 +1,5 @@
 """Dispatchers and parts by name, by module, by file."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a job asks for: each field read, refused, written and read again, for every format and protocol alike."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The plan of a planning dispatcher: its timeline is always the one that its reservations make."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Up to when a plan got something back since a job was placed, against a list of all that it got back."""
 
-from __future__ import annotations
-
 import math
 
 from hypothesis import given

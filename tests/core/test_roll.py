@@ -1,7 +1,5 @@
 """The roll: who waits for whom when a job is killed and goes on under another name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

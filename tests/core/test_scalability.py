@@ -1,7 +1,5 @@
 """How fast a job is on so many units, and which sizes it can reach."""
 
-from __future__ import annotations
-
 import pytest
 
 from batdispatch.core.jobs.scalability import parse_scalability

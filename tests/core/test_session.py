@@ -1,7 +1,5 @@
 """The line from events to decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest

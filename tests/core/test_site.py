@@ -1,7 +1,5 @@
 """What a site says of its queues: who is in which, on what hosts, and who is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The laws of free capacity, for exclusive hosts, shared nodes and mere numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

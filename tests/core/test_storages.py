@@ -1,7 +1,5 @@
 """Which storage host serves a label: one rule, and what is told to the simulator follows from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sums over the machine, against a list of rows."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

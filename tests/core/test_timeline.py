@@ -1,7 +1,5 @@
 """Free capacity over time, against a list with one entry a second."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A timeline on which hosts open and close to a job as time goes by, beside one that tries every second."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Networks: distances, routes and links, against hand-made values, brute force, and SimGrid's own routes."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """The rate of small work, measured as it arrives and ends."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,8 +8,8 @@ import pytest
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.inputs.workloads.stochastic import scenario
 from batdispatch.layers.rate import ArrivalRate, share_of
+from batdispatch_papers.stochastic.workload import scenario
 from simulating import Task, simulate
 from strategies import make_job
 

@@ -1,7 +1,5 @@
 """Small schedules worked out by hand, each named after what it shows."""
 
-from __future__ import annotations
-
 import pytest
 
 from batdispatch.core.hosts.allocation import Allocation

@@ -1,7 +1,5 @@
 """Attempts that end in a checkpoint: worked schedules, conservation of work, what the run's folder says, the wire."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """EASY-SJBF: who runs ahead of the head, and in what order."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The manual's first page: a complete dispatcher in at most 30 lines, run from its file."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

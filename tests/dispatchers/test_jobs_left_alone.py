@@ -1,7 +1,5 @@
 """Conservative backfilling leaves jobs alone that cannot gain; whoever places all of them anew gets the same."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from hypothesis import given, settings
@@ -20,7 +18,7 @@ from simulating import Task, simulate
 from strategies import absences, exclusive_machines, machines, workloads
 
 C = TypeVar("C", bound=Conservative)
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=60, deadline=None)
 
 
 class PlacedAnew(Reservations):

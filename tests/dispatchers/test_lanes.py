@@ -1,7 +1,5 @@
 """Waiting jobs by what they ask for: the same candidates as going through the whole queue, with fewer questions."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

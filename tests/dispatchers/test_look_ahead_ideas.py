@@ -1,7 +1,5 @@
 """What was tried for look-ahead and lives in expe/look_ahead: that it is what its row in the table says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

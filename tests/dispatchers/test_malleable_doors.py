@@ -1,7 +1,5 @@
 """Malleable jobs through every door: the run is the same in process, over both wires, and inside pybatsim."""
 
-from __future__ import annotations
-
 import csv
 import json
 from functools import partial

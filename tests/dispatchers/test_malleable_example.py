@@ -1,17 +1,12 @@
 """The manual's malleable dispatcher through every door: nodes are kept, no work is lost, each job ends once."""
 
-from __future__ import annotations
-
 import csv
 import json
-from functools import partial
 from pathlib import Path
 
-import msgspec
 import pytest
 
 import doors
-from batdispatch.batsim import features_for
 from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import events as e
 from batdispatch.core.line.dispatcher import create
@@ -130,14 +125,3 @@ def test_a_job_that_ends_while_its_kill_is_under_way_has_no_rest(progress: dict[
     assert [type(decision).__name__ for decision in reply.decisions] == ["Execute"]
     assert session.ledger is not None
     assert not session.ledger.holds
-
-
-@pytest.mark.parametrize("door", ["zeromq4", "zeromq5"])
-def test_where_registrations_are_not_acknowledged(
-    door: str, site: doors.Site, expected: doors.Schedule, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    # Batsim 4 has an option for it, Batsim 5 does what the handshake asks.
-    asked = msgspec.structs.replace(features_for(registers_jobs=True), acknowledge_dynamic_jobs=False)
-    monkeypatch.setattr(doors, "EngineOptions", partial(EngineOptions, acknowledge_dynamic_jobs=False))
-    monkeypatch.setattr(doors, "features_for", lambda **_: asked)
-    assert doors.DOORS[door](HALVING, site, tmp_path / door) == expected

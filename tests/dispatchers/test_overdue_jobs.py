@@ -1,7 +1,5 @@
 """A running job that outlives its prediction: nobody waits for it to end at any moment, and somebody looks again."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -137,7 +135,7 @@ def test_more_jobs_than_a_window_holds_start_together_where_there_is_room() -> N
 
 
 @pytest.mark.parametrize("name", PLANNING)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_who_waits_though_it_fits_waits_for_an_end_that_is_sure_or_looked_after(name: str, data: st.DataObject) -> None:
     """After each decision: if a job waits that fits, and a running job may outlive what is expected, a call is due."""

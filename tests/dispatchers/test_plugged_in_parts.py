@@ -1,7 +1,5 @@
 """The manual's own placement and ordering, named by their files, in dispatchers that know nothing of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

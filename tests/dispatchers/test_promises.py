@@ -1,7 +1,5 @@
 """Lines of dispatchers that no schedule noticed when they were changed; each of these cases does."""
 
-from __future__ import annotations
-
 from batdispatch.core.machine.machine import Machine
 from simulating import Task, simulate
 

@@ -1,7 +1,5 @@
 """Moving planned starts up: what two holes that belong together are worth."""
 
-from __future__ import annotations
-
 import pytest
 
 from batdispatch.core.capacity.space import HostCount

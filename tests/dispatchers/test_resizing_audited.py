@@ -1,7 +1,5 @@
 """Dispatchers under `resizing` as their users run them: the files of the run pass the audit, and shapes are kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The resizing layer on small machines, by hand: what a resize costs, who starts when, and what happens if nodes go."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Redistribution as a communication on the simulated network: who sends what to whom, and when the job goes on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

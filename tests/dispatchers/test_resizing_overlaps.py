@@ -1,9 +1,6 @@
 """A rest that only waits for nodes gets them in the moment in which it starts: no two rows of the jobs file overlap."""
 
-from __future__ import annotations
-
 import csv
-import json
 import shutil
 from pathlib import Path
 
@@ -11,9 +8,8 @@ import pytest
 
 from batdispatch.audit.run import Auditor
 from batdispatch.inputs.platforms import generate
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
 from sealing import seal
+from sites import delays, simulated
 
 #: (submission, units, run time, preferred size); all but the fourth are malleable.
 JOBS = ((10, 4, 80, 0), (20, 1, 80, 0), (0, 1, 80, 0), (10, 4, 40, -1), (10, 2, 80, 2), (0, 2, 60, 0), (20, 4, 40, 0))
@@ -29,14 +25,8 @@ def run(tmp_path: Path) -> Path:
         sizes |= {"preferred": preferred} if preferred > 0 else {}
         job = {"id": str(number), "subtime": at, "res": units, "profile": f"d{seconds}"}
         listed.append(job if preferred < 0 else {**job, "sizes": sizes})
-    profiles = {f"d{seconds}": {"type": "delay", "delay": seconds} for _, _, seconds, _ in JOBS}
-    (tmp_path / "p.xml").write_bytes(generate.flat(4))
-    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": listed, "profiles": profiles}))
-    spec = RunSpec(
-        platform=str(tmp_path / "p.xml"), workload=str(tmp_path / "w.json"), dispatcher="resizing", options=OPTIONS
-    )
-    execute(spec, tmp_path / "run")
-    return tmp_path / "run"
+    profiles = delays(*{seconds for _, _, seconds, _ in JOBS})
+    return simulated(tmp_path, "resizing", generate.flat(4), listed, profiles, options=OPTIONS)
 
 
 def read(folder: Path) -> list[dict[str, str]]:

@@ -1,7 +1,5 @@
 """`rjms_delay`: a dispatcher that plans adds it to how long each job is expected to run, and to nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

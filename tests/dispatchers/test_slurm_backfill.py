@@ -1,7 +1,5 @@
 """Slurm's backfilling: schedules worked out by hand, and a twin written from Slurm's text that has no timeline."""
 
-from __future__ import annotations
-
 import math
 import os
 from typing import Any

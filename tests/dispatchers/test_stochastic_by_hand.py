@@ -1,7 +1,5 @@
 """Stochastic dispatchers: the paper's rule with its numbers, worked schedules, closed forms of utilisation."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -253,11 +251,11 @@ def utilisation(tasks: list[Task], result: Result) -> float:
     ("plan", "requests", "rate", "expected"),
     [
         ("rigid", "hpc", None, 0.4000),
-        ("rigid", "toptimal", None, 0.6702),
+        pytest.param("rigid", "toptimal", None, 0.6702, marks=pytest.mark.slow),
         ("rigid", "atoptimal", "0.5", 0.6079),
-        ("repack", "hpc", None, 1.0),
+        pytest.param("repack", "hpc", None, 1.0, marks=pytest.mark.slow),
         ("repack", "toptimal", None, 0.8968),
-        ("repack", "atoptimal", "0.5", 0.9906),
+        pytest.param("repack", "atoptimal", "0.5", 0.9906, marks=pytest.mark.slow),
     ],
 )
 def test_utilisation_of_machine_wide_jobs(plan: str, requests: str, rate: str | None, expected: float) -> None:

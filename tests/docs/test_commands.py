@@ -4,8 +4,6 @@ What cannot run here stands in `NOT_RUN` with the reason. Of `batdispatch` the o
 the same; of our scripts, that they know the options.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import lzma

@@ -1,7 +1,5 @@
 """What a copy button copies: commands, without prompts and without what they print."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """The example notebook runs from top to bottom, and what it shows is right."""
 
-from __future__ import annotations
-
 import csv
 import statistics
 from pathlib import Path

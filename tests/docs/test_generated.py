@@ -1,7 +1,5 @@
 """What the manual's build makes of a page: commands that can be copied and run."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Words are linked where they first occur on a page, in running text only."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the manual and the README show is true: code runs, files can be read, links lead somewhere."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -13,8 +11,8 @@ from batdispatch.cli.main import cli
 from batdispatch.core.line import dispatcher, registry
 from batdispatch.engines.external import read_external_events
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.inputs.workloads.tiles import tiles
 from batdispatch.inputs.workloads.writer import job_fields
+from batdispatch_papers.dada.workload import tiles
 from manual import PAGES, ROOT, blocks, name_of
 from small_log import write_log
 

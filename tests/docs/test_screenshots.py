@@ -1,7 +1,5 @@
 """The manual's screenshots: taken where there is a Chromium, and in the repository for where there is none."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import re
@@ -13,7 +11,7 @@ import pytest
 from matplotlib.image import imread
 
 from browsing import needs_browser
-from report_pages import of_runs
+from report_pages import drawn, of_runs
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -29,8 +27,8 @@ def hook() -> ModuleType:
 
 
 @needs_browser
-def test_pictures_show_the_page_as_it_is(hook: ModuleType, tmp_path: Path) -> None:
-    page = of_runs("easy")(tmp_path / "runs").read_text(encoding="utf-8")
+def test_pictures_show_the_page_as_it_is(hook: ModuleType) -> None:
+    page = drawn(of_runs("easy")).read_text(encoding="utf-8")
     taken = dict(hook.pictures(page, {"whole": hook.WHOLE, "day": hook.DAY}))
     assert set(taken) == {f"explorer-{view}-{width}.png" for view in ("whole", "day") for width in (1400, 390)}
     shown = {name: imread(io.BytesIO(content))[..., :3] for name, content in taken.items()}

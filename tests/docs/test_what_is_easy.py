@@ -1,7 +1,5 @@
 """The page "What is EASY?": its models do what they are said to do, and its cases show what they are said to show."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

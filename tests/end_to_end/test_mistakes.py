@@ -1,7 +1,5 @@
 """Mistyped arguments, broken files, bad dispatchers: one readable message, exit 2 or 1, nothing half-written."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Jobs that ask for more than units: run, audited, drawn, explained and replayed as a user would do it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -9,59 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from batdispatch.cli.main import cli
+from sites import platform_of
 
-JOBS = [
-    # Eight cores in all and two GPUs on each node that they land on.
-    {
-        "id": "gpu",
-        "subtime": 0,
-        "res": 8,
-        "demand": {"core": 1},
-        "per_node": {"gpu": 2},
-        "walltime": 20,
-        "profile": "d",
-    },
-    {"id": "many", "subtime": 1, "res": 8, "demand": {"core": 1}, "nodes": [4, 4], "walltime": 20, "profile": "d"},
-    {
-        "id": "lic",
-        "subtime": 2,
-        "res": 1,
-        "demand": {"core": 1},
-        "licences": {"matlab": 3},
-        "walltime": 20,
-        "profile": "d",
-    },
-    {
-        "id": "lic2",
-        "subtime": 2,
-        "res": 1,
-        "demand": {"core": 1},
-        "licences": {"matlab": 2},
-        "walltime": 20,
-        "profile": "d",
-    },
-    {"id": "there", "subtime": 3, "res": 1, "demand": {"core": 1}, "node_list": ["n3"], "walltime": 20, "profile": "d"},
-    {"id": "alone", "subtime": 4, "res": 2, "demand": {"core": 1}, "whole_nodes": True, "walltime": 20, "profile": "d"},
-    {
-        "id": "after",
-        "subtime": 5,
-        "res": 1,
-        "demand": {"core": 1},
-        "dependencies": ["gpu"],
-        "walltime": 20,
-        "profile": "d",
-    },
-    {"id": "odd", "subtime": 5, "res": 1, "demand": {"fpga": 1}, "walltime": 20, "profile": "d"},
-    {
-        "id": "never",
-        "subtime": 5,
-        "res": 1,
-        "demand": {"core": 1},
-        "per_node": {"gpu": 9},
-        "walltime": 20,
-        "profile": "d",
-    },
-]
+#: The first job asks for eight cores in all, and for two GPUs on each node that they land on.
+WORKLOAD = Path(__file__).parents[1] / "data" / "requests_of_every_kind.json"
 DISPATCHERS = "fcfs,easy,conservative,best-list,pcp20,stochastic-easy"
 
 
@@ -73,14 +22,9 @@ def batdispatch(*arguments: str | Path) -> Result:
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("requests")
     hosts = "".join(f'<host id="n{i}" speed="1Gf"><prop id="capacity" value="core=4 gpu=2"/></host>' for i in range(4))
-    (folder / "p.xml").write_text(
-        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">'
-        f'<zone id="z" routing="Full"><prop id="licences" value="matlab=4"/>{hosts}</zone></platform>\n'
-    )
-    profiles = {"d": {"type": "delay", "delay": 10}}
-    (folder / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": JOBS, "profiles": profiles}))
+    (folder / "p.xml").write_text(platform_of(f'<prop id="licences" value="matlab=4"/>{hosts}'))
     found = batdispatch(
-        "compare", "--platform", folder / "p.xml", "--workload", folder / "w.json", "--dispatchers", DISPATCHERS,
+        "compare", "--platform", folder / "p.xml", "--workload", WORKLOAD, "--dispatchers", DISPATCHERS,
         "--out", folder / "out",
     )  # fmt: skip
     assert found.exit_code == 0, found.output
@@ -94,7 +38,7 @@ def test_is_run_audited_drawn_and_replayed(compared: Path, name: str) -> None:
     assert checked.exit_code == 0, checked.output
     rows = {line.split(",")[0]: line.split(",") for line in (run / "jobs.csv").read_text().splitlines()[1:]}
     assert rows["never"][7] == rows["odd"][7] == "REJECTED"
-    assert len(rows) == len(JOBS)
+    assert len(rows) == len(json.loads(WORKLOAD.read_bytes())["jobs"])
     assert float(rows["after"][8]) >= float(rows["gpu"][10])
     # Four licences: the two jobs that need three and two of them never run together.
     first, second = sorted((float(rows[job][8]), float(rows[job][10])) for job in ("lic", "lic2"))

@@ -1,7 +1,5 @@
 """Options on the command line: in brackets at every depth, and by --set for those that know them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

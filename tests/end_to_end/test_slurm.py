@@ -1,7 +1,5 @@
 """The Slurm that other tests use: that it is one, and that nothing of it is left behind."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

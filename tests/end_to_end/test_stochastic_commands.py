@@ -1,7 +1,5 @@
 """Stochastic jobs as a user runs them: what the commands print, warn about and write."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

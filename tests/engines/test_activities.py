@@ -1,7 +1,5 @@
 """What jobs ask of the platform: matrices as Batsim makes them, I/O jobs added host by host."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from batdispatch.core.errors import ImpossibleDecision
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.profiles import leaves
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.engines.activities import Activity, Placement, io_problem, merged
+from batdispatch.engines.activities import Activity, Placement, io_problem, merge_activities
 
 DISKS = [Host(id=4, name="nfs", storage=True), Host(id=5, name="pfs", storage=True)]
 MACHINE = Machine([*(Host(id=number, name=f"c{number}") for number in range(4)), *DISKS])
@@ -152,7 +150,7 @@ def amounts_of(activity: Activity) -> tuple[dict[int, float], dict[tuple[int, in
 
 @given(activities(), activities())
 def test_merging_loses_and_invents_nothing(first: Activity, second: Activity) -> None:
-    found = merged(first, second)
+    found = merge_activities(first, second)
     assert list(found.hosts) == sorted(set(first.hosts + second.hosts))
     parts = [amounts_of(first), amounts_of(second)]
     flops, traffic = amounts_of(found)

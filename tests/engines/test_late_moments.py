@@ -1,17 +1,13 @@
 """Simulated time goes far beyond the 285 years in which floats tell one microsecond from the next."""
 
-from __future__ import annotations
-
 import csv
-import json
 from pathlib import Path
 
 import pytest
 
 from batdispatch.audit.run import Auditor
 from batdispatch.core.jobs.fields import MAX_MOMENT
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
+from sites import simulated
 
 FOUR = Path(__file__).parents[1] / "conformance" / "recordings" / "platforms" / "four.xml"
 
@@ -23,18 +19,10 @@ def starts(folder: Path, first: float, dispatcher: str, compiled: str) -> list[f
         {"id": f"j{i}", "subtime": first + i * 7.25, "res": 1 + i % 4, "walltime": [30, 100, 12][i % 3], "profile": "d"}
         for i in range(14)
     ]
-    workload = {"nb_res": 4, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 20.5}}}
-    (folder / "w.json").write_text(json.dumps(workload))
-    spec = RunSpec(
-        platform=str(FOUR),
-        workload=str(folder / "w.json"),
-        dispatcher=dispatcher,
-        compiled=compiled,  # type: ignore[arg-type]
-        record=compiled == "never",
-    )
-    execute(spec, folder)
-    assert [str(violation) for violation in Auditor().run(folder).kept] == []
-    with (folder / "jobs.csv").open(newline="") as lines:
+    profiles = {"d": {"type": "delay", "delay": 20.5}}
+    run = simulated(folder, dispatcher, FOUR, jobs, profiles, compiled=compiled, record=compiled == "never")
+    assert [str(violation) for violation in Auditor().run(run).kept] == []
+    with (run / "jobs.csv").open(newline="") as lines:
         rows = sorted(csv.DictReader(lines), key=lambda row: int(row["job_id"][1:]))
     return [float(row["starting_time"]) - first for row in rows]
 

@@ -1,7 +1,5 @@
 """The sums of schedule.csv that tell what hosts did, against the same from each host's own story."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Batsim's clock by hand: one message at a time, and the scheduler is written to when none waits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The rows of a simulation's files beside Python's formats, and the columns of a run beside what its file says."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from pathlib import Path
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.engines import outputs as outputs_module
-from batdispatch.engines.ended import NO_TIME, quoted
+from batdispatch.engines.job_rows import NO_TIME, quote
 from batdispatch.engines.outputs import JOBS_HEADER, STATES_HEADER, Outputs
 from batdispatch.results.columns import COLUMNS, columns_of
 from batdispatch.results.jobs_file import read_columns
@@ -62,7 +60,7 @@ class Over(NamedTuple):
 
     def row(self) -> str:
         asked = self.walltime if self.walltime < math.inf else -1.0
-        front = f"{quoted(self.name)},w0,{quoted(self.profile)},{self.submission:.6f},{self.units},{asked:.6f}"
+        front = f"{quote(self.name)},w0,{quote(self.profile)},{self.submission:.6f},{self.units},{asked:.6f}"
         if self.state is JobState.REJECTED:
             return f'{front},0,{self.state.value},,,,,,,,,"{self.metadata}"\n'
         start = self.submission + self.wait

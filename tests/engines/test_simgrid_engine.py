@@ -1,7 +1,5 @@
 """The engine with SimGrid: run times worked out by hand, the same calendar as without it, refusals, crashes."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
@@ -18,7 +16,7 @@ from batdispatch.results.frame import read_jobs
 from batdispatch.runs import engines
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workers import isolated
+from batdispatch.runs.workers import call_isolated
 from with_simgrid import needs_simgrid, start_twice
 
 #: Two hosts of 1 Gf behind links of 100 MB/s and 10 ms, a storage host behind one of 50 MB/s and 10 ms;
@@ -242,7 +240,7 @@ def test_at_the_command_line_it_is_one_message_too(bench: Bench) -> None:
 def test_simgrid_starts_once_in_a_process(bench: Bench) -> None:
     platform, _ = bench.files([])
     with pytest.raises(SimulationError, match="SimGrid can simulate once in a process"):
-        isolated(start_twice, platform)
+        call_isolated(start_twice, platform)
 
 
 @needs_simgrid

@@ -1,7 +1,5 @@
 """The engine with SimGrid in Batsim's place: a decision process behind a socket decides as it does in process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -3,29 +3,23 @@
 Every example goes through the command's entry, in this process.
 """
 
-from __future__ import annotations
-
-import contextlib
 import datetime
-import io
 import json
 import math
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 from xml.sax.saxutils import quoteattr
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from batdispatch.cli.main import main
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import find
 from batdispatch.inputs.platforms import generate
+from command_line import call
 
 #: So many of each kind in the suite; more, when they are asked for.
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
@@ -52,23 +46,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def status_of(*words: str) -> int:
     """Call the command, and return its exit status once it is sure that nobody is told of a bug."""
-    said = io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["batdispatch", *words]),
-        mock.patch("signal.signal"),
-        contextlib.redirect_stderr(said),
-        contextlib.redirect_stdout(io.StringIO()),
-        pytest.raises(SystemExit) as stop,
-    ):
-        main()
-    message = said.getvalue()
+    status, _, message = call(*words)
     assert "this is a bug" not in message, message
     assert "Traceback" not in message, message
     assert len(message) < 3000, f"{len(message):,} characters: {message[:500]}"
-    assert stop.value.code in (0, 1, 2), message
-    assert stop.value.code == 0 or message
-    assert isinstance(stop.value.code, int)
-    return stop.value.code
+    assert status in (0, 1, 2), message
+    assert status == 0 or message
+    return status
 
 
 def toml(value: Any) -> str:

@@ -1,7 +1,5 @@
 """CITATION.cff is of this version, and names what the package names."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

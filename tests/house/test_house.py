@@ -1,7 +1,5 @@
 """The rules of `make lint` about imports, files and clocks: a copy of the package that breaks one of them is found."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -22,15 +20,71 @@ ONE_WAY = "Imports run one way"
 NO_CIRCLE = "No circle of files or folders"
 ONE_ENGINE = "Compiled kernels are one engine behind the choice of engines"
 
-DISPATCHER = Path("dispatchers/backfilling/bad.py")
+#: A file of the package, what it says, the contract that it breaks, and what the report names.
+WRONG_IMPORTS = [
+    ("dispatchers/backfilling", "import batdispatch.links.serve", ONE_WAY, "batdispatch.links"),
+    ("dispatchers/backfilling", "from batdispatch.batsim import v4", ONE_WAY, "batdispatch.batsim"),
+    ("dispatchers/backfilling", "from pathlib import Path", NO_IO, "pathlib"),
+    ("dispatchers/backfilling", "from time import perf_counter", NO_IO, "time"),
+    ("dispatchers/backfilling", "from datetime import datetime", NO_IO, "datetime"),
+    ("dispatchers/backfilling", "import random", NO_IO, "random"),
+    ("dispatchers/backfilling", "def f():\n    import socket", NO_IO, "socket"),
+    ("parts/ordering", "import subprocess", NO_IO, "subprocess"),
+    ("layers", "import os", NO_IO, "os"),
+    ("layers", "import batdispatch.dispatchers", ONE_WAY, "batdispatch.dispatchers"),
+    ("core", "import tempfile", NO_IO, "tempfile"),
+    ("core", "import pandas", "The core needs numpy, msgspec and procset", "pandas"),
+    ("core", "import batdispatch.parts.ordering", ONE_WAY, "batdispatch.parts"),
+    ("batsim", "import batdispatch.parts", "Wire formats know only the core", "batdispatch.parts"),
+    ("links", "import batdispatch.engines.embedded", ONE_WAY, "batdispatch.engines"),
+    ("audit", "import batdispatch.core.line.ledger", "The audit shares no code", "batdispatch.core"),
+    ("results/statistics", "import pandas", "Statistics know numbers alone", "pandas"),
+    (
+        "differ/textbook",
+        "import batdispatch.core.plans.timeline",
+        "The textbook's policies share no code",
+        "batdispatch.core",
+    ),
+    ("runs", "import batdispatch.engines.compiled.masks", ONE_ENGINE, "batdispatch.engines.compiled"),
+]
+CALLS = ['open("x")', 'with open("x") as file: ...', "print(1)", "numpy.load(1)"]
+FOLDERS = ["dispatchers/backfilling", "parts/placement", "layers", "core", "batsim/v4"]
+
+
+def copy(folder: Path) -> Path:
+    """Copy the package with its configuration, and return the folder."""
+    shutil.copytree(ROOT / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """Return a copy of the package with its configuration."""
-    shutil.copytree(ROOT / PACKAGE, tmp_path / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    return tmp_path
+    return copy(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy with all faults of the tables at once, each in a file of its own."""
+    house = copy(tmp_path_factory.mktemp("faulty"))
+    for number, (folder, code, *_) in enumerate(WRONG_IMPORTS):
+        plant(house, Path(folder) / f"bad{number}.py", code)
+    for folder in FOLDERS:
+        for number, call in enumerate(CALLS):
+            plant(house, Path(folder) / f"call{number}.py", f"import numpy\n{call}")
+    return house
+
+
+@pytest.fixture(scope="module")
+def broken(faulty: Path) -> dict[str, str]:
+    """Return what import-linter says of the faulty copy, contract by contract."""
+    _, *parts = re.split(r"^(.+)\n-+\n", broken_contracts(faulty), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+@pytest.fixture(scope="module")
+def banned(faulty: Path) -> str:
+    return banned_calls(faulty)
 
 
 def plant(house: Path, file: Path, code: str) -> None:
@@ -74,62 +128,34 @@ def test_the_house_is_in_order(house: Path) -> None:
     assert not re.search("TID251|T20|PTH123", banned_calls(house))
 
 
+@pytest.mark.parametrize(("number", "wrong"), list(enumerate(WRONG_IMPORTS)))
+def test_wrong_imports_are_found(number: int, wrong: tuple[str, str, str, str], broken: dict[str, str]) -> None:
+    folder, _, contract, imported = wrong
+    (report,) = [text for name, text in broken.items() if name.startswith(contract)]
+    name = folder.replace("/", ".")
+    assert re.search(rf"batdispatch\.{name}\.bad{number} -> {re.escape(imported)}", report)
+
+
+def test_a_folder_without_a_layer_is_found(house: Path) -> None:
+    plant(house, Path("shed/__init__.py"), "")
+    report = broken_contracts(house)
+    assert ONE_WAY in report
+    assert "shed" in report
+
+
 @pytest.mark.parametrize(
-    ("file", "code", "contract", "found"),
+    ("file", "code", "folder"),
     [
-        (DISPATCHER, "import batdispatch.links.serve", ONE_WAY, "dispatchers.backfilling.bad -> batdispatch.links"),
-        (DISPATCHER, "from batdispatch.batsim import v4", ONE_WAY, "dispatchers.backfilling.bad -> batdispatch.batsim"),
-        (DISPATCHER, "from pathlib import Path", NO_IO, "dispatchers.backfilling.bad -> pathlib"),
-        (DISPATCHER, "from time import perf_counter", NO_IO, "dispatchers.backfilling.bad -> time"),
-        (DISPATCHER, "from datetime import datetime", NO_IO, "dispatchers.backfilling.bad -> datetime"),
-        (DISPATCHER, "import random", NO_IO, "dispatchers.backfilling.bad -> random"),
-        (DISPATCHER, "def f():\n    import socket", NO_IO, "dispatchers.backfilling.bad -> socket"),
-        (Path("parts/ordering/bad.py"), "import subprocess", NO_IO, "parts.ordering.bad -> subprocess"),
-        (Path("layers/bad.py"), "import os", NO_IO, "layers.bad -> os"),
-        (Path("layers/bad.py"), "import batdispatch.dispatchers", ONE_WAY, "layers.bad -> batdispatch.dispatchers"),
-        (Path("core/bad.py"), "import tempfile", NO_IO, "core.bad -> tempfile"),
-        (Path("core/bad.py"), "import pandas", "The core needs numpy, msgspec and procset", "core.bad -> pandas"),
-        (Path("core/bad.py"), "import batdispatch.parts.ordering", ONE_WAY, "core.bad -> batdispatch.parts"),
-        (Path("batsim/bad.py"), "import batdispatch.parts", "Wire formats know only the core", "batsim.bad"),
-        (Path("links/bad.py"), "import batdispatch.engines.embedded", ONE_WAY, "links.bad -> batdispatch.engines"),
-        (Path("audit/bad.py"), "import batdispatch.core.line.ledger", "The audit shares no code", "audit.bad"),
-        (
-            Path("results/statistics/bad.py"),
-            "import pandas",
-            "Statistics know numbers alone",
-            "statistics.bad -> pandas",
-        ),
-        (
-            Path("differ/textbook/bad.py"),
-            "import batdispatch.core.plans.timeline",
-            "The textbook's policies share no code",
-            "textbook.bad",
-        ),
-        (Path("runs/bad.py"), "import batdispatch.engines.compiled.masks", ONE_ENGINE, "batdispatch.runs.bad"),
-        (Path("shed/bad.py"), "", ONE_WAY, "shed"),
+        ("engines/records.py", '"""."""\nfrom batdispatch.engines import embedded', "batdispatch.engines"),
+        ("report/explore/bad.py", "import batdispatch.report.page", "batdispatch.report"),
     ],
+    ids=["files", "folders"],
 )
-def test_wrong_imports_are_found(house: Path, file: Path, code: str, contract: str, found: str) -> None:
-    if not (house / PACKAGE / file).parent.exists():
-        plant(house, file.parent / "__init__.py", "")
-    plant(house, file, code)
-    report = broken_contracts(house)
-    assert contract in report
-    assert found in report
-
-
-def test_a_circle_of_files_is_found(house: Path) -> None:
-    plant(house, Path("engines/records.py"), '"""."""\nfrom batdispatch.engines import embedded')
+def test_a_circle_is_found(house: Path, file: str, code: str, folder: str) -> None:
+    plant(house, Path(file), code)
     report = broken_contracts(house)
     assert NO_CIRCLE in report
-    assert "batdispatch.engines" in report
-
-
-def test_a_circle_of_folders_is_found(house: Path) -> None:
-    plant(house, Path("report/explore/bad.py"), "import batdispatch.report.page")
-    report = broken_contracts(house)
-    assert NO_CIRCLE in report
-    assert "batdispatch.report" in report
+    assert folder in report
 
 
 def test_no_file_imports_itself_by_way_of_others() -> None:
@@ -142,14 +168,10 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
     TopologicalSorter(imported).prepare()
 
 
-@pytest.mark.parametrize(
-    "call",
-    ['open("x")', 'with open("x") as file: ...', "print(1)", "numpy.load(1)"],
-)
-@pytest.mark.parametrize("folder", ["dispatchers/backfilling", "parts/placement", "layers", "core", "batsim/v4"])
-def test_files_are_not_opened_by_what_decides(house: Path, folder: str, call: str) -> None:
-    plant(house, Path(folder) / "bad.py", f"import numpy\n{call}")
-    assert re.search(rf"{folder}/bad\.py:2:\d+: (TID251|T201|PTH123)", banned_calls(house))
+@pytest.mark.parametrize("number", range(len(CALLS)), ids=CALLS)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_files_are_not_opened_by_what_decides(banned: str, folder: str, number: int) -> None:
+    assert re.search(rf"{folder}/call{number}\.py:2:\d+: (TID251|T201|PTH123)", banned)
 
 
 def test_files_are_read_elsewhere(house: Path) -> None:

@@ -1,7 +1,5 @@
 """What authors may rely on stays, and what goes away says so first."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path

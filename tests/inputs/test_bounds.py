@@ -1,7 +1,5 @@
 """What is read from files and frames is bounded in memory, whatever a stranger wrote."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import subprocess

@@ -1,7 +1,5 @@
 """Folders that one process writes into at a time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Files that appear whole: two writers, links, streams that cannot be replaced, and writers that were killed."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import lzma

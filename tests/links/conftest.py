@@ -1,7 +1,5 @@
 """A scripted Batsim for the tests of the decision process."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

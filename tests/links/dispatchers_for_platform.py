@@ -1,7 +1,5 @@
 """A dispatcher that says what it knows of its machine, for the tests of ``serve --platform``."""
 
-from __future__ import annotations
-
 import json
 
 from batdispatch.core.line.dispatcher import Dispatcher

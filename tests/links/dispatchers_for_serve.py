@@ -1,7 +1,5 @@
 """Dispatchers that misbehave, for the tests of the decision process."""
 
-from __future__ import annotations
-
 import time
 
 from batdispatch.core.hosts.allocation import Allocation

@@ -1,36 +1,21 @@
 """``serve --protocol 5`` and ``engine --protocol 5``, as commands, and what is recorded of them."""
 
-from __future__ import annotations
-
-import io
 import json
-import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
-from batdispatch.cli.main import main
+from command_line import call
 
 INPUTS = Path(__file__).parents[1] / "conformance" / "recordings"
 FOUR = ["--platform", INPUTS / "platforms" / "four.xml", "--workload"]
 
 
 def command(*arguments: Any) -> tuple[int, str]:
-    text = io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["batdispatch", *map(str, arguments)]),
-        redirect_stdout(text),
-        redirect_stderr(text),
-    ):
-        try:
-            main()
-        except SystemExit as stop:
-            return int(stop.code or 0), text.getvalue()
-    raise AssertionError("main ends the process")
+    done = call(*arguments)
+    return done.status, done.output
 
 
 @pytest.mark.parametrize("workload", ["delay.json", "delays5.json", "reject5.json"])

@@ -1,7 +1,5 @@
 """Which endpoints may be bound, and which need to be asked for."""
 
-from __future__ import annotations
-
 import pytest
 
 from batdispatch.core.errors import InputError

@@ -1,7 +1,5 @@
 """pinned-io through every door: the line comes from the platform file, whatever numbers Batsim gives to hosts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Both directions of the bridge: our dispatchers in pybatsim's launcher, pybatsim's schedulers as our peers."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

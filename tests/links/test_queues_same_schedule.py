@@ -1,7 +1,5 @@
 """Dependencies, arrays, partitions and reservations through real sockets, in both protocols, as in process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -30,9 +28,17 @@ def simulate(peer: Peer, folder: Path, platform: Path, workload: Path, batsim: L
     return (folder / "jobs.csv").read_text()
 
 
-@pytest.mark.parametrize("version", ["4", "5"])
-@pytest.mark.parametrize("name", CASE_NAMES)
-@pytest.mark.parametrize("dispatcher", ["easy", "conservative"])
+@pytest.mark.parametrize(
+    ("dispatcher", "name", "version"),
+    [
+        # In the fast suite each dispatcher meets each case, and each case each protocol, once.
+        pytest.param(dispatcher, name, version, marks=[] if number % 2 else pytest.mark.slow)
+        for place, name in enumerate(CASE_NAMES)
+        for other, dispatcher in enumerate(["easy", "conservative"])
+        for version in ("4", "5")
+        for number in [place + other + int(version)]
+    ],
+)
 def test_same_schedule_behind_a_socket(
     dispatcher: str, name: str, version: Literal["4", "5"], decide: Callable[..., Any], tmp_path: Path
 ) -> None:

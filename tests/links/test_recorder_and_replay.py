@@ -1,7 +1,5 @@
 """Recordings: written whole or called partial, read with an error that names the line, replayed to a difference."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

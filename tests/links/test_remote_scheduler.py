@@ -1,7 +1,5 @@
 """A scheduler behind a socket that dies is noticed at once; one that only takes its time is not taken for dead."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

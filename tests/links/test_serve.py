@@ -1,7 +1,5 @@
 """The decision process over real sockets: a whole simulation, and everything that may go wrong with the other side."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
@@ -13,6 +11,8 @@ from typing import Any
 
 import pytest
 import zmq
+
+from command_line import call
 
 Start = Callable[..., Any]
 Said = Callable[[str], list[bytes]]
@@ -282,14 +282,12 @@ def test_an_impossible_decision_is_never_sent(decide: Start, connect: Start, sai
     ],
 )
 def test_wrong_options(arguments: list[str], expected: str) -> None:
-    program = "from batdispatch.cli.main import main; main()"
     named = [] if "--dispatcher" in arguments else ["--dispatcher", "fcfs"]
-    command = [sys.executable, "-c", program, "serve", *named, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
-    assert done.returncode == 2, done.stderr
-    assert expected in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not done.stdout
+    done = call("serve", *named, *arguments)
+    assert done.status == 2, done.err
+    assert expected in done.err
+    assert "Traceback" not in done.err
+    assert not done.out
 
 
 def test_a_taken_endpoint_is_reported(decide: Start) -> None:

@@ -1,7 +1,5 @@
 """``serve --platform``: the platform file says what Batsim does not, and must agree with what Batsim says."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """One simulation is answered: whoever speaks first is the peer, and nobody else can harm or replace it."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

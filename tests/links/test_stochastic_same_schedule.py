@@ -1,19 +1,13 @@
 """Stochastic jobs behind a socket: the schedule is that of the same dispatcher in process, in messages Batsim knows."""
 
-from __future__ import annotations
-
-import io
 import json
-import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
-from batdispatch.cli.main import main
+from command_line import call
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
 #: What a scheduler may say with dynamic registration: for Batsim 4 its documentation, without the energy option; for
@@ -31,6 +25,7 @@ UNDERSTOOD = {
     },
 }
 REGISTERS = {"4": "REGISTER_JOB", "5": "RegisterJobEvent"}
+#: In the fast suite each is tried with one protocol in turn.
 OPTIONS = [
     ("stochastic-batch", {"speculate": "true", "requests": "hpc"}),
     ("stochastic-batch", {"plan": "repack"}),
@@ -41,15 +36,8 @@ OPTIONS = [
 
 
 def command(*arguments: Any) -> None:
-    said = io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["batdispatch", *map(str, arguments)]),
-        redirect_stdout(said),
-        redirect_stderr(said),
-        pytest.raises(SystemExit) as stop,
-    ):
-        main()
-    assert stop.value.code in (0, None), said.getvalue()
+    done = call(*arguments)
+    assert done.status == 0, done.output
 
 
 def decisions(record: Path) -> list[dict[str, Any]]:
@@ -62,8 +50,14 @@ def decisions(record: Path) -> list[dict[str, Any]]:
     return told
 
 
-@pytest.mark.parametrize("protocol", ["4", "5"])
-@pytest.mark.parametrize(("name", "options"), OPTIONS)
+@pytest.mark.parametrize(
+    ("name", "options", "protocol"),
+    [
+        pytest.param(name, options, protocol, marks=[] if (number + int(protocol)) % 2 else pytest.mark.slow)
+        for number, (name, options) in enumerate(OPTIONS)
+        for protocol in ("4", "5")
+    ],
+)
 def test_same_schedule_behind_a_socket(
     name: str, options: dict[str, str], protocol: str, decide: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -1,7 +1,5 @@
 """Plans with checkpoints against brute force over all of them, and their two special cases."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

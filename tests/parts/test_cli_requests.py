@@ -1,7 +1,5 @@
 """``batdispatch requests``: what it prints, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """late-first on a whole log (see shared data's README)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Laws of run times: their texts, their functions, and what is refused."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

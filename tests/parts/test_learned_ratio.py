@@ -1,7 +1,5 @@
 """Requests learned from ended runs: what is learned, from whom and when, and that the walltime stays the last word."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

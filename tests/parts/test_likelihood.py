@@ -1,7 +1,5 @@
 """Laws fitted by maximum likelihood: parameters are found again, truncation is respected, the true family is chosen."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Slurm's multifactor priority: values worked out by hand from Slurm's documentation."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Online regression as Gaussier et al. (SC 2015) have it: steps, losses and features by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

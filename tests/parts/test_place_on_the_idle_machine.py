@@ -1,7 +1,5 @@
 """On the idle machine: one node is always found, and a job is rejected only where no hosts at all keep the rules."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import combinations
@@ -260,7 +258,7 @@ def test_what_proves_that_there_is_no_place_is_no_search_that_overlooks_places(
     machine, jobs, shapes = asking
     ledger = idle(machine)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search.Search, "find", lambda *given: None)
+        patch.setattr(search.ShapeSearch, "find", lambda *given: None)
         if large:
             patch.setattr(network, "SMALL", 0)
         if hurried:
@@ -306,7 +304,7 @@ def test_a_placement_of_somebodys_own_makes_jobs_wait_unless_it_proves_that_ther
 
 def test_a_search_that_had_to_stop_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(closed, "STEPS", 0)
-    monkeypatch.setattr(search.Search, "find", lambda *given: None)
+    monkeypatch.setattr(search.ShapeSearch, "find", lambda *given: None)
     machine = machine_of(network_of("dragonfly", 1), [])
     prospects = Prospects(begun("convex[rule=routers]", machine), "p")
     assert not prospects.why_never(idle(machine), make_job(units=2))

@@ -1,7 +1,5 @@
 """Policies: the 40 situations worked out for the paper's sentences, and the two policies of our own by hand."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What every prediction promises: nothing of the future, no matter in what order ends are told, the same every time."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Predictions, rule by rule and by hand, and what dispatchers make of them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

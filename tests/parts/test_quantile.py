@@ -1,7 +1,5 @@
 """Quantiles of recent run times, kind by kind and by hand."""
 
-from __future__ import annotations
-
 import math
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reservation sequences against the paper's table, closed forms and brute force."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Rollouts: the kernel beside the real dispatcher, guesses and futures by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

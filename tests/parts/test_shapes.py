@@ -1,7 +1,5 @@
 """Shapes beyond the oracle: shared nodes, networks of any kind, waits that run out, and searches on large machines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import combinations, product

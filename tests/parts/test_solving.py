@@ -1,7 +1,5 @@
 """The one runner of solvers: the better of hint and incumbent, limits, and the account; and who loads a solver when."""
 
-from __future__ import annotations
-
 import gc
 import json
 import math

@@ -1,7 +1,5 @@
 """What holds for every dispatcher with every part, on random machines and workloads, read from the output files."""
 
-from __future__ import annotations
-
 import os
 from itertools import cycle
 from typing import Any
@@ -28,7 +26,7 @@ ORDERINGS = registry.names(ordering.GROUP)
 PLACEMENTS = [*registry.names(placement.GROUP), "convex[rule=routers,fallback=3]", "connected[fallback=1]+convex+local"]
 
 quick = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 #: Set BATDISPATCH_EXAMPLES for more.
 deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
@@ -146,11 +144,11 @@ def test_every_ordering_with_every_placement_under_every_dispatcher(name: str) -
 
 
 def check_placements(name: str, ordered: str) -> None:
-    """Run 25 jobs with an ordering and each placement, and audit the runs."""
+    """Run 15 jobs with an ordering and each placement, and audit the runs."""
     machine = Machine(Machine.flat(5, "core=4 gpu=1 mem=8").hosts, Grid(range(5), [5]))
     tasks = [
         Task(str(n), submission=n % 4 * 1.5, units=1 + n % 3, runtime=1.0 + n % 5, walltime=2.0 + n % 7, demand=demand)
-        for n, demand in enumerate([None, {"core": 2}, {"core": 1, "gpu": 1}, {"mem": 5}, {"core": 4}] * 5)
+        for n, demand in enumerate([None, {"core": 2}, {"core": 1, "gpu": 1}, {"mem": 5}, {"core": 4}] * 3)
     ]
     for placed in PLACEMENTS:
         audit(machine, tasks, simulate(machine, tasks, name, options={"ordering": ordered, "placement": placed}))

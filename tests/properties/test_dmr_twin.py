@@ -7,8 +7,6 @@ another one is shrunk for. Where a placement takes more of the free nodes for it
 kept for a moment. In about one of fifty workloads of flexible sleeps a job then expands a moment later than the twin's.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -17,7 +15,7 @@ import pytest
 
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.dmr import REAL, Times, dmr
+from batdispatch_papers.dmr.workload import REAL, Times, dmr
 from malleable import units_of
 from simulating import Result, Task, simulate
 from stochastic import attempts_of

@@ -1,7 +1,5 @@
 """What holds for the explanation of any job's wait, under any dispatcher: checked against the output files."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What each backfilling algorithm promises, checked at every decision of random runs."""
 
-from __future__ import annotations
-
 import math
 import os
 from typing import Any
@@ -24,7 +22,7 @@ from simulating import Result, Task, audit, micro, simulate
 from strategies import machines, workloads
 
 quick = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 deep = settings(quick, max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "400")))
 PLACEMENTS = ["first-fit", "best-fit", "contiguous"]

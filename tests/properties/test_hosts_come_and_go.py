@@ -1,7 +1,5 @@
 """What holds for every dispatcher while hosts go away and come back: no job is lost, nothing exceeds what is there."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
@@ -28,7 +26,7 @@ OPTIONS = {
     "resizing": {"dispatcher": "conservative"},
 }
 quick = settings(
-    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "15")),
+    max_examples=int(os.environ.get("BATDISPATCH_EXAMPLES", "8")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -1,7 +1,5 @@
 """Jobs that depend on jobs which are killed and go on: decided by how these end at last, however messages are split."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -83,12 +81,12 @@ def test_how_a_killed_job_goes_on_decides_about_those_that_depend_on_it(
     dispatcher: str, clock: Clock, decision_time: DecisionTime
 ) -> None:
     continued = 0
-    for seed in range(10):
+    for seed in range(4):
         tasks = chained_tasks(np.random.default_rng(seed))
         result = simulate(Machine.flat(8), tasks, dispatcher, decision_time=decision_time, **CLOCKS[clock])
         assert list(wrong_decisions(tasks, result)) == []
         continued += sum(len(rows) > 1 for rows in segments_that_ran(result).values())
-    assert continued > 5
+    assert continued > 2
 
 
 @pytest.mark.parametrize("decision_time", [0.0, 0.5])

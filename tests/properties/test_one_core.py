@@ -3,8 +3,6 @@
 What is expected is worked out by `support/naive.py`, by hand and by brute force.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -35,7 +33,7 @@ from simulating import Task, audit, simulate
 from strategies import make_job
 
 NAMES = registry.names(dispatchers.GROUP)
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 #: These may leave a job that fits for the next batch.
 PLANS_IN_BATCHES = {"stochastic-batch", "pinned-io"}

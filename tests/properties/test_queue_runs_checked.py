@@ -1,7 +1,5 @@
 """`check` finds nothing in honest runs of random cases with all rules of a queue."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The queue rules under fcfs, filler and easy, start by start against a naive twin that shares no code with them."""
 
-from __future__ import annotations
-
 import ast
 import os
 import sys

@@ -1,7 +1,5 @@
 """Re-packed plans, and what is known of gaps: beside a planner that looks at every job and measures every gap anew."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
-from batdispatch.inputs.workloads.stochastic import scenario
+from batdispatch_papers.stochastic.workload import scenario
 
 
 class Naive(BatchPlanner):

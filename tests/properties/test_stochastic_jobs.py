@@ -1,7 +1,5 @@
 """What holds for every dispatcher of stochastic jobs, read from the output files: no job is lost, attempts in order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

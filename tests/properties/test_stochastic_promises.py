@@ -1,7 +1,5 @@
 """What a rigid plan and speculation promise, and that any sequence works with any dispatcher and ordering."""
 
-from __future__ import annotations
-
 import math
 from itertools import cycle, pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Metrics over the attempts of a job."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every rule of the audit finds the corruption it is there for, and only that one; a right run has no violation."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -11,18 +9,11 @@ import pytest
 from batdispatch.audit.findings import Findings, Violation
 from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
+from sites import hosts_of, platform_of
 
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><zone id="all" routing="Full">
-{hosts}
-</zone></platform>
-"""
-PLAIN = PLATFORM.format(hosts="\n".join(f'<host id="h{i}" speed="1Gf"/>' for i in range(4)))
-NODES = PLATFORM.format(
-    hosts="\n".join(
-        f'<host id="h{i}" speed="1Gf"><prop id="capacity" value="core=4 gpu={i % 2}"/></host>' for i in range(4)
-    )
+PLAIN = platform_of(hosts_of(4))
+NODES = platform_of(
+    "".join(f'<host id="h{i}" speed="1Gf"><prop id="capacity" value="core=4 gpu={i % 2}"/></host>' for i in range(4))
 )
 
 
@@ -170,7 +161,7 @@ def test_the_master_is_no_compute_host(site, write_jobs, tmp_path):
 
 def test_storage_hosts_run_no_jobs(site, write_jobs):
     disk = '<host id="disk" speed="1Gf"><prop id="role" value="storage"/></host>'
-    auditor = site({"a": {}}, PLATFORM.format(hosts=f'<host id="h0" speed="1Gf"/>{disk}'))
+    auditor = site({"a": {}}, platform_of(f'<host id="h0" speed="1Gf"/>{disk}'))
     assert auditor.run(write_jobs({"a": {"hosts": "0"}})).total == 0
     [violation] = auditor.run(write_jobs({"a": {"hosts": "1"}})).kept
     assert (violation.kind, violation.host, violation.message) == ("host", "disk", "is no compute host")

@@ -1,7 +1,5 @@
 """The audit reads both protocols: nothing is wrong with what a Batsim of either version simulates and says."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

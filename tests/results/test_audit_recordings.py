@@ -1,7 +1,5 @@
 """What the real Batsim did, with the exchange that it had: nothing is wrong with it, and what is changed is found."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -15,10 +13,12 @@ from hypothesis import strategies as st
 from batdispatch.audit.run import Auditor
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.machine.machine import Host, Machine
+from batdispatch.inputs.platforms.generate import flat
 from batdispatch.results.usage import slots_in_blocks, slots_of
-from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from checked import checked
+from sites import delays, simulated
 
 NAMES = [
     *(
@@ -77,26 +77,18 @@ def test_a_changed_table_of_batsim_is_found(
 
 
 def test_a_head_that_waits_for_hosts_to_come_back_may_hold_back_others(tmp_path: Path) -> None:
-    hosts = "".join(f'<host id="h{i}" speed="1Gf"/>' for i in range(4))
-    (tmp_path / "p.xml").write_text(
-        "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
-        f'<platform version="4.1"><zone id="all" routing="Full">{hosts}</zone></platform>'
-    )
     jobs = [
         {"id": name, "subtime": at, "res": units, "profile": "d10"} for name, at, units in (("w", 5, 4), ("n", 6, 1))
     ]
-    workload = {"nb_res": 4, "jobs": jobs, "profiles": {"d10": {"type": "delay", "delay": 10}}}
-    (tmp_path / "w.json").write_text(json.dumps(workload))
     (tmp_path / "e.txt").write_text(
         '{"timestamp": 1, "type": "machine_unavailable", "resources": "3"}\n'
         '{"timestamp": 9000, "type": "machine_available", "resources": "3"}\n'
     )
-    paths = {name: str(tmp_path / file) for name, file in (("platform", "p.xml"), ("workload", "w.json"))}
+    events = str(tmp_path / "e.txt")
     for record in (True, False):
-        spec = RunSpec(**paths, dispatcher="fcfs", external_events=str(tmp_path / "e.txt"), record=record)
-        result = execute(spec, tmp_path / "run")
-        assert result["metrics"]["max_waiting_time"] > 8000
-        assert Auditor().run(tmp_path / "run").kept == []
+        folder = simulated(tmp_path, "fcfs", flat(4), jobs, delays(10), external_events=events, record=record)
+        assert json.loads((folder / "result.json").read_bytes())["metrics"]["max_waiting_time"] > 8000
+        assert Auditor().run(folder).kept == []
 
 
 @pytest.mark.parametrize("settings", [{"decision_time": 3.0}, {"clock": "apart"}, {"decision_time": None}])
@@ -104,7 +96,7 @@ def test_the_dispatcher_decides_again(recordings: Path, tmp_path: Path, settings
     paths = {"platform": "platforms/flat128.xml", "workload": "workloads/burst.json"}
     spec = RunSpec(**{name: str(recordings / path) for name, path in paths.items()}, dispatcher="easy", **settings)
     execute(spec, tmp_path / "run")
-    findings = audit_all(Auditor(), tmp_path / "run", "always")
+    findings = checked(tmp_path / "run", "always")
     assert findings.kept == []
     assert "decision" in findings.checked
     assert not findings.undone
@@ -121,10 +113,10 @@ def test_a_strangers_source_file_is_not_run_unasked(recordings: Path, tmp_path: 
     result["label"] = "evil"
     result["made_from"]["settings"]["dispatcher"] = name
     (tmp_path / "run" / "result.json").write_text(json.dumps(result))
-    findings = audit_all(Auditor(), tmp_path / "run", "auto")
+    findings = checked(tmp_path / "run", "auto")
     assert findings.kept == []
     assert "source file" in findings.undone["decision"]
-    assert "evil.py" in audit_all(Auditor(), tmp_path / "run", "always").undone["decision"]
+    assert "evil.py" in checked(tmp_path / "run", "always").undone["decision"]
 
 
 @given(data=st.data())

@@ -1,7 +1,5 @@
 """Each rule of the audit about what a job asks for finds the run that breaks it, and no other rule does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,18 +9,15 @@ import pytest
 
 from batdispatch.audit.findings import Findings
 from batdispatch.audit.run import Auditor
+from sites import hosts_of, platform_of
 
 Audit = Callable[..., Findings]
 Fields = Mapping[str, Any]
 
 
 def platform(properties: str = "") -> str:
-    hosts = "\n".join(f'<host id="h{i}" speed="1Gf">{properties}</host>' for i in range(6))
     disk = '<host id="disk" speed="1Gf"><prop id="role" value="storage"/></host>'
-    return (
-        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-        f'<platform version="4.1"><zone id="all" routing="Full">\n{hosts}\n{disk}\n</zone></platform>\n'
-    )
+    return platform_of(hosts_of(6, properties) + disk)
 
 
 NODES = platform('<prop id="capacity" value="core=4 gpu=2"/>')

@@ -1,7 +1,5 @@
 """The table of rules: the manual lists it, and each rule has a name, a sentence and a test that it fails."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path

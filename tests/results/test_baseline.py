@@ -1,7 +1,5 @@
 """Differences to a run of choice, in the tables of a report: what a browser shows, against result.json."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -9,7 +7,7 @@ import pytest
 
 from batdispatch.results.metrics.compute import describe
 from browsing import browse
-from report_pages import of_runs
+from report_pages import drawn, of_runs
 
 SHOWN = """
   const select = document.getElementById("baseline");
@@ -38,8 +36,8 @@ def number(text: str) -> float:
 
 def test_each_value_has_its_difference_to_the_chosen_run(tmp_path: Path) -> None:
     runs = ("fcfs", "easy", "conservative")
-    page = of_runs(*runs)(tmp_path)
-    metrics = [json.loads((tmp_path / run / "result.json").read_text())["metrics"] for run in runs]
+    page = drawn(of_runs(*runs))
+    metrics = [json.loads((page.parent / run / "result.json").read_text())["metrics"] for run in runs]
     found = browse(page, SHOWN, tmp_path)
     assert found["left"] == 0, "no run: no difference"
     assert {cell["metric"] for cell in found["overview"]} < {cell["metric"] for cell in found["all"]}
@@ -69,5 +67,5 @@ def test_each_value_has_its_difference_to_the_chosen_run(tmp_path: Path) -> None
 
 
 def test_a_page_of_one_run_has_no_choice(tmp_path: Path) -> None:
-    page = of_runs("easy")(tmp_path)
+    page = drawn(of_runs("easy"))
     assert browse(page, "return document.getElementById('baseline')", tmp_path) is None

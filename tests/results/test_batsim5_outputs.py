@@ -1,7 +1,5 @@
 """The output files of Batsim 5 read like Batsim 4's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The sweeps against brute force, which looks at every pair of jobs or at every instant."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

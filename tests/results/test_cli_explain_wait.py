@@ -1,7 +1,5 @@
 """``batdispatch explain-wait`` on the command line."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable
@@ -13,6 +11,7 @@ from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from sites import simulated
 
 ROOT = Path(__file__).parents[2]
 Call = Callable[..., tuple[int, str, str]]
@@ -141,11 +140,7 @@ def test_a_job_that_starts_because_another_one_starts_at_that_moment_is_explaine
         {"id": name, "subtime": 0, "res": 40, "walltime": 9, "profile": "p", "dependencies": waits}
         for name, waits in (("a", []), ("b", [{"job": "a", "kind": "after"}]), ("c", [{"job": "b", "kind": "after"}]))
     ]
-    content = {"nb_res": 64, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 5}}}
-    workload = tmp_path / "w.json"
-    workload.write_text(json.dumps(content))
-    platform = str(ROOT / "platforms/flat64.xml")
-    execute(RunSpec(platform=platform, workload=str(workload), dispatcher="filler"), tmp_path / "run")
+    simulated(tmp_path, "filler", ROOT / "platforms/flat64.xml", jobs, {"p": {"type": "delay", "delay": 5}})
     status, out, err = call("explain-wait", tmp_path / "run", "b")
     assert (status, err) == (0, "")
     assert "waited 5 s, started at 5" in out

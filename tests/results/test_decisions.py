@@ -1,7 +1,5 @@
 """How a run decided, decision by decision: what is written is what happened, and wrong files are refused in words."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

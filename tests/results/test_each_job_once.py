@@ -4,8 +4,6 @@ The workload is one on which both readings contradict each other: counted by att
 waits less; counted by job, it waits more.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

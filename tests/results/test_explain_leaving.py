@@ -1,7 +1,5 @@
 """explain-wait on hosts that a resized job leaves: they are not free, and it says for whom they are kept until when."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +10,7 @@ import pytest
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.layers.leaving import FIELD, read_leaving, told_of
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
+from sites import simulated
 
 Call = Callable[..., tuple[int, str, str]]
 SIZES = {"least": 1, "most": 4, "kind": "malleable", "steps": 10}
@@ -28,18 +25,10 @@ OPTIONS = {"check_cost": "0", "expand_cost": "0", "shrink_cost": "2", "bandwidth
 
 def explained(tmp_path: Path, call: Call, job: str, preferred: int | None = None, **options: str) -> dict[str, Any]:
     """Run, and return what explain-wait says of a job as JSON."""
-    (tmp_path / "p.xml").write_bytes(flat(4))
     jobs = [dict(job) for job in JOBS]
     if preferred is not None:
         jobs[0]["sizes"] = {**SIZES, "data": 1e9, "preferred": preferred}
-    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": PROFILES}))
-    spec = RunSpec(
-        platform=str(tmp_path / "p.xml"),
-        workload=str(tmp_path / "w.json"),
-        dispatcher="resizing",
-        options={**OPTIONS, **options},
-    )
-    execute(spec, tmp_path / "run")
+    simulated(tmp_path, "resizing", flat(4), jobs, PROFILES, options={**OPTIONS, **options})
     status, out, err = call("explain-wait", tmp_path / "run", job, "--json")
     assert (status, err) == (0, "")
     answer: dict[str, Any] = json.loads(out)

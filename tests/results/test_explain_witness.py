@@ -1,7 +1,5 @@
 """What dispatchers add to the explanation of a wait: why each of their decisions left the job waiting."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,20 +9,10 @@ import pytest
 
 from batdispatch.explain.witness import witness_of
 from batdispatch.results.runs import read_result
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
+from sites import platform_of, simulated
 
 Call = Callable[..., tuple[int, str, str]]
 Asked = tuple[int, dict[str, Any]]
-PLATFORM = """<?xml version="1.0"?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <zone id="main" routing="Full">
-    <host id="master_host" speed="1Gf"/>
-    {hosts}
-  </zone>
-</platform>
-"""
 HOST = '<host id="n{number}" speed="1Gf"><prop id="capacity" value="core=8 gpu=2"/></host>'
 
 
@@ -40,18 +28,10 @@ def explained(tmp_path: Path, call: Call) -> Callable[..., str]:
             {"id": str(n), "subtime": n, "res": units, "walltime": 20, "profile": "p", "demand": {"core": 1}, **more}
             for n, (units, more) in enumerate([(32, {"nice": 0}), *jobs])
         ]
-        workload = {"nb_res": 4, "jobs": rows, "profiles": {"p": {"type": "delay", "delay": 10}}}
-        (tmp_path / "w.json").write_text(json.dumps(workload))
-        hosts = "\n    ".join(HOST.format(number=number) for number in range(4))
-        (tmp_path / "p.xml").write_text(PLATFORM.format(hosts=hosts))
+        platform = platform_of("\n".join(HOST.format(number=number) for number in range(4)))
+        profiles = {"p": {"type": "delay", "delay": 10}}
         dispatcher = options.pop("dispatcher", "ipsched")
-        spec = RunSpec(
-            platform=str(tmp_path / "p.xml"),
-            workload=str(tmp_path / "w.json"),
-            dispatcher=dispatcher,
-            options=options,
-        )
-        execute(spec, tmp_path / "run")
+        simulated(tmp_path, dispatcher, platform, rows, profiles, options=options)
         status, out, err = call("explain-wait", tmp_path / "run", job, *words)
         assert (status, err) == (0, "")
         return str(out)

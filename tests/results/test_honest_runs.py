@@ -1,7 +1,5 @@
 """The audit finds nothing wrong with runs that nobody tampered with, whatever features they use."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -11,9 +9,9 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.inputs.platforms import generate
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
+from batdispatch.runs.checking.settings import contradictions, read_said
 from honest_runs import honest_run
+from sites import delays, simulated
 
 #: Random runs in the fast suite, and in all.
 FEW, MANY = 60, 2000
@@ -27,7 +25,8 @@ def wrong(seeds: range, folder: Path) -> tuple[list[str], int]:
         run = honest_run(seed, folder / "honest")
         if run is not None:
             count += 1
-            found += [f"seed {seed}: {each}" for each in Auditor().run(run).kept]
+            findings = [*Auditor().run(run).kept, *contradictions(read_said(run))]
+            found += [f"seed {seed}: {each}" for each in findings]
         shutil.rmtree(folder / "honest")
     return found, count
 
@@ -73,14 +72,11 @@ def test_random_runs_have_every_feature(tmp_path: Path) -> None:
 
 def test_a_ledger_that_refuses_large_jobs_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault of the core that the dispatcher repeats in a replay is found by the audit's own reading of requests."""
-    (tmp_path / "p.xml").write_bytes(generate.flat(64))
-    jobs = ", ".join(
-        f'{{"id": "{number}", "subtime": {number}, "res": {40 if number % 34 == 33 else 1 + number % 30}, '
-        '"walltime": 20, "profile": "d"}'
-        for number in range(400)
-    )
-    profiles = '{"d": {"type": "delay", "delay": 10}}'
-    (tmp_path / "w.json").write_text(f'{{"nb_res": 64, "jobs": [{jobs}], "profiles": {profiles}}}')
+    sizes = [40 if number % 34 == 33 else 1 + number % 30 for number in range(400)]
+    jobs = [
+        {"id": str(number), "subtime": number, "res": size, "walltime": 20, "profile": "d10"}
+        for number, size in enumerate(sizes)
+    ]
     right = Ledger.why_impossible
 
     def why_impossible(ledger: Ledger, job: Job) -> str:
@@ -88,9 +84,5 @@ def test_a_ledger_that_refuses_large_jobs_is_found(tmp_path: Path, monkeypatch: 
         return said if job.units >= 32 else right(ledger, job)
 
     monkeypatch.setattr(Ledger, "why_impossible", why_impossible)
-    spec = RunSpec(
-        platform=str(tmp_path / "p.xml"), workload=str(tmp_path / "w.json"), dispatcher="easy", compiled="never"
-    )
-    result = execute(spec, tmp_path / "run")
-    assert result["metrics"]["nb_jobs_rejected"] == 11
-    assert Auditor().run(tmp_path / "run").counts == {"rejection": 11}
+    folder = simulated(tmp_path, "easy", generate.flat(64), jobs, delays(10), compiled="never")
+    assert Auditor().run(folder).counts == {"rejection": 11}

@@ -1,7 +1,5 @@
 """The jobs file as columns: beside a reader that goes field by field, and what only blocks of rows can get wrong."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

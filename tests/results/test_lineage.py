@@ -1,7 +1,5 @@
 """Rows of one job are joined by the record of the run and by nothing else: in metrics, table, report, explanation."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,9 +25,8 @@ from batdispatch.results.lineage import lineage_of as lineage_of_parents
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import Run, read_run, read_runs
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
 from columns import columns_of
+from sites import delays, simulated
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = ROOT / "platforms" / "flat8.xml"
@@ -155,7 +152,7 @@ def test_a_file_that_is_no_record_is_refused(write_jobs: WriteJobs, data: bytes,
 
 
 def test_a_record_too_large_is_refused(write_jobs: WriteJobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("batdispatch.results.lineage.MAX_BYTES", 20)
+    monkeypatch.setattr("batdispatch.results.rows.MAX_BYTES", 20)
     with pytest.raises(InputError, match="larger than 20 bytes"):
         read_run(record(write_jobs(SEGMENTS), "7~2,w0,7"))
 
@@ -253,12 +250,8 @@ def look_alikes(tmp_path: Path) -> Path:
 
 
 def run(out: Path, jobs: list[dict[str, object]], dispatcher: str, **options: str) -> Path:
-    profiles = {f"d{length}": {"type": "delay", "delay": length} for length in (5, 10, 30, 60)}
-    workload = out.parent / f"{out.name}.json"
-    workload.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}))
-    spec = RunSpec(platform=str(PLATFORM), workload=str(workload), dispatcher=dispatcher, options=options)
-    execute(spec, out)
-    return out
+    profiles = delays(5, 10, 30, 60)
+    return simulated(out.parent, dispatcher, PLATFORM, jobs, profiles, out=out.name, options=options)
 
 
 def test_names_that_look_like_attempts_are_two_jobs_everywhere(look_alikes: Path, call: Call) -> None:

@@ -1,7 +1,5 @@
 """Maps of where jobs ran: places of hosts, colours, moments, and what stands on the page."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What jobs make of the network: against hand-worked schedules and naive twins that look at every moment."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """`batdispatch.load`: frames, metrics, an evalys JobSet and a Gantt chart in one call each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pages with measured sections."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

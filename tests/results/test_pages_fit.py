@@ -1,7 +1,5 @@
 """The pages of reports fit any window and a few sheets of paper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import pytest
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from browsing import needs_browser, opened, ready, sheets, wider
-from report_pages import MANY, TORUS, demonstration, of_runs, replicates
+from report_pages import MANY, TORUS, demonstration, drawn, of_runs, replicates
 
 
 @needs_browser
@@ -26,7 +24,7 @@ from report_pages import MANY, TORUS, demonstration, of_runs, replicates
     ],
 )
 def test_runs(write: Callable[[Path], Path], tmp_path: Path) -> None:
-    with opened(write(tmp_path / "runs"), tmp_path) as shown:
+    with opened(drawn(write), tmp_path) as shown:
         ready(shown)
         # A page that was used prints like one that was not.
         shown.fill("#explore-name", shown.evaluate("explorer.table.name(3)"))
@@ -39,7 +37,7 @@ def test_runs(write: Callable[[Path], Path], tmp_path: Path) -> None:
 
 @needs_browser
 def test_replicates(tmp_path: Path) -> None:
-    with opened(replicates(tmp_path / "runs"), tmp_path) as shown:
+    with opened(drawn(replicates), tmp_path) as shown:
         for width in range(360, 1401, 40):
             shown.set_viewport_size({"width": width, "height": 900})
             assert (width, wider(shown)) == (width, 0)

@@ -1,14 +1,12 @@
 """axe-core finds no barrier in the pages of reports, in light and in dark, on a phone and on a screen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from browsing import barriers, needs_browser, opened, ready
-from report_pages import MANY, demonstration, of_runs, replicates
+from report_pages import MANY, demonstration, drawn, of_runs, replicates
 
 NARROW_DARK, WIDE_LIGHT = (390, "dark"), (1400, "light")
 ALL = (NARROW_DARK, WIDE_LIGHT, (390, "light"), (1400, "dark"))
@@ -25,7 +23,7 @@ ALL = (NARROW_DARK, WIDE_LIGHT, (390, "light"), (1400, "dark"))
     ],
 )
 def test_of_runs(write: Callable[[Path], Path], views: Sequence[tuple[int, str]], tmp_path: Path) -> None:
-    with opened(write(tmp_path / "runs"), tmp_path) as shown:
+    with opened(drawn(write), tmp_path) as shown:
         ready(shown)
         # A job, so that its table stands in the page, and what a filter says.
         shown.fill("#explore-name", shown.evaluate("explorer.table.name(3)"))
@@ -39,7 +37,7 @@ def test_of_runs(write: Callable[[Path], Path], views: Sequence[tuple[int, str]]
 
 @needs_browser
 def test_of_replicates(tmp_path: Path) -> None:
-    page = replicates(tmp_path / "runs")
+    page = drawn(replicates)
     for width, dark in ((390, True), (1400, False)):
         with opened(page, tmp_path, width=width, dark=dark) as shown:
             assert barriers(shown) == []

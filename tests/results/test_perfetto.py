@@ -1,7 +1,5 @@
 """Traces for Perfetto: the published format, jobs as slices on their hosts, arrows between segments, counters."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

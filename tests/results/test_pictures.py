@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -183,7 +181,7 @@ def sizes(figure):
     return [tuple(axes.get_position().size * inches * scale) for axes in figure.axes]
 
 
-@pytest.mark.parametrize("runs", [1, 6, 7, 12, 24, 50])
+@pytest.mark.parametrize("runs", [1, 6, 7, 12, *(pytest.param(many, marks=pytest.mark.slow) for many in (24, 50))])
 @pytest.mark.parametrize("name", ["easy", "attempts,dispatcher=easy_ordering=sjf_,requests=toptimal_grid=200_"])
 def test_any_number_of_runs_leaves_room_for_the_curves(runs, name, recwarn):
     one = np.array([0.0, 5.0]), np.array([4.0, 9.0]), np.array([1.0, 2.0])

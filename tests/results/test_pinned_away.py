@@ -1,7 +1,5 @@
 """The audit and jobs that are pinned to I/O nodes: they may have to wait for hosts that are away on an idle machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

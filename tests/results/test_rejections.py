@@ -1,7 +1,5 @@
 """Why jobs were rejected: `run`, `compare` and the report say it in few words."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

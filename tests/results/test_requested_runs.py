@@ -1,8 +1,5 @@
 """Jobs that ask for everything a request can say: the audit finds nothing, metrics and report count what was held."""
 
-from __future__ import annotations
-
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +10,8 @@ import pytest
 from batdispatch.audit.run import Auditor
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_run, read_runs
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
 from sealing import seal
+from sites import hosts_of, platform_of, simulated
 
 PROPERTIES = '<prop id="capacity" value="core=4 gpu=2"/>'
 LICENCES = '<prop id="licences" value="matlab=2"/>'
@@ -32,21 +28,13 @@ JOBS: list[dict[str, Any]] = [
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[[str], Path]:
     def make(properties: str) -> Path:
-        hosts = "".join(f'<host id="h{i}" speed="1Gf">{properties}{LICENCES}</host>' for i in range(4))
+        hosts = hosts_of(4, properties + LICENCES)
         disk = f'<host id="disk" speed="1Gf"><prop id="role" value="storage"/>{LICENCES}</host>'
-        (tmp_path / "p.xml").write_text(
-            "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-            f'<platform version="4.1"><zone id="all" routing="Full">{hosts}{disk}</zone></platform>\n'
-        )
         jobs = [{"subtime": 0, "walltime": 20, "profile": "d", **job} for job in JOBS]
         if not properties:
             # On exclusive hosts a unit is a host.
             jobs = [{**job, "units_per_node": 1, "nodes": job["res"]} for job in jobs]
-        workload = {"nb_res": 4, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 10}}}
-        (tmp_path / "w.json").write_text(json.dumps(workload))
-        spec = RunSpec(platform=str(tmp_path / "p.xml"), workload=str(tmp_path / "w.json"), dispatcher="easy")
-        execute(spec, tmp_path / "run")
-        return tmp_path / "run"
+        return simulated(tmp_path, "easy", platform_of(hosts + disk), jobs, {"d": {"type": "delay", "delay": 10}})
 
     return make
 

@@ -1,7 +1,5 @@
 """Every reader refuses a folder whose files are not those of one whole run, and names the file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

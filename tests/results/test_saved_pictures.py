@@ -1,7 +1,5 @@
 """Each picture of a report can be saved, as a file that needs nothing of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Users of a run's jobs, from a workload that is or is not what it was."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Texts that a spreadsheet would calculate are quoted where it is asked for, and numbers stay numbers."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from pathlib import Path

@@ -1,8 +1,5 @@
 """Whatever somebody changes in a run's folder, digests recomputed, is found; what is not found misleads nobody."""
 
-from __future__ import annotations
-
-import json
 import shutil
 from pathlib import Path
 
@@ -12,47 +9,26 @@ import pytest
 from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
-from batdispatch.runs.checking.rerun import audit_all
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
-from forged_runs import EVENTS, IN_ATTEMPTS, ON_HOSTS, ON_NODES, PROFILES, SHARED, WHOLE, Jobs
+from checked import checked
+from forged_runs import IN_ATTEMPTS, ON_HOSTS, ON_NODES, SHARED, WHOLE, Simulated, simulated
 from sealing import seal
 from tamperings import HARMLESS, TAMPERINGS
 
 #: run -> (platform, jobs, dispatcher, options, whether hosts come and go)
-RUNS: dict[str, tuple[bytes, Jobs, str, dict[str, str], bool]] = {
-    "events": (WHOLE.encode(), ON_HOSTS, "easy", {"reservation": "hosts"}, True),
-    "shared": (SHARED.encode(), ON_NODES, "filler", {}, False),
-    "attempts": (WHOLE.encode(), IN_ATTEMPTS, "attempts", {"dispatcher": "easy"}, False),
-    "plans": (WHOLE.encode(), ON_HOSTS, "ipsched", {}, False),
-    "network": (generate.torus((2, 2), hosts_per_router=2), ON_HOSTS, "fcfs", {}, False),
+RUNS: dict[str, Simulated] = {
+    "events": (WHOLE, ON_HOSTS, "easy", {"reservation": "hosts"}, True),
+    "shared": (SHARED, ON_NODES, "filler", {}, False),
+    "attempts": (WHOLE, IN_ATTEMPTS, "attempts", {"dispatcher": "easy"}, False),
+    "plans": (WHOLE, ON_HOSTS, "ipsched", {}, False),
+    "network": (generate.torus((2, 2), hosts_per_router=2).decode(), ON_HOSTS, "fcfs", {}, False),
 }
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    root = tmp_path_factory.mktemp("good")
-    folders = {}
-    for name, (platform, jobs, dispatcher, options, events) in RUNS.items():
-        place = root / name
-        place.mkdir()
-        (place / "p.xml").write_bytes(platform)
-        listed = [
-            {"id": job, "subtime": at, "res": units, "profile": profile, "walltime": limit} | more
-            for job, (at, units, profile, limit, more) in jobs.items()
-        ]
-        (place / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": listed, "profiles": PROFILES}))
-        (place / "events.txt").write_text(EVENTS)
-        spec = RunSpec(
-            platform=str(place / "p.xml"),
-            workload=str(place / "w.json"),
-            dispatcher=dispatcher,
-            options=options,
-            external_events=str(place / "events.txt") if events else None,
-        )
-        execute(spec, place / "run")
-        assert audit_all(Auditor(), place / "run", "always").kept == []
-        folders[name] = place / "run"
+    folders = simulated(RUNS, tmp_path_factory.mktemp("good"))
+    for folder in folders.values():
+        assert checked(folder, "always").kept == []
     return folders
 
 
@@ -62,7 +38,7 @@ def is_found(folder: Path) -> bool:
     A dispatcher that cannot be set up as the run says is told with a status of its own, and never as no violation.
     """
     try:
-        findings = audit_all(Auditor(), folder, "always")
+        findings = checked(folder, "always")
         return bool(Auditor().run(folder).total or findings.total or findings.undone)
     except InputError:
         # Refused with the reason, status 2.

@@ -1,7 +1,5 @@
 """Waits whose reasons were worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,5 @@
 """Why a job waits for which there is room somewhere: the placement, its own nodes, the form it asks for, other jobs."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +14,9 @@ from batdispatch.explain.waiting import explain
 from batdispatch.explain.words import in_words, sentence
 from batdispatch.report.losses import losses_of
 from batdispatch.results.runs import Result, read_runs
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
 from recording import record
 from simulating import Task, simulate
+from sites import simulated
 
 ROOT = Path(__file__).parents[2]
 Call = Callable[..., tuple[int, str, str]]
@@ -120,25 +116,12 @@ def run(tmp_path: Path) -> Callable[..., Path]:
     def make(name: str, dispatcher: str, options: dict[str, str] | None = None) -> Path:
         lengths = {"A": 1000, "B": 500, "C": 1000, "D": 500, "E": 300}
         jobs = [
-            {
-                "id": job,
-                "subtime": 600 if job == "E" else 0,
-                "res": 4 if job == "E" else 2,
-                "walltime": 9999,
-                "profile": job,
-            }
+            {"id": job, "subtime": 600 * (job == "E"), "res": 2 + 2 * (job == "E"), "walltime": 9999, "profile": job}
             for job in lengths
         ]
         profiles = {job: {"type": "delay", "delay": length} for job, length in lengths.items()}
-        (tmp_path / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}))
-        spec = RunSpec(
-            platform=str(ROOT / "platforms" / "flat8.xml"),
-            workload=str(tmp_path / "w.json"),
-            dispatcher=dispatcher,
-            options=options or {},
-        )
-        execute(spec, tmp_path / name)
-        return tmp_path / name
+        flat = ROOT / "platforms" / "flat8.xml"
+        return simulated(tmp_path, dispatcher, flat, jobs, profiles, out=name, options=options or {})
 
     return make
 

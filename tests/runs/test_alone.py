@@ -1,8 +1,5 @@
 """Run times of jobs alone on their hosts, against hand-worked cases."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +9,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.platforms import generate
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.runs.alone import runtimes_alone
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
+from sites import simulated
 from with_simgrid import needs_simgrid
 
 #: A row of 4 routers with two hosts each, n0 to n7; 1 GB/s everywhere, no latency. n1 is the I/O node.
@@ -21,6 +17,9 @@ LINKS = generate.Links(bw="1GBps", lat="0us")
 SEND = {"type": "parallel", "cpu": [0, 0], "com": [0, 10e9, 0, 0]}
 WRITE = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 0, "bytes_to_write": 5e9, "storage": "n1"}
 DELAY = {"type": "delay", "delay": 7}
+
+
+ROW = generate.mesh([4], hosts_per_router=2, io=1, links=LINKS)
 
 
 def job(name: str, hosts: list[str], profile: str, submission: float = 0.0) -> dict[str, Any]:
@@ -37,13 +36,10 @@ def job(name: str, hosts: list[str], profile: str, submission: float = 0.0) -> d
 def run(folder: Path, jobs: list[dict[str, Any]]) -> tuple[dict[str, float], dict[str, float]]:
     """Return the run time of each job in a run, and alone."""
     profiles = {"send": SEND, "write": WRITE, "both": {"type": "composed", "seq": ["send", "write"]}, "delay": DELAY}
-    platform, workload, file = folder / "row.xml", folder / "w.json", folder / "run" / "jobs.csv"
-    workload.write_text(json.dumps({"nb_res": 7, "jobs": jobs, "profiles": profiles}))
-    platform.write_bytes(generate.mesh([4], hosts_per_router=2, io=1, links=LINKS))
-    execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher="filler"), folder / "run")
+    file = simulated(folder, "filler", ROW, jobs, profiles) / "jobs.csv"
     columns = read_columns(file)
     names = columns.job_id.tolist()
-    alone = runtimes_alone(platform, workload, file)
+    alone = runtimes_alone(folder / "p.xml", folder / "run.json", file)
     return dict(zip(names, columns.execution_time.tolist(), strict=True)), dict(zip(names, alone, strict=True))
 
 
@@ -76,20 +72,13 @@ def test_jobs_that_write_to_one_io_node_wait_for_its_link(tmp_path: Path) -> Non
 def test_without_messages_no_simgrid_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("batdispatch.runs.engines.find_simgrid", lambda: None)
     jobs = [job("a", ["n2", "n4"], "delay"), job("b", ["n2", "n5"], "delay")]
-    workload = {"nb_res": 7, "jobs": jobs, "profiles": {"delay": DELAY}}
-    (tmp_path / "w.json").write_text(json.dumps(workload))
-    (tmp_path / "row.xml").write_bytes(generate.mesh([4], hosts_per_router=2, io=1, links=LINKS))
-    spec = RunSpec(platform=str(tmp_path / "row.xml"), workload=str(tmp_path / "w.json"), dispatcher="fcfs")
-    execute(spec, tmp_path / "run")
-    alone = runtimes_alone(tmp_path / "row.xml", tmp_path / "w.json", tmp_path / "run" / "jobs.csv")
+    folder = simulated(tmp_path, "fcfs", ROW, jobs, {"delay": DELAY})
+    alone = runtimes_alone(tmp_path / "p.xml", tmp_path / "run.json", folder / "jobs.csv")
     assert alone.tolist() == [7.0, 7.0]
 
 
 def test_a_job_that_never_started_has_no_run_time_alone(tmp_path: Path) -> None:
     jobs = [job("a", ["n2"], "delay"), {**job("b", ["n2"], "delay"), "res": 9}]
-    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 7, "jobs": jobs, "profiles": {"delay": DELAY}}))
-    (tmp_path / "row.xml").write_bytes(generate.mesh([4], hosts_per_router=2, io=1, links=LINKS))
-    spec = RunSpec(platform=str(tmp_path / "row.xml"), workload=str(tmp_path / "w.json"), dispatcher="fcfs")
-    execute(spec, tmp_path / "run")
+    folder = simulated(tmp_path, "fcfs", ROW, jobs, {"delay": DELAY})
     with pytest.raises(InputError, match="job b never started"):
-        runtimes_alone(tmp_path / "row.xml", tmp_path / "w.json", tmp_path / "run" / "jobs.csv")
+        runtimes_alone(tmp_path / "p.xml", tmp_path / "run.json", folder / "jobs.csv")

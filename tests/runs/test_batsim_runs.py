@@ -3,10 +3,7 @@
 The program is a stand-in (see tests/support/fake_batsim.py): no package index has the real one.
 """
 
-from __future__ import annotations
-
 import csv
-import io
 import json
 import os
 import re
@@ -15,18 +12,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
-from unittest import mock
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import fake_batsim
 from batdispatch.audit.run import Auditor
-from batdispatch.cli.main import cli, main
+from batdispatch.cli.main import cli
 from batdispatch.links.watched_process import telling
+from command_line import Answer, call
+from sites import platform_of
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "conformance" / "recordings"
@@ -54,11 +51,6 @@ class Registering(Dispatcher):
 '''
 
 
-class Ran(NamedTuple):
-    status: int
-    output: str
-
-
 @pytest.fixture
 def batsim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of programs, first on PATH, with a Batsim of each version."""
@@ -70,7 +62,7 @@ def batsim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def run(*arguments: Any) -> Ran:
+def run(*arguments: Any) -> Answer:
     """Run, and let `check` find nothing wrong with what the stand-in ran."""
     ran = said_by(*arguments)
     if ran.status == 0 and "--engine" in arguments and "--out" in arguments:
@@ -79,15 +71,8 @@ def run(*arguments: Any) -> Ran:
     return ran
 
 
-def said_by(*arguments: Any) -> Ran:
-    text = io.StringIO()
-    words = ["batdispatch", "run", *map(str, arguments)]
-    with mock.patch.object(sys, "argv", words), redirect_stdout(text), redirect_stderr(text):
-        try:
-            main()
-        except SystemExit as stop:
-            return Ran(int(stop.code or 0), text.getvalue())
-    raise AssertionError("main ends the process")
+def said_by(*arguments: Any) -> Answer:
+    return call("run", *arguments)
 
 
 def inputs(platform: Path = FOUR, workload: Path = DELAYS, dispatcher: str = "easy") -> list[Any]:
@@ -125,16 +110,23 @@ LAW = {"runtime_law": "tnorm:0,200,40,15", "history": [12.5, 33.0, 41.5, 18.25]}
 HALVING = f"{ROOT / 'schedulers' / 'batdispatch' / 'examples' / 'halving.py'}:Halving"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+CONTINUED: list[tuple[str, dict[str, Any]]] = [
+    ("dmr", {"sizes": SIZES}),
+    ("resizing[dispatcher=easy]", {"sizes": SIZES}),
+    ("attempts[requests=checkpoints]", LAW),
+    ("stochastic-batch", LAW),
+    ("stochastic-easy", LAW),
+    (HALVING, {}),
+]
+
+
 @pytest.mark.parametrize(
-    ("dispatcher", "fields"),
+    ("engine", "dispatcher", "fields"),
     [
-        ("dmr", {"sizes": SIZES}),
-        ("resizing[dispatcher=easy]", {"sizes": SIZES}),
-        ("attempts[requests=checkpoints]", LAW),
-        ("stochastic-batch", LAW),
-        ("stochastic-easy", LAW),
-        (HALVING, {}),
+        # In the fast suite each meets one of the two in turn.
+        pytest.param(engine, *continued, marks=[] if (number + place) % 2 else pytest.mark.slow)
+        for number, engine in enumerate(ENGINES)
+        for place, continued in enumerate(CONTINUED)
     ],
 )
 def test_jobs_that_go_on_as_others_go_on_alike(
@@ -204,10 +196,7 @@ def test_a_dispatcher_that_registers_jobs_may_do_so(engine: str, batsim: Path, t
 def test_hosts_that_jobs_share(engine: str, batsim: Path, tmp_path: Path) -> None:
     platform = tmp_path / "shared.xml"
     hosts = "".join(f'<host id="n{i}" speed="1Gf"><prop id="capacity" value="core=4"/></host>' for i in range(2))
-    platform.write_text(
-        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
-        f'<zone id="z" routing="Full"><host id="master_host" speed="1Gf"/>{hosts}</zone></platform>'
-    )
+    platform.write_text(platform_of(f'<host id="master_host" speed="1Gf"/>{hosts}'))
     jobs = [
         {"id": name, "subtime": 0, "res": res, "walltime": 9, "profile": "d", "demand": {"core": 1}, "user": "eve"}
         for name, res in (("a", 3), ("b", 4), ("c", 2))
@@ -367,7 +356,7 @@ def test_no_batsim(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         # However long the backtrace, the reason is shown.
         ("crash", 1, "[root/CRITICAL] Assertion happy failed: the machine is upset\n  ...\n"),
         ("kill", 1, "Batsim ended by SIGKILL before the end of the simulation"),
-        ("hang", 1, "Batsim is connected but has said nothing for 6 s"),
+        ("hang", 1, "Batsim is connected but has said nothing for 2 s"),
         ("silent", 1, "wrote no jobs.csv"),
         ("late", 1, "Batsim ended with status 4 after the simulation"),
         ("mute", 2, "--version: found '', expected the version of a Batsim"),
@@ -378,7 +367,7 @@ def test_a_batsim_that_fails_is_reported_and_gone(
 ) -> None:
     monkeypatch.setenv("FAKE_BATSIM", how)
     began = time.monotonic()
-    limit = ["--timeout", "6"] if how == "hang" else []
+    limit = ["--timeout", "2"] if how == "hang" else []
     ran = run(*inputs(), "--engine", engine, *limit, "--out", tmp_path / "run")
     assert (ran.status, expected in ran.output) == (status, True), ran.output
     assert "Traceback" not in ran.output
@@ -422,10 +411,7 @@ def storage_platform(path: Path, *disks: str) -> Path:
     role = '<prop id="role" value="storage"/>'
     hosts = "".join(f'<host id="n{number}" speed="1Gf"/>' for number in range(3))
     hosts += "".join(f'<host id="{name}" speed="1Gf">{role}</host>' for name in disks)
-    path.write_text(
-        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
-        f'<zone id="z" routing="Full"><host id="master_host" speed="1Gf"/>{hosts}</zone></platform>'
-    )
+    path.write_text(platform_of(f'<host id="master_host" speed="1Gf"/>{hosts}'))
     return path
 
 

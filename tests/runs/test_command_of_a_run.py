@@ -1,7 +1,5 @@
 """The command in result.json repeats the run: read again, it gives the same `RunSpec`, whatever its fields say."""
 
-from __future__ import annotations
-
 import shlex
 import typing
 from collections.abc import Sequence

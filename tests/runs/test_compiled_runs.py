@@ -1,7 +1,5 @@
 """Which runs are compiled, and that such a run's folder is what it is without."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Claims held against rows: what is divided by what, and when a claim holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

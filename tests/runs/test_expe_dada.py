@@ -1,7 +1,5 @@
 """The experiment with DADA: what its tables say of runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The DMR experiment: its tables say what was measured, a small version runs, and the rows are near the paper's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The ESP experiment: its data are the published ones, and a row says what came of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

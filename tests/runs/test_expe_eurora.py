@@ -1,7 +1,5 @@
 """The experiments of expe/eurora and expe/kit, on workloads so small that they take seconds."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """The comparison on held-out slices: the slices are those of the draw, and its tables are right by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

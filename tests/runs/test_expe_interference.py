@@ -1,7 +1,5 @@
 """The experiment with jobs that communicate: what its tables say, and that jobs under convex do not slow each other."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import pytest
 from batdispatch.core.errors import SimulationError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
-from batdispatch.inputs.workloads.communicating import Traffic
+from batdispatch_papers.interference.workload import Traffic
 from expe.interference import show
 from experiments import small
 from with_simgrid import needs_simgrid

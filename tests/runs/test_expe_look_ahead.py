@@ -1,7 +1,5 @@
 """What was tried for look-ahead, from the runs to the tables, and what nobody can know."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import chdir
 from pathlib import Path

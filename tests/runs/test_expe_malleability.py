@@ -1,7 +1,5 @@
 """The experiment on what malleability buys: a small log goes through its campaign, and changes are paired."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The experiment on pinned jobs: its batches keep their bounds, and its tables show what was measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The experiment on predictions: a small log goes through its campaign, and errors and blocks are right by hand."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import chdir
 

@@ -1,7 +1,5 @@
 """The experiment with stochastic jobs: a small version of its campaign, and what its tables compare."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

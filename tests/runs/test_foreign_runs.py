@@ -3,8 +3,6 @@
 batsched is not needed: a stand-in of its name takes its arguments and speaks its protocol.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -14,16 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 import stand_in_batsched
-from batdispatch.audit.run import Auditor
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links import foreign
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.checking.rerun import audit_all
 from batdispatch.runs.provenance import code_of_others
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
+from checked import checked
 
 ROOT = Path(__file__).parents[2]
 PLATFORM, WORKLOAD = str(ROOT / "platforms/flat64.xml"), ROOT / "workloads/demo64.json"
@@ -77,7 +74,7 @@ def test_batsched_is_called_as_documented_and_gives_our_fcfs(batsched: Path, wor
     (rejected,) = result["rejected"]
     assert rejected["reason"] == "rejected by batsched:easy_bf"
     assert result["options"] == {"delay": 5, "text": "a b"}
-    findings = audit_all(Auditor(), tmp_path / "theirs", "always")
+    findings = checked(tmp_path / "theirs", "always")
     assert findings.total == 0
     assert "another program" in findings.undone["decision"]
 
@@ -178,7 +175,7 @@ def test_schedulers_of_pybatsim_run_in_processes_of_their_own(name: str, workloa
     result = execute(spec(str(small), f"pybatsim:{name}"), tmp_path / "out")
     assert result["decision_time"] == "own"
     assert result["metrics"]["nb_jobs_success"] == 60
-    findings = audit_all(Auditor(), tmp_path / "out", "auto")
+    findings = checked(tmp_path / "out", "auto")
     assert findings.total == 0, [str(finding) for finding in findings.kept]
 
 

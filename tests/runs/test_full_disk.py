@@ -1,7 +1,5 @@
 """A full disk is one message that names the file, whatever process meets it, and is nobody's bug."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

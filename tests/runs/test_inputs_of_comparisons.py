@@ -1,7 +1,5 @@
 """A comparison from a log alone: the platform has the right size, says why, and both inputs are kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Functions in a process of their own: what comes back, and what is said when nothing does."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -13,11 +11,11 @@ import pytest
 
 import elsewhere
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
-from batdispatch.runs.workers import isolated
+from batdispatch.runs.workers import call_isolated
 
 
 def call(name: str, *arguments: Any) -> Any:
-    return isolated(getattr(elsewhere, name), *arguments)
+    return call_isolated(getattr(elsewhere, name), *arguments)
 
 
 def test_arguments_go_there_and_results_come_back() -> None:
@@ -28,7 +26,7 @@ def test_arguments_go_there_and_results_come_back() -> None:
 
 def test_progress_is_told_on_the_way() -> None:
     told: list[tuple[int, int]] = []
-    isolated(elsewhere.count, 1000, progress=lambda done, total: told.append((done, total)))
+    call_isolated(elsewhere.count, 1000, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (1000, 1000)
     assert 100 <= len(told) <= 300
     assert told == sorted(told)
@@ -73,7 +71,7 @@ def test_an_interrupt_here_ends_the_other_process() -> None:
 
     pids: list[int] = []
     with pytest.raises(KeyboardInterrupt):
-        isolated(elsewhere.linger, progress=interrupt)
+        call_isolated(elsewhere.linger, progress=interrupt)
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
 
@@ -81,8 +79,8 @@ def test_an_interrupt_here_ends_the_other_process() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux's way to follow a parent into death")
 def test_the_other_process_does_not_outlive_this_one() -> None:
     program = (
-        "import elsewhere; from batdispatch.runs.workers import isolated\n"
-        "isolated(elsewhere.linger, progress=lambda pid, _: print(pid, flush=True))"
+        "import elsewhere; from batdispatch.runs.workers import call_isolated\n"
+        "call_isolated(elsewhere.linger, progress=lambda pid, _: print(pid, flush=True))"
     )
     path = os.pathsep.join(path for path in sys.path if path)
     with subprocess.Popen(

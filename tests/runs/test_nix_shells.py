@@ -3,8 +3,6 @@
 No package can be fetched here: a stand-in of Nix's name notes its arguments and runs what follows --command.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

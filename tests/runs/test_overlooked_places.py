@@ -1,29 +1,22 @@
 """A job that an incomplete search never places: the run ends with a sentence that names job, placement and way out."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 
 import pytest
 
 from batdispatch.core.errors import DeadlockError
 from batdispatch.inputs.platforms.generate.fabrics import dragonfly
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
+from sites import simulated
 
 #: 81 routers are too many for all sets to be tried. A chassis of 9 holds its own routes, and no set of 80 does.
 WIDTHS = {"nine": 9, "eighty": 80}
 
 
 def run(folder: Path, dispatcher: str) -> dict[str, str]:
-    (folder / "p.xml").write_bytes(dragonfly([3, 1], [3, 1], [9, 1], 1))
     jobs = [{"id": name, "subtime": 0, "res": width, "profile": "p"} for name, width in WIDTHS.items()]
-    workload = {"nb_res": 81, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 5}}}
-    (folder / "w.json").write_text(json.dumps(workload))
-    spec = RunSpec(platform=str(folder / "p.xml"), workload=str(folder / "w.json"), dispatcher=dispatcher)
-    execute(spec, folder / "run")
-    rows = (folder / "run" / "jobs.csv").read_text().splitlines()
+    platform = dragonfly([3, 1], [3, 1], [9, 1], 1)
+    run = simulated(folder, dispatcher, platform, jobs, {"p": {"type": "delay", "delay": 5}})
+    rows = (run / "jobs.csv").read_text().splitlines()
     return {row.split(",")[0]: row for row in rows[1:]}
 
 

@@ -1,7 +1,5 @@
 """``compare`` keeps whole runs of the same command and inputs, and makes all others."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

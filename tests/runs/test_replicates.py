@@ -1,7 +1,5 @@
 """compare --replicates: who takes part, what each replicate is, what is kept, and what cannot be compared."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

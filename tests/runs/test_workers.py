@@ -1,7 +1,5 @@
 """Worker processes: none waits for another, and one that dies or fails loses only its own task."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal
@@ -10,7 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import pytest
@@ -37,7 +35,7 @@ class Log:
         #: Task -> process, tasks that it had done before, whether it leaves interrupts to its parent.
         self.told: dict[str, tuple[int, int, bool]] = {}
 
-    def run(self, tasks: list[str], processes: int, **options: Any) -> Log:
+    def run(self, tasks: list[str], processes: int, **options: Any) -> Self:
         carry_out(
             work,
             tasks,

@@ -1,7 +1,5 @@
 """Windows of jobs at one moment, and all plans of an auction by trying every one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any

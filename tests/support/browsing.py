@@ -3,8 +3,6 @@
 A process starts one browser at first use and keeps it; each page has a context of its own.
 """
 
-from __future__ import annotations
-
 import atexit
 import re
 import shutil

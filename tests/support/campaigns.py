@@ -1,7 +1,6 @@
 """Campaigns for tests: a file in a folder, read with the commands of the command line."""
 
-from __future__ import annotations
-
+import contextlib
 import os
 import signal
 import subprocess
@@ -11,8 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner
+
 from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.cli.campaign_inputs import make as run_command
+from batdispatch.cli.main import cli
 from batdispatch.runs.campaign.cell import make_input, simulate
 from batdispatch.runs.campaign.file import Campaign, read_campaign
 from batdispatch.runs.campaign.plan import Plan
@@ -93,6 +95,13 @@ class Calls:
         assert not check or done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
         return done
+
+    def forecast(self, path: Path, *words: str) -> str:
+        """Return what a campaign says that it would do; asked in this process, since nothing is begun."""
+        with contextlib.chdir(path.parent):
+            done = CliRunner().invoke(cli, ["campaign", str(path), "--dry-run", *words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.stdout
 
     def start(self, path: Path, *words: str) -> subprocess.Popen[bytes]:
         """Start a campaign, in a group of its own, so that all that it starts can be killed at once."""

@@ -1,7 +1,5 @@
 """Columns of a run from a frame, so that a test can write a run down as a table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The same small simulation in a kernel and in the engine in Python, with all files that must not differ."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path

@@ -8,8 +8,6 @@ The last one, which had no change N, ends well.
 is killed before the first EVENT (an audit event) whose last path ends with END.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

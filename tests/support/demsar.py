@@ -1,7 +1,5 @@
 """The example of J. Demsar: Statistical comparisons of classifiers over multiple data sets (JMLR 7, 2006), table 6."""
 
-from __future__ import annotations
-
 import numpy as np
 
 #: Area under the curve of C4.5 without and with m and cf tuned, on 14 data sets.

@@ -1,7 +1,5 @@
 """Functions that tests call in another process."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """The files of one folder of `expe/`, whose names other folders use too."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

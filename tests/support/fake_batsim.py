@@ -11,8 +11,6 @@ status after a good end), mute (no version), elsewhere (the last host is a stora
 peer is gone, as the real one does not). Where `FAKE_BATSIM_PID` names a file, its process id is there.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -1,8 +1,5 @@
 """Runs on machines that have more to show than hosts: a torus with I/O nodes, and nodes that jobs share."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +7,7 @@ from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from sites import simulated
 
 ROOT = Path(__file__).parents[2]
 #: Hosts that are away for a while, and some that never come back.
@@ -37,7 +35,7 @@ def torus_run(
     dims: Sequence[int] = (4, 3),
 ) -> Run:
     """Run jobs on a torus whose first and third I/O node are called a and b."""
-    platform, workload = folder / "torus.xml", folder / "w.json"
+    platform = folder / "torus.xml"
     platform.write_bytes(generate.torus(tuple(dims), hosts_per_router=2, io=4))
     machine = read_platform(platform).machine
     names = [host.name for host in machine.storage]
@@ -48,16 +46,9 @@ def torus_run(
         for i, (hosts, when, _, nodes) in enumerate(jobs)
     ]
     profiles = {f"p{i}": {"type": "delay", "delay": seconds} for i, (_, _, seconds, _) in enumerate(jobs)}
-    workload.write_text(json.dumps({"nb_res": machine.size, "jobs": listed, "profiles": profiles}))
     (folder / "events.txt").write_text(events)
-    spec = RunSpec(
-        platform=str(platform),
-        workload=str(workload),
-        dispatcher=dispatcher,
-        external_events=str(folder / "events.txt") if events else None,
-    )
-    execute(spec, folder / dispatcher)
-    return read_runs([folder / dispatcher])[0]
+    away = {"external_events": str(folder / "events.txt")} if events else {}
+    return read_runs([simulated(folder, dispatcher, platform, listed, profiles, out=dispatcher, **away)])[0]
 
 
 def shared_run(folder: Path, dispatcher: str) -> Run:
@@ -69,15 +60,12 @@ def shared_run(folder: Path, dispatcher: str) -> Run:
 
 def licensed_run(folder: Path) -> Run:
     """Run jobs that ask for some of three licences on four plain hosts."""
-    platform, workload = folder / "flat.xml", folder / "licensed.json"
     text = generate.flat(4).decode()
     stated = 'router_id="nodes_1_router"><prop id="licences" value="solver=3"/></cluster>'
-    platform.write_text(text.replace('router_id="nodes_1_router"/>', stated))
+    platform = text.replace('router_id="nodes_1_router"/>', stated)
     jobs = [
         {"id": f"{i}", "subtime": 5 * i, "res": 1, "profile": "p", "walltime": 50, "licences": {"solver": i % 3}}
         for i in range(9)
     ]
-    profiles = {"p": {"type": "delay", "delay": 30}}
-    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
-    execute(RunSpec(platform=str(platform), workload=str(workload), dispatcher="easy"), folder / "licensed")
-    return read_runs([folder / "licensed"])[0]
+    folder = simulated(folder, "easy", platform, jobs, {"p": {"type": "delay", "delay": 30}}, out="licensed")
+    return read_runs([folder])[0]

@@ -1,25 +1,16 @@
 """Machines, jobs and outages of small runs that tests forge."""
 
-from __future__ import annotations
+from collections.abc import Mapping
+from pathlib import Path
 
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><zone id="all" routing="Full">
-<prop id="licences" value="matlab=1"/>
-{hosts}
-</zone></platform>
-"""
-WHOLE = PLATFORM.format(hosts="\n".join(f'<host id="h{i}" speed="1Gf"/>' for i in range(8)))
-SHARED = PLATFORM.format(
-    hosts="\n".join(f'<host id="h{i}" speed="1Gf"><prop id="capacity" value="core=4 gpu=1"/></host>' for i in range(4))
-)
+import sites
+from sites import delays, hosts_of, platform_of
+
+LICENCES = '<prop id="licences" value="matlab=1"/>'
+WHOLE = platform_of(LICENCES + hosts_of(8))
+SHARED = platform_of(LICENCES + hosts_of(4, '<prop id="capacity" value="core=4 gpu=1"/>'))
 PROFILES = {
-    "d10": {"type": "delay", "delay": 10},
-    "d11": {"type": "delay", "delay": 11},
-    "d30": {"type": "delay", "delay": 30},
-    "d50": {"type": "delay", "delay": 50},
-    "d100": {"type": "delay", "delay": 100},
-    "d500": {"type": "delay", "delay": 500},
+    **delays(10, 11, 30, 50, 100, 500),
     "fails": {"type": "delay", "delay": 30, "ret": 1},
     "both": {"type": "composed", "seq": ["d10", "d30"], "repeat": 2},
 }
@@ -54,3 +45,20 @@ IN_ATTEMPTS: Jobs = {
 EVENTS = """{"timestamp": 20, "type": "machine_unavailable", "resources": "6-7"}
 {"timestamp": 300, "type": "machine_available", "resources": "6-7"}
 """
+#: A platform, its jobs, a dispatcher, its options, and whether hosts come and go.
+Simulated = tuple[str, Jobs, str, dict[str, str], bool]
+
+
+def simulated(runs: Mapping[str, Simulated], root: Path) -> dict[str, Path]:
+    """Simulate runs below a folder, and return the folder of each."""
+    for name, (platform, jobs, dispatcher, options, events) in runs.items():
+        place = root / name
+        place.mkdir()
+        listed = [
+            {"id": job, "subtime": at, "res": units, "profile": profile, "walltime": limit} | more
+            for job, (at, units, profile, limit, more) in jobs.items()
+        ]
+        (place / "events.txt").write_text(EVENTS)
+        away = {"external_events": str(place / "events.txt")} if events else {}
+        sites.simulated(place, dispatcher, platform, listed, PROFILES, options=options, **away)
+    return {name: root / name / "run" for name in runs}

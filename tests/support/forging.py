@@ -1,7 +1,5 @@
 """A run's folder in the hands of a forger, who can change every file and make the others follow."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -4,8 +4,6 @@ What no dispatcher takes (a reservation under a layer, a task without its class)
 drawn again.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,8 @@ from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from batdispatch_papers.dada.machine import hybrid
+from sites import platform_of
 
 Draw = np.random.Generator
 
@@ -84,7 +84,7 @@ def _platform(draw: Draw, shared: bool, *, queues: bool, dispatcher: str) -> byt
     """Return a machine: flat, or of one of the topologies, with a master, disks, capacities, queues and licences."""
     kind = draw.choice(["flat", "flat", "hand", "torus", "mesh", "fattree", "dragonfly"])
     if dispatcher in TASKS:
-        return generate.hybrid(cores=3, gpus=2)
+        return hybrid(cores=3, gpus=2)
     if dispatcher == "pinned-io" or (kind == "torus" and not shared):
         return generate.torus((3, 3), hosts_per_router=2, io=2)
     if kind == "mesh" and not shared:
@@ -108,10 +108,7 @@ def _by_hand(draw: Draw, size: int, shared: bool, queues: bool) -> bytes:
     if draw.random() < 0.5:
         hosts.append('<host id="master_host" speed="1Gf"/>')
     inner = "\n".join([*zone, *hosts])
-    return (
-        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-        f'<platform version="4.1"><zone id="all" routing="Full">{inner}</zone></platform>\n'
-    ).encode()
+    return platform_of(inner).encode()
 
 
 def _queues(draw: Draw, size: int) -> dict[str, Any]:

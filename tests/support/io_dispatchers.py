@@ -1,7 +1,5 @@
 """Dispatchers that send I/O traffic along with jobs, for tests."""
 
-from __future__ import annotations
-
 from batdispatch import Dispatcher, Ledger
 from batdispatch.core.hosts.allocation import Allocation, IoJob, Place
 

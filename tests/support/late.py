@@ -1,7 +1,5 @@
 """The embedded engine with the clock of a simulator whose messages take time: ends are told a little late."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,13 +1,11 @@
 """All kernels in machine code beside the dispatchers in Python, for a process in which Numba compiles."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any
 
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.compiled import conservative, queueing
+from batdispatch.engines.compiled import conservative, queue_kernel
 from batdispatch.engines.compiled.machine_times import left_last
 from compiling import compiled, in_python, workload_of
 from simulating import Task
@@ -22,26 +20,33 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("conservative", {}),
     ("conservative", {"ordering": "f2", "rjms_delay": 5}),
 ]
+#: Dispatcher -> its kernel.
+KERNELS: dict[str, Any] = {
+    **dict.fromkeys(("fcfs", "filler", "easy"), queue_kernel.run),
+    "conservative": conservative.run,
+}
 
 
-def compare_all() -> int:
-    """Compare the files of all cases, and return how many there are.
+def compare(*dispatchers: str) -> int:
+    """Compare the files of the cases of some dispatchers, and return how many there are.
 
     Raises:
         AssertionError: a file differs, or nothing was compiled.
     """
-    for kernel in (queueing.run, conservative.run, left_last):
+    kernels = (left_last, *dict.fromkeys(KERNELS[name] for name in dispatchers))
+    for kernel in kernels:
         assert type(kernel).__name__ == "CPUDispatcher", kernel
     machine, tasks = Machine.flat(40), _tasks(random.Random(3), 400, 40)
     whole, broken = workload_of(tasks), workload_of(_broken(random.Random(4), tasks))
-    for dispatcher, options in CASES:
+    cases = [case for case in CASES if case[0] in dispatchers]
+    for dispatcher, options in cases:
         workload = whole if dispatcher == "conservative" else broken
         found, expected = (simulate(machine, workload, dispatcher, options) for simulate in (compiled, in_python))
         assert found.jobs == expected.jobs, (dispatcher, options)
         assert found == expected, (dispatcher, options)
     # Whoever asks for compiled code must have got it.
-    assert all(kernel.signatures for kernel in (queueing.run, conservative.run, left_last))
-    return len(CASES)
+    assert all(kernel.signatures for kernel in kernels)
+    return len(cases)
 
 
 def _tasks(chance: random.Random, count: int, hosts: int) -> list[Task]:

@@ -1,7 +1,5 @@
 """The pages of the manual, and the commands and files that they show."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Random bytes stop at the parser. What gets further is well-formed and says somet
 values, fields and their order; a few are of bytes.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random

@@ -1,7 +1,5 @@
 """What a job's fields mean, read naively and by hand: shares no code with the package."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

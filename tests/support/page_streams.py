@@ -1,10 +1,8 @@
 """The columns of numbers in a page, read in Python: a twin of ``decode.js``."""
 
-from __future__ import annotations
-
 import base64
 import gzip
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,7 +36,7 @@ class Read:
     def summed(self, name: str, *, signed: bool = False) -> list[int]:
         return np.cumsum(self.signed(name) if signed else self.next(name)).tolist()
 
-    def without(self, *names: str) -> Read:
+    def without(self, *names: str) -> Self:
         """Leave out streams of some names."""
         self.streams = [one for one in self.streams if one[0] not in names]
         return self

@@ -1,7 +1,5 @@
 """Lines of nodes with pinned jobs, for tests and benchmarks of `pinned-io`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

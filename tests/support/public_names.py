@@ -3,8 +3,6 @@
 ``PYTHONPATH=tests/support python -m public_names > tests/house/public_names.txt`` writes the list of a release.
 """
 
-from __future__ import annotations
-
 import inspect
 import typing
 from collections.abc import Iterator

@@ -11,8 +11,6 @@ Jobs have the fields of a workload file, but `runtime` in place of a profile. Ho
 whole seconds. Nothing here imports the package.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random

@@ -4,8 +4,6 @@ A policy is told the time, the waiting jobs in order of arrival, the hosts open 
 and (expected end in seconds, hosts) of the running jobs. It returns the jobs to start with their hosts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

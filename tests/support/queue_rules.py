@@ -1,7 +1,5 @@
 """Which queue takes a job, and which hosts are open to it when: read naively from a case of `queue_cases`."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

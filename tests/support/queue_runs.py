@@ -1,7 +1,5 @@
 """Runs of the package on the cases of `queue_cases`: what became of the jobs, and whether rejections have a cause."""
 
-from __future__ import annotations
-
 import csv
 import tempfile
 from pathlib import Path

@@ -4,8 +4,6 @@
 with their default options: id -> `Outcome`. It shares no code with the package, and is as slow as it is plain.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

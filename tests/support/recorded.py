@@ -1,7 +1,5 @@
 """Recorded exchanges with Batsim 4, taken again by the engine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

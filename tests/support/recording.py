@@ -1,7 +1,5 @@
 """Records a small simulation as a run would."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from batdispatch.batsim import protocol

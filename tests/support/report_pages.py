@@ -1,8 +1,8 @@
 """Pages of reports as people get them, for tests in a browser: of few runs and of many, and of replicates."""
 
-from __future__ import annotations
-
+import functools
 import json
+import tempfile
 from collections.abc import Callable
 from itertools import cycle, product
 from pathlib import Path
@@ -23,6 +23,15 @@ TORUS = str(Path(__file__).parents[2] / "platforms" / "torus444.xml")
 MANY = [f"{name}[ordering={ordering}]" for name, ordering in product(("easy", "filler", "conservative"), ORDERINGS)]
 
 
+_DRAWN = tempfile.TemporaryDirectory(prefix="pages-")
+
+
+@functools.cache
+def drawn(write: Callable[[Path], Path]) -> Path:
+    """Return a page that tests only look at, drawn once for all of them."""
+    return write(Path(tempfile.mkdtemp(dir=_DRAWN.name)) / "runs")
+
+
 def demonstration(folder: Path) -> Path:
     """Write the page of the demonstration's three runs, recorded, and return its path."""
     return _invoked(["demo", "--out", str(folder)], folder)
@@ -34,6 +43,7 @@ def replicates(folder: Path) -> Path:
     return _invoked(["compare", *where, "--replicates", "6", "--slice-jobs", "40", "--out", str(folder)], folder)
 
 
+@functools.cache
 def of_runs(*dispatchers: str, platform: str = PLATFORM, workload: str = WORKLOAD) -> Callable[[Path], Path]:
     """Return what writes the page of some recorded runs into a folder and returns its path."""
 

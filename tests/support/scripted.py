@@ -1,7 +1,5 @@
 """A dispatcher that takes recorded decisions again, through the ledger, which checks them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run's folder that was changed by hand and passes for whole, to test what is behind the check of its digests."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -5,8 +5,6 @@ other programs (Snakemake) need to do the same. It needs root, and Debian's pack
 slurmdbd and mariadb-server too); `needs_slurm` and `needs_accounting` skip a test where they are missing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets
@@ -17,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import pytest
 
@@ -82,7 +81,7 @@ class OneNode:
         #: What the last command said on standard error.
         self._said = ""
 
-    def __enter__(self) -> OneNode:
+    def __enter__(self) -> Self:
         try:
             self._start()
         except BaseException:

@@ -6,8 +6,6 @@ called head (in namespaces of its own: ``unshare --mount --uts``)::
     python tests/support/slurm_session.py tests/conformance/sacct ada bob
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

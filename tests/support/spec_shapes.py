@@ -4,8 +4,6 @@ Routers and routes are worked out anew: router = x + X (y + Y z), node n on rout
 from a to b in a ring of k a message goes up iff a < b <= a + k // 2, or a > k // 2 and (a + k // 2) mod k >= b.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import permutations
 from typing import Any

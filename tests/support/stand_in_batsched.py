@@ -4,8 +4,6 @@
 The environment variable STAND_IN says how it fails instead: ``die``, ``die-later``, ``silent`` or ``garbage``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

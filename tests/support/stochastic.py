@@ -1,7 +1,5 @@
 """Workloads of stochastic jobs, and what must hold for every dispatcher of them, read from the output files."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Random machines, jobs and workloads for property tests."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ A kind takes a folder and a source of chance, edits, and says what it changed; i
 such thing. Whoever tampers recomputes the digests, see `sealing`.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable
@@ -13,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from batdispatch.engines import outputs
 
 Draw = np.random.Generator
 Kind = Callable[[Path, Draw], str]
@@ -91,62 +91,23 @@ def cell(file: str, column: str) -> None:
         return f"{file}: {column} of {row[0]} from {before!r} to {row[at]!r}"
 
 
-for _column in [
-    "job_id",
-    "workload_name",
-    "profile",
-    "submission_time",
-    "requested_number_of_resources",
-    "requested_time",
-    "success",
-    "final_state",
-    "starting_time",
-    "execution_time",
-    "finish_time",
-    "waiting_time",
-    "turnaround_time",
-    "stretch",
-    "allocated_resources",
-    "consumed_energy",
-    "metadata",
-]:
-    cell("jobs.csv", _column)
-for _column in [
-    "batsim_version",
-    "consumed_joules",
-    "makespan",
-    "max_slowdown",
-    "max_turnaround_time",
-    "max_waiting_time",
-    "mean_slowdown",
-    "mean_turnaround_time",
-    "mean_waiting_time",
-    "nb_computing_machines",
-    "nb_grouped_switches",
-    "nb_jobs",
-    "nb_jobs_finished",
-    "nb_jobs_killed",
-    "nb_jobs_rejected",
-    "nb_jobs_success",
-    "nb_machine_switches",
-    "scheduling_time",
-    "simulation_time",
-    "success_rate",
-    "time_computing",
-    "time_idle",
-    "time_sleeping",
-    "time_switching_off",
-    "time_switching_on",
-]:
-    cell("schedule.csv", _column)
+#: Columns of schedule.csv.
+SUMS = (
+    "batsim_version,consumed_joules,makespan,max_slowdown,max_turnaround_time,max_waiting_time,mean_slowdown,"
+    "mean_turnaround_time,mean_waiting_time,nb_computing_machines,nb_grouped_switches,nb_jobs,nb_jobs_finished,"
+    "nb_jobs_killed,nb_jobs_rejected,nb_jobs_success,nb_machine_switches,scheduling_time,simulation_time,success_rate,"
+    "time_computing,time_idle,time_sleeping,time_switching_off,time_switching_on"
+)
 for _file, _columns in {
-    "machine_states.csv": "time nb_sleeping nb_switching_on nb_idle nb_computing",
-    "units.csv": "job_id allocated_resources units",
+    "jobs.csv": outputs.JOBS_HEADER,
+    "schedule.csv": SUMS,
+    "machine_states.csv": "time,nb_sleeping,nb_switching_on,nb_idle,nb_computing",
+    "units.csv": outputs.UNITS_HEADER,
     "lineage.csv": "parent",
-    "decision_times.csv": "time seconds",
-    "network.csv": "compactness locality_factor links shared_links shared_time",
+    "decision_times.csv": "time,seconds",
+    "network.csv": "compactness,locality_factor,links,shared_links,shared_time",
 }.items():
-    for _column in _columns.split():
+    for _column in _columns.strip().split(","):
         cell(_file, _column)
 
 
@@ -177,61 +138,40 @@ for _file in ("jobs.csv", "machine_states.csv", "decision_times.csv", "network.c
     rows_of(_file)
 
 
-@kind("jobs.csv: column removed")
-def column_removed(folder: Path, draw: Draw) -> str:
-    table = read_table(folder / "jobs.csv")
-    write_table(folder / "jobs.csv", [row[:-1] for row in table])
-    return "jobs.csv: the column metadata is gone"
+def on_file(file: str, name: str, change: Callable[[Path], object]) -> None:
+    """Register that a whole file is changed, where there is one."""
 
-
-@kind("jobs.csv: blank line")
-def blank_line(folder: Path, draw: Draw) -> str:
-    path = folder / "jobs.csv"
-    path.write_text(path.read_text() + "\n")
-    return "jobs.csv: a blank line at the end"
-
-
-@kind("decision_times.csv: negative")
-def negative_seconds(folder: Path, draw: Draw) -> str:
-    return _seconds(folder, "-0.000100000")
-
-
-@kind("decision_times.csv: nan")
-def seconds_nan(folder: Path, draw: Draw) -> str:
-    return _seconds(folder, "nan")
-
-
-def _seconds(folder: Path, text: str) -> str:
-    path = folder / "decision_times.csv"
-    if not path.is_file():
-        return ""
-    table = read_table(path)
-    table[1][1] = text
-    write_table(path, table)
-    return f"decision_times.csv: a decision took {text} s"
-
-
-def removed(file: str) -> None:
-    """Register that a file is gone."""
-
-    @kind(f"{file}: gone")
-    def change(folder: Path, draw: Draw) -> str:
+    @kind(f"{file}: {name}")
+    def apply(folder: Path, draw: Draw) -> str:
         path = folder / file
         if not path.is_file():
             return ""
-        path.unlink()
-        return f"{file} is gone"
+        change(path)
+        return f"{file}: {name}"
 
 
-for _file in (
-    "schedule.csv",
-    "machine_states.csv",
-    "units.csv",
-    "lineage.csv",
-    "decisions.jsonl",
-    "decision_times.csv",
-):
-    removed(_file)
+def _first_decision_took(path: Path, text: str) -> None:
+    table = read_table(path)
+    table[1][1] = text
+    write_table(path, table)
+
+
+def _half(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[: len(lines) // 2], ""]))
+
+
+on_file("jobs.csv", "column removed", lambda path: write_table(path, [row[:-1] for row in read_table(path)]))
+on_file("jobs.csv", "blank line", lambda path: path.write_text(path.read_text() + "\n"))
+on_file("decision_times.csv", "negative", lambda path: _first_decision_took(path, "-0.000100000"))
+on_file("decision_times.csv", "nan", lambda path: _first_decision_took(path, "nan"))
+on_file("decisions.jsonl", "cut off", _half)
+on_file("decisions.jsonl", "spaces", lambda path: path.write_text(path.read_text().replace('{"dir":', '{  "dir":')))
+_OPTIONAL = ("schedule.csv", "machine_states.csv", "units.csv", "lineage.csv", "decisions.jsonl", "decision_times.csv")
+for _file in _OPTIONAL:
+    on_file(_file, "gone", Path.unlink)
+for _file in ("jobs.csv", *_OPTIONAL):
+    on_file(_file, "emptied", lambda path: path.write_text(""))
 
 
 # ---------------------------------------------------------------------- solver.jsonl
@@ -285,121 +225,84 @@ def changed(value: Any) -> Any:
     return {**value, "more": 1} if isinstance(value, dict) else [*value, 1]
 
 
-def said(path: str) -> None:
-    """Register that a value of result.json, or one within it, is another one, and that it is missing."""
+def on_result(name: str, change: Callable[[dict[str, Any], Draw], str]) -> None:
+    """Register a change of result.json; it returns what it changed, or nothing where there is no such thing."""
 
-    def place(folder: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
+    @kind(f"result.json: {name}")
+    def apply(folder: Path, draw: Draw) -> str:
         result = json.loads((folder / "result.json").read_text())
-        *outer, last = path.split(".")
-        inner = result
-        for name in outer:
-            inner = inner.get(name) or {}
-        return result, inner, last
+        what = change(result, draw)
+        if what:
+            (folder / "result.json").write_text(json.dumps(result))
+        return f"result.json: {what}" if what else ""
 
-    @kind(f"result.json: {path}")
-    def change(folder: Path, draw: Draw) -> str:
-        result, inner, last = place(folder)
-        if last == "*":
-            last = one_of(draw, sorted(inner.keys() - {"timeout"})) if inner else ""
+
+def within(result: dict[str, Any], path: str, draw: Draw) -> tuple[dict[str, Any], str]:
+    """Return what holds a value of result.json, and its name there; ``*`` stands for any but a time limit."""
+    *outer, last = path.split(".")
+    inner = result
+    for name in outer:
+        inner = inner.get(name) or {}
+    return inner, one_of(draw, sorted(inner.keys() - {"timeout"})) if last == "*" and inner else last
+
+
+def said(path: str) -> None:
+    """Register that a value of result.json, or one within it, is another one."""
+
+    def change(result: dict[str, Any], draw: Draw) -> str:
+        inner, last = within(result, path, draw)
         if last not in inner:
             return ""
         before, inner[last] = inner[last], changed(inner[last])
-        (folder / "result.json").write_text(json.dumps(result))
-        return f"result.json: {path.removesuffix('*')}{last} from {before!r} to {inner[last]!r}"
+        return f"{path.removesuffix('*')}{last} from {before!r} to {inner[last]!r}"
+
+    on_result(path, change)
 
 
-for _path in [
-    "batdispatch",
-    "python",
-    "dispatcher",
-    "label",
-    "options.*",
-    "seed",
-    "decision_time",
-    "engine.name",
-    "recorded",
-    "clock",
-    "command",
-    "platform.hosts",
-    "platform.sha256",
-    "platform.resources",
-    "workload.jobs",
-    "workload.sha256",
-    "decisions.count",
-    "decisions.seconds_total",
-    "decisions.seconds_mean",
-    "decisions.seconds_p50",
-    "decisions.seconds_max",
-    "fallbacks",
-    "dynamic_jobs",
-    "metrics.*",
-    "metrics.mean_waiting_time",
-    "metrics.mean_bounded_slowdown",
-    "metrics.utilisation",
-    "metrics.makespan",
-    "metrics.user_fairness",
-    "metrics.fragmentation",
-    "metrics.mean_compactness",
-    "metrics.free_fragmentation",
-    "attempts.*",
-    "report.*",
-    "performance.messages",
-    "performance.load_seconds",
-    "performance.simulation_seconds",
-    "performance.cpu_seconds",
-    "performance.peak_memory_mib",
-    "made_from.settings.*",
-    "made_from.settings.seed",
-    "made_from.settings.timeout",
-    "made_from.settings.dispatcher",
-    "made_from.sha256.platform",
-    "made_from.sha256.workload",
-    "made_from.batdispatch",
-    "made_from.python",
-    "made_from.code",
-    "made_from.packages",
-    "made_from.simgrid",
-    "rejected",
-]:
-    said(_path)
-
-
-def missing(name: str) -> None:
+def missing(path: str) -> None:
     """Register that a value of result.json is missing."""
 
-    @kind(f"result.json: removed {name}")
-    def change(folder: Path, draw: Draw) -> str:
-        result = json.loads((folder / "result.json").read_text())
-        *outer, last = name.split(".")
-        inner = result
-        for each in outer:
-            inner = inner[each]
-        if last == "*":
-            last = one_of(draw, sorted(inner))
+    def change(result: dict[str, Any], draw: Draw) -> str:
+        inner, last = within(result, path, draw)
         del inner[last]
-        (folder / "result.json").write_text(json.dumps(result))
-        return f"result.json: {name.removesuffix('*')}{last} is gone"
+        return f"{path.removesuffix('*')}{last} is gone"
+
+    on_result(f"removed {path}", change)
 
 
+#: Where a value stands -> names of values; * is any of them.
+_VALUES = {
+    "": "batdispatch python dispatcher label seed decision_time recorded clock command fallbacks dynamic_jobs rejected",
+    "options": "*",
+    "engine": "name",
+    "platform": "hosts sha256 resources",
+    "workload": "jobs sha256",
+    "decisions": "count seconds_total seconds_mean seconds_p50 seconds_max",
+    "metrics": "* mean_waiting_time mean_bounded_slowdown utilisation makespan user_fairness fragmentation"
+    " mean_compactness free_fragmentation",
+    "attempts": "*",
+    "report": "*",
+    "performance": "messages load_seconds simulation_seconds cpu_seconds peak_memory_mib",
+    "made_from.settings": "* seed timeout dispatcher",
+    "made_from.sha256": "platform workload",
+    "made_from": "batdispatch python code packages simgrid",
+}
+for _place, _names in _VALUES.items():
+    for _name in _names.split():
+        said(f"{_place}.{_name}".removeprefix("."))
 for _path in ("metrics.*", "made_from", "decision_clock", "made_from.sha256.platform"):
     missing(_path)
 
 
-@kind("result.json: another reason")
-def another_reason(folder: Path, draw: Draw) -> str:
-    result = json.loads((folder / "result.json").read_text())
+def _another_reason(result: dict[str, Any], draw: Draw) -> str:
     if not result["rejected"]:
         return ""
     one_of(draw, result["rejected"])["reason"] = "asks for too much"
-    (folder / "result.json").write_text(json.dumps(result))
-    return "result.json: a job asked for too much"
+    return "a job asked for too much"
 
 
-@kind("result.json: praise")
-def praise(folder: Path, draw: Draw) -> str:
-    result = json.loads((folder / "result.json").read_text())
-    (folder / "result.json").write_text(json.dumps({**result, "verified": True}))
-    return "result.json: verified"
+on_result("another reason", _another_reason)
+on_result("praise", lambda result, draw: "verified" if result.update(verified=True) is None else "")
 
 
 # ---------------------------------------------------------------------- decisions.jsonl
@@ -445,18 +348,10 @@ def drop(kind_of_event: str) -> None:
     frames(f"{kind_of_event} gone", apply)
 
 
-for _kind in [
-    "EXECUTE_JOB",
-    "REJECT_JOB",
-    "KILL_JOB",
-    "REGISTER_JOB",
-    "JOB_SUBMITTED",
-    "JOB_COMPLETED",
-    "REQUESTED_CALL",
-    "NOTIFY",
-    "SIMULATION_ENDS",
-]:
-    drop(_kind)
+for _decision in ("EXECUTE_JOB", "REJECT_JOB", "KILL_JOB", "REGISTER_JOB"):
+    drop(_decision)
+for _event in ("JOB_SUBMITTED", "JOB_COMPLETED", "REQUESTED_CALL", "NOTIFY", "SIMULATION_ENDS"):
+    drop(_event)
 on_events("alloc", "EXECUTE_JOB", lambda event, draw: event["data"].update(alloc=event["data"]["alloc"] + " 7"))
 on_events("event late", "EXECUTE_JOB JOB_COMPLETED", lambda event, draw: event.update(timestamp=event["timestamp"] + 2))
 on_events(
@@ -466,39 +361,3 @@ on_events("return code", "JOB_COMPLETED", lambda event, draw: event["data"].upda
 on_events("job of another size", "JOB_SUBMITTED", lambda event, draw: event["data"]["job"].update(res=99))
 on_events("job of another user", "JOB_SUBMITTED", lambda event, draw: event["data"]["job"].update(user="mallory"))
 on_events("another machine", "SIMULATION_BEGINS", lambda event, draw: event["data"]["compute_resources"].pop())
-
-
-@kind("decisions.jsonl: cut off")
-def cut_off(folder: Path, draw: Draw) -> str:
-    path = folder / "decisions.jsonl"
-    if not path.is_file():
-        return ""
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[: len(lines) // 2], ""]))
-    return "decisions.jsonl: half of it is gone"
-
-
-@kind("decisions.jsonl: spaces")
-def spaces(folder: Path, draw: Draw) -> str:
-    path = folder / "decisions.jsonl"
-    if not path.is_file():
-        return ""
-    path.write_text(path.read_text().replace('{"dir":', '{  "dir":'))
-    return "decisions.jsonl: spaces"
-
-
-def emptied(file: str) -> None:
-    """Register that a file is there, and nothing in it."""
-
-    @kind(f"{file}: emptied")
-    def change(folder: Path, draw: Draw) -> str:
-        path = folder / file
-        if not path.is_file():
-            return ""
-        path.write_text("")
-        return f"{file} is empty"
-
-
-for _file in ("jobs.csv", "schedule.csv", "machine_states.csv", "units.csv", "lineage.csv", "decision_times.csv"):
-    emptied(_file)
-emptied("decisions.jsonl")

@@ -1,7 +1,5 @@
 """Small machines of two classes and small graphs of tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

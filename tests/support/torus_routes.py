@@ -5,8 +5,6 @@
 makes the record, where SimGrid is installed.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -6,8 +6,6 @@ that a reader who sorts them by time and keeps the order of equal ones, as Perfe
 before the flow.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 Event = dict[str, Any]

@@ -1,7 +1,5 @@
 """The wheel that is published, installed into an environment of its own: nothing of the checkout is there."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import sysconfig

@@ -1,7 +1,5 @@
 """Tasks for worker processes: a task is a word that says what to do."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

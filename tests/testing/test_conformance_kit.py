@@ -1,7 +1,5 @@
 """The conformance kit: our own dispatchers pass, and each kind of fault is found and named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,8 @@ HEAD = "import time\nfrom batdispatch import Allocation, Dispatcher, Ordering\n\
 BY_NAME = {case.name: case for case in CASES}
 #: Those whose solvers take longer stand in the slow test.
 SOLVERS = ("pcp20", "pcp19", "hcp19", "aucsched")
+#: Those that share the cases among them in the fast suite, and have all of them in the slow one.
+IN_TURN = ("ipsched", "look-ahead", "best-list")
 #: What is wrong -> the body of a dispatcher, the case that shows it, and a part of the message.
 FAULTY = {
     "loses a job": (
@@ -104,13 +104,13 @@ FAULTY = {
 
 @pytest.mark.parametrize("name", [name for name in registry.names(dispatcher.GROUP) if name not in SOLVERS])
 def test_our_own_dispatchers_conform(name: str, tmp_path: Path) -> None:
-    for case in CASES:
+    for case in CASES[IN_TURN.index(name) :: len(IN_TURN)] if name in IN_TURN else CASES:
         check_dispatcher(name, case, tmp_path / case.name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SOLVERS)
-def test_our_own_dispatchers_with_solvers_conform(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [*SOLVERS, *IN_TURN])
+def test_our_own_dispatchers_that_take_longer_conform(name: str, tmp_path: Path) -> None:
     for case in CASES:
         check_dispatcher(name, case, tmp_path / case.name)
 

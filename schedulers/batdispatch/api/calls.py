@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from batdispatch.api.listeners import NoteKeeper, default_listener
 from batdispatch.api.results import CampaignResults, Comparison, LoadedRun, Replication
-from batdispatch.api.settings import divided, fields_of, takes, texts_of
+from batdispatch.api.settings import divide, fields_of, takes, texts_of
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.dispatcher import Dispatcher
@@ -224,7 +224,7 @@ def _replication(replicates: int | None, given: Mapping[str, Any]) -> Comparison
     Raises:
         InputError: a setting is wrong, or needs another one.
     """
-    (chosen,) = divided({"replicates": replicates, **given}, fields_of(ComparisonOptions))
+    (chosen,) = divide({"replicates": replicates, **given}, fields_of(ComparisonOptions))
     who = ComparisonOptions(dispatchers="", **chosen)
     stated = [one for one in REPLICATION.values() if getattr(who, one.name) != one.default]
     if who.replicates is None:
@@ -357,7 +357,7 @@ class _Call:
         processes: int | None = None,
         fresh: bool = False,
     ) -> None:
-        chosen, reading = divided(settings, RUN, LOG)
+        chosen, reading = divide(settings, RUN, LOG)
         self.processes, self.fresh = processes or _default_processes(), fresh
         self.named = out is not None
         self.keep = None if out is not None else TemporaryDirectory(prefix="batdispatch-", ignore_cleanup_errors=True)

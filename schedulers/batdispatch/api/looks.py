@@ -108,8 +108,8 @@ def check(
     Raises:
         InputError: a folder holds no run, or a file is missing or malformed.
     """
-    from batdispatch.runs.checking.again import Budget
-    from batdispatch.runs.checking.check import Given, Sample
+    from batdispatch.runs.checking.again import Budget, Given
+    from batdispatch.runs.checking.check import Sample
     from batdispatch.runs.checking.check import check as audit
 
     given = Given(_path(platform), _path(workload), _path(events), master_host, roles, limit)

@@ -9,7 +9,7 @@ from threading import current_thread, main_thread
 from typing import Any
 
 from batdispatch.api.listeners import default_listener
-from batdispatch.api.settings import divided, fields_of, takes
+from batdispatch.api.settings import divide, fields_of, takes
 from batdispatch.batsim import features_for, protocol
 from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.session import Session
@@ -22,14 +22,14 @@ from batdispatch.runs.listener import Listener
 from batdispatch.runs.spec import RunSpec
 
 #: What says how a dispatcher decides beside its name and its options.
-DECIDING = fields_of(RunSpec, only=("seed", "decision_time"))
+DISPATCHER_FIELDS = fields_of(RunSpec, only=("seed", "decision_time"))
 #: What says how it is served.
-SERVING = fields_of(ServeOptions)
+SERVER_FIELDS = fields_of(ServeOptions)
 #: What says which platform file tells it what Batsim does not.
-FILE = fields_of(MachineFile)
+PLATFORM_FIELDS = fields_of(MachineFile)
 
 
-@takes(SERVING, DECIDING, FILE)
+@takes(SERVER_FIELDS, DISPATCHER_FIELDS, PLATFORM_FIELDS)
 def serve(
     dispatcher: str | Dispatcher,
     *,
@@ -55,7 +55,7 @@ def serve(
         ImpossibleDecision: the dispatcher decided something impossible.
         SimulationError: Batsim died or fell silent.
     """
-    deciding, given, file = divided(settings, DECIDING, SERVING, FILE)
+    deciding, given, file = divide(settings, DISPATCHER_FIELDS, SERVER_FIELDS, PLATFORM_FIELDS)
     serving, seed = ServeOptions(**given), deciding.pop("seed", 0)
     made = dispatcher if isinstance(dispatcher, Dispatcher) else create(dispatcher, options, seed)
     session = Session(made, clock=time.perf_counter, **deciding)

@@ -40,7 +40,7 @@ def _default(setting: Setting) -> str:
     return f" The default is {setting.default!r}." if default_text(setting) else ""
 
 
-def divided(settings: Mapping[str, Any], *kinds: Fields) -> list[dict[str, Any]]:
+def divide(settings: Mapping[str, Any], *kinds: Fields) -> list[dict[str, Any]]:
     """Return which settings are of each kind, checked; those that are not given are left out.
 
     Raises:

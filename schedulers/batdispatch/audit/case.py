@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.audit.course import Clock, Course, Outage
+from batdispatch.audit.course import Course
 from batdispatch.audit.findings import Fault, Findings, Violation
 from batdispatch.audit.hosts import Floats, Ints, Occupation
-from batdispatch.audit.machine import Machine
-from batdispatch.audit.queues import Queues
-from batdispatch.audit.request import Demands
-from batdispatch.audit.rows import Lineage, Rows, Units
-from batdispatch.audit.words import TOLERANCE
-from batdispatch.audit.workload import Ending, Endings, Job, Workload
+from batdispatch.audit.material import Material
+from batdispatch.audit.words import RECORDING, TOLERANCE
+from batdispatch.audit.workload import Ending, Endings, Job, job_of
 from batdispatch.core.errors import InputError
 
 Mask = NDArray[np.bool_]
@@ -27,77 +23,77 @@ Mask = NDArray[np.bool_]
 About = Literal["rows", "hosts", "order", "moments", "files"]
 #: What must be there so that a rule can be asked: an exchange up to its end, the embedded engine, result.json.
 Need = Literal["", "exchange", "embedded", "result"]
+Found = Iterator[Fault]
 
 
-@dataclass
-class Case:
-    """A run.
+class Case(Material):
+    """A run. Columns are float64 [row] in seconds; NaN where nothing is known.
 
     Attributes:
-        folder: of the run.
-        rows: of its jobs file.
-        units: of each row's job on each of its hosts.
-        lineage: which rows are one job.
-        machine: of its platform.
-        queues: of the machine.
-        demands: what jobs ask of the machine.
-        workload: its jobs and profiles.
-        said: result.json; empty where there is none, as in a folder that Batsim wrote.
-        digests: SHA-256 of the inputs, by the name that result.json gives them.
         jobs: the job of each row; None where nothing says which it is.
         asking: the same or, where the workload has none, the job of the first segment of the same logical job.
         course: what the exchange says; None: there is none.
-        clock: of the simulator.
-        outages: what the events file says of hosts, in order; None: it is not known.
         endings: how profiles end.
         skipped: rules that could not be asked of all, with the reason.
+        started: start of each job that ran.
+        run_time: from start to end.
+        began: when each logical job began, by the row of its first segment, as the next two.
+        over: when it ended for good.
+        succeeded: when it succeeded.
+        due: submission of each row's job; where nobody knows the job, what the row says, as in the next two.
+        asked: its units.
+        limit: its walltime.
     """
 
-    folder: Path
-    rows: Rows
-    units: Units
-    lineage: Lineage
-    machine: Machine
-    queues: Queues
-    demands: Demands
-    workload: Workload
-    said: Mapping[str, Any]
-    digests: Mapping[str, str]
-    jobs: list[Job | None]
-    asking: list[Job | None]
-    course: Course | None
-    clock: Clock
-    outages: list[Outage] | None
-    endings: Endings
-    skipped: dict[str, str] = field(default_factory=dict)
+    def __init__(self, *material: Any) -> None:
+        """Read what stands beside the jobs file, and conclude what several rules need; arguments: see `Material`.
 
-    def __post_init__(self) -> None:
-        rows = self.rows
-        #: Start of each job that ran, else NaN.
-        self.started = np.where(rows.ran, rows.start, np.nan)
-        self.run_time = rows.finish - rows.start
-        self.occupation = Occupation(rows.hosts, self.started, rows.left, TOLERANCE)
-        #: When each logical job began, ended for good, and succeeded, by the row of its first segment; NaN: never.
+        Raises:
+            InputError: units.csv or lineage.csv is malformed.
+        """
+        super().__init__(*material)
+        workload, path = self.workload, self.folder / RECORDING
+        self.skipped: dict[str, str] = {}
+        self.jobs: list[Job | None] = [workload.jobs[index] if index >= 0 else None for index in self.at]
+        self.course = Course(self).followed(path) if path.is_file() else None
+        self.endings = Endings(workload.profiles, {}) if self.course is None else self.course.endings
+        for row, fields in ({} if self.course is None else self.course.jobs).items():
+            self.jobs[row] = job_of(fields)
+        pairs, own = enumerate(self.lineage.root.tolist()), self.jobs
+        self.asking = [own[row] if self.at[row] >= 0 or self.at[root] < 0 else own[root] for row, root in pairs]
+        self._conclude()
+
+    def _conclude(self) -> None:
+        rows, root, ran = self.rows, self.lineage.root, self.rows.ran
+        self.started, self.run_time = np.where(ran, rows.start, np.nan), rows.finish - rows.start
         self.began, self.over, self.succeeded = np.full((3, len(rows)), np.nan)
-        root, ran, good = self.lineage.root, rows.ran, rows.success & rows.ran
+        good = rows.success & ran
         np.fmin.at(self.began, root[ran], rows.start[ran])
         np.fmax.at(self.over, root[ran], rows.left[ran])
         np.fmin.at(self.succeeded, root[good], rows.left[good])
+        usual = zip(self.jobs, rows.submission.tolist(), rows.size.tolist(), rows.walltime.tolist(), strict=True)
+        told = [own if job is None else (job.subtime, job.res, job.limit) for job, *own in usual]
+        self.due, self.asked, self.limit = np.array(told, dtype=np.float64).reshape(-1, 3).T
 
     @property
-    def embedded(self) -> bool:
-        """Whether the embedded engine simulated the run."""
-        engine = self.said.get("engine")
-        return isinstance(engine, dict) and engine.get("name") == "embedded"
+    def exchange(self) -> Course:
+        """What the exchange says, for a rule that needs one."""
+        assert self.course is not None
+        return self.course
+
+    def noted(self, rule: str) -> list[Fault]:
+        """Return the faults of a rule that were noted while the exchange was followed."""
+        return [] if self.course is None else self.course.faults.get(rule, [])
 
     @property
     def away(self) -> bool:
         """Whether hosts went away during the run."""
         return bool(self.outages or (self.course is not None and self.course.outages))
 
-    def other(self, row: int, name: str) -> int | None:
-        """Return the row of a job that the job of a row names; None: there is none."""
-        return self.rows.row_of.get(name if "!" in name else f"{self.rows.workloads[row]}!{name}")
+    @cached_property
+    def occupation(self) -> Occupation:
+        """What the hosts carried."""
+        return Occupation(self.rows.hosts, self.started, self.rows.left, TOLERANCE)
 
     @cached_property
     def ends(self) -> list[Ending]:
@@ -108,13 +104,39 @@ class Case:
 
     @cached_property
     def seconds(self) -> Floats:
-        """How long the profile of each row takes, s, float64 [row]; NaN where that is not known."""
+        """How long the profile of each row takes."""
         return np.array([end.seconds or np.nan for end in self.ends], dtype=np.float64)
+
+    @cached_property
+    def held(self) -> Ints:
+        """Units of each row's job in all, int64 [row]."""
+        return self.units.held
+
+    @cached_property
+    def codes(self) -> Floats:
+        """The return code of the profile of each row."""
+        return np.array([np.nan if end.code is None else end.code for end in self.ends], dtype=np.float64)
 
     @cached_property
     def restricted(self) -> list[tuple[int, Job, Ints]]:
         """The row, the request and the hosts of each job that ran and asked for more than a number of units."""
         return [(row, job, self.rows.hosts.of(row)) for row, job in self.that_ran() if not job.is_placed_freely]
+
+    def that_ran(self) -> Iterator[tuple[int, Job]]:
+        """Yield the row and the request of each job that ran and is known."""
+        for row in np.flatnonzero(self.rows.ran).tolist():
+            job = self.asking[row]
+            if job is not None:
+                yield row, job
+
+    def compute_hosts(self, row: int) -> Ints:
+        """Return the hosts of a row's job that compute."""
+        hosts = self.rows.hosts.of(row)
+        return hosts[hosts < self.machine.size]
+
+    def other(self, row: int, name: str) -> int | None:
+        """Return the row of a job that the job of a row names; None: there is none."""
+        return self.rows.row_of.get(name if "!" in name else f"{self.rows.workloads[row]}!{name}")
 
     def computing(self) -> tuple[Floats, Ints]:
         """Return the moments at which jobs start or end, and how many hosts compute from each on, each [moment]."""
@@ -133,18 +155,6 @@ class Case:
         order = np.argsort(times, kind="stable")
         return times[order], np.cumsum(change[order])
 
-    def column(self, value: Callable[[Job], float], otherwise: NDArray[Any]) -> Floats:
-        """Return a number of each row's job, float64 [row]; where there is no job, that of `otherwise`."""
-        given = zip(self.jobs, otherwise.tolist(), strict=True)
-        return np.array([usual if job is None else value(job) for job, usual in given], dtype=np.float64)
-
-    def that_ran(self) -> Iterator[tuple[int, Job]]:
-        """Yield the row and the request of each job that ran and is known."""
-        for row in np.flatnonzero(self.rows.ran).tolist():
-            job = self.asking[row]
-            if job is not None:
-                yield row, job
-
 
 class Rule(NamedTuple):
     """What must hold: its name, a sentence, what it asks about, what it needs, and the function that finds faults."""
@@ -158,25 +168,55 @@ class Rule(NamedTuple):
 
 #: The rules by name, in the order in which they are asked.
 RULES: dict[str, Rule] = {}
+_Ask = Callable[[Case], Iterable[Fault]]
+_Wrong = Callable[[Case], Mask]
 
 
-def rule(
-    name: str, about: About, sentence: str, needs: Need = ""
-) -> Callable[[Callable[[Case], Iterable[Fault]]], Callable[[Case], Iterable[Fault]]]:
-    """Put a function into the table of rules."""
+def rule(about: About, needs: Need = "", *, name: str = "") -> Callable[[_Ask], _Ask]:
+    """Put a function into the table of rules: its docstring says what must hold, and its own name is the rule's."""
 
-    def register(ask: Callable[[Case], Iterable[Fault]]) -> Callable[[Case], Iterable[Fault]]:
-        RULES[name] = Rule(name, sentence, about, needs, ask)
+    def register(ask: _Ask) -> _Ask:
+        named = name or ask.__name__.replace("_", " ")
+        RULES[named] = Rule(named, ask.__doc__ or "", about, needs, ask)
         return ask
 
     return register
 
 
-def faults(wrong: Mask, message: Callable[[int], str], time: Floats | None = None) -> Iterator[Fault]:
-    """Yield a fault for each row where `wrong` holds, at its time of `time`, or else at its start."""
-    for row in np.flatnonzero(wrong).tolist():
-        at = None if time is None or np.isnan(time[row]) else float(time[row])
-        yield Fault(message(row), row, time=at)
+def claim(about: About, text: str, *, time: str = "", needs: Need = "") -> Callable[[_Wrong], _Wrong]:
+    """Put a function into the table of rules that returns in which rows something is wrong.
+
+    Args:
+        about: what the rule asks about.
+        text: what is said of these rows, with columns of `Rows`, `Case` and `Course` in braces.
+        time: column with the time of the fault; empty: the start.
+        needs: what must be there.
+    """
+
+    def register(wrong: _Wrong) -> _Wrong:
+        def ask(case: Case) -> Found:
+            for row in np.flatnonzero(wrong(case)).tolist():
+                figures = _Figures(case, row)
+                at = figures[time] if time else np.nan
+                yield Fault(text.format_map(figures), row, time=None if np.isnan(at) else float(at))
+
+        ask.__name__, ask.__doc__ = wrong.__name__, wrong.__doc__
+        rule(about, needs)(ask)
+        return wrong
+
+    return register
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """The columns at one row, by name."""
+
+    case: Case
+    row: int
+
+    def __getitem__(self, name: str) -> Any:
+        places = (self.case, self.case.rows, self.case.course)
+        return next(getattr(place, name) for place in places if hasattr(place, name))[self.row]
 
 
 def ask_all(case: Case, findings: Findings) -> None:
@@ -192,7 +232,7 @@ def ask_all(case: Case, findings: Findings) -> None:
             continue
         findings.checked.append(one.name)
         try:
-            for fault in one.ask(case):
+            for fault in (*case.noted(one.name), *one.ask(case)):
                 findings.add(_violation(case, one.name, fault))
         except InputError as problem:
             findings.add(Violation(one.name, str(problem)))

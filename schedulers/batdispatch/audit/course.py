@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,23 +18,10 @@ import numpy as np
 
 from batdispatch.audit.exchange import Event, Exchange, Frame, read_exchanges, told_hosts
 from batdispatch.audit.findings import Fault
-from batdispatch.audit.hosts import mask_of
-from batdispatch.audit.idling import Idling
-from batdispatch.audit.machine import Machine
-from batdispatch.audit.request import Demands
-from batdispatch.audit.rows import Rows, Units
-from batdispatch.audit.words import (
-    FAILED,
-    RECORDING,
-    REJECTED,
-    STATES,
-    SUCCESS,
-    TOLERANCE,
-    alike,
-    full_name,
-    is_number,
-)
-from batdispatch.audit.workload import Endings, Job, Workload, job_of
+from batdispatch.audit.hosts import Ints, mask_of
+from batdispatch.audit.material import Material, Outage
+from batdispatch.audit.words import FAILED, RECORDING, REJECTED, STATES, SUCCESS, TOLERANCE, alike, full_name, is_number
+from batdispatch.audit.workload import Endings, Job, job_of
 from batdispatch.core.errors import InputError
 
 #: Faults that are kept of one rule.
@@ -44,52 +31,30 @@ _LEFT_ALONE = {
     *("JOB_KILLED", "RESOURCE_STATE_CHANGED", "FROM_JOB_MSG", "ANSWER", "HELLO"),
     *("SET_RESOURCE_STATE", "QUERY", "TO_JOB_MSG", "CHANGE_JOB_STATE"),
 }
+_NEW, _WAITS, _RUNS, _OVER = "is new", "waits", "runs", "is over"
+#: What is said of a job -> what it must do before, what it does then, and what is wrong if it did something else.
+_MOVES = {
+    "JOB_SUBMITTED": (_NEW, _WAITS, "is submitted a second time"),
+    "EXECUTE_JOB": (_WAITS, _RUNS, "EXECUTE_JOB names it, and it does not wait"),
+    "REJECT_JOB": (_WAITS, _OVER, "REJECT_JOB names it, and it does not wait"),
+    "JOB_COMPLETED": (_RUNS, _OVER, "is told to have ended and does not run"),
+}
 
 
-class Clock(NamedTuple):
-    """How exactly the simulator's clock can be told from its messages."""
+class Silence(NamedTuple):
+    """A time in which nothing runs, no call is due, and jobs wait.
 
-    #: Whether what is decided happens at its moment, and what happens is told at its moment.
-    exact: bool
+    Attributes:
+        since: seconds, as `until`.
+        until: when the next message came.
+        waiting: rows of the jobs that wait, in order of arrival.
+        away: the hosts that are away, as the bits of a number.
+    """
 
-    def slack(self, told: int) -> float:
-        """Return by how many seconds something may happen later than it was decided, or be told later than it was.
-
-        Batsim's messages take time on the platform's links, each event and each decision of a message some more.
-
-        Args:
-            told: number of events, or of decisions, in the message.
-        """
-        return TOLERANCE if self.exact else 0.05 + 2e-3 * told
-
-
-class Outage(NamedTuple):
-    """Hosts that went away, or came back, from `earliest` to `latest`, in seconds."""
-
-    earliest: float
-    latest: float
-    back: bool
-    mask: int
-
-    def __str__(self) -> str:
-        hosts = [bit for bit in range(self.mask.bit_length()) if self.mask >> bit & 1]
-        shown = ", ".join(map(str, hosts[:10])) + (", ..." if len(hosts) > 10 else "")
-        return f"that hosts {shown} {'came back' if self.back else 'went away'} at {self.latest:.6f} s"
-
-
-class Given(NamedTuple):
-    """What a course is compared with: the jobs file, the inputs, and what the run says of itself."""
-
-    rows: Rows
-    units: Units
-    #: Index of each row's job in the workload, -1: it is none of these.
-    at: Sequence[int]
-    workload: Workload
-    machine: Machine
-    demands: Demands
-    said: Mapping[str, Any]
-    clock: Clock
-    reserved: bool
+    since: float
+    until: float
+    waiting: Ints
+    away: int
 
 
 class Course:
@@ -100,7 +65,7 @@ class Course:
         late: by how much it may have started later.
         ended: when its end was told.
         told_late: by how much that may have been later than the end.
-        states: in which state it was said to have ended; empty: it was not.
+        told: in which state it was said to have ended; empty: it was not.
         killed: when it was first ordered to be killed.
         rejected: when it was rejected.
         arrived: position in the order of arrival, int64 [row]; -1: it never came.
@@ -108,64 +73,58 @@ class Course:
         jobs: fields of the jobs that were registered while the simulation ran, by row.
         metadata: the text that each job was given, by row.
         parents: row of the job that each job continues, by row.
-        profiles: the registered profiles, by workload and name.
         outages: the hosts that went away or came back, in order.
+        silences: when nothing happened although jobs waited.
         messages: number of messages.
         handshakes: number of exchanges before the first message.
         moments: times of the messages of which a dispatcher is asked for decisions.
         config: of the simulation.
+        endings: how profiles end, those that were registered included.
         complete: whether the recording goes on to the end of the simulation.
         faults: what is wrong, by the name of the rule.
     """
 
-    def __init__(self, given: Given) -> None:
-        count = len(given.rows)
-        self.ordered, self.ended, self.killed, self.rejected = (np.full(count, np.nan) for _ in range(4))
-        self.late, self.told_late = np.zeros(count), np.zeros(count)
-        self.arrived, self.gone = (np.full(count, -1, dtype=np.int64) for _ in range(2))
-        self.states = [""] * count
+    def __init__(self, case: Material) -> None:
+        count = len(case.rows)
+        self.ordered, self.ended, self.killed, self.rejected = np.full((4, count), np.nan)
+        self.late, self.told_late = np.zeros((2, count))
+        self.arrived, self.gone = np.full((2, count), -1, dtype=np.int64)
+        self.told = [""] * count
         self.jobs: dict[int, dict[str, Any]] = {}
         self.metadata: dict[int, str] = {}
         self.parents: dict[int, int] = {}
-        self.profiles: dict[str, dict[str, dict[str, Any]]] = {}
         self.outages: list[Outage] = []
+        self.silences: list[Silence] = []
         self.messages = self.handshakes = 0
         self.moments = array("d")
         self.config: dict[str, Any] = {}
         self.complete = False
         self.faults: dict[str, list[Fault]] = {}
-        self.endings = Endings(given.workload.profiles, self.profiles)
-        self._given, self._rows, self._clock = given, given.rows, given.clock
-        self._row_of = given.rows.row_of
-        self._told = 0
+        self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
+        self.endings = Endings(case.workload.profiles, self._profiles)
+        self._case, self._rows, self._clock, self._row_of = case, case.rows, case.clock, case.rows.row_of
         self._now = 0.0
-        self._line = 0
+        #: Line of the message or the reply, and how many events or decisions it has.
+        self._line = self._size = 0
         self._began = self._no_more = False
-        #: Jobs that wait, that run, that were registered and not acknowledged yet, and how the others ended.
-        self._waiting: dict[str, Job] = {}
-        self._running: set[str] = set()
+        #: What each job does, how many do what, and those that were registered and not acknowledged yet.
+        self._does: dict[str, str] = {}
+        self._number: Counter[str] = Counter()
         self._registered: dict[str, dict[str, Any]] = {}
-        self._over: dict[str, str] = {}
         self._ranks = 0
-        #: When calls were asked for.
+        #: When calls were asked for, and which hosts are away.
         self._calls: list[float] = []
         self._away = 0
-        self._idling = Idling(given.machine, given.demands, reserved=given.reserved)
+        self._quiet_since = np.nan
 
     # ------------------------------------------------------------------ the recording
 
-    def follow(self, path: Path) -> None:
+    def followed(self, path: Path) -> Course:
         """Go through a recording; if it breaks off or cannot be followed, what came before still counts."""
         try:
             for exchange in read_exchanges(path):
                 self._line = exchange.line
-                if exchange.message is None:
-                    self._greet(exchange)
-                    continue
-                self._message(exchange.message)
-                if exchange.reply is not None:
-                    self._line += 1
-                    self._reply(exchange.message, exchange.reply)
+                self._exchange(exchange)
         except (InputError, OSError) as problem:
             self._broken(str(problem))
         except (KeyError, TypeError, ValueError, AttributeError, msgspec.ValidationError) as problem:
@@ -173,16 +132,11 @@ class Course:
         else:
             if not self.complete:
                 self._wrong(f"the recording ends at {self._now:.6f} s, before the simulation does")
+        return self
 
     def _broken(self, problem: str) -> None:
         self.faults.setdefault("exchange", []).append(Fault(f"cannot be followed: {problem}"))
         self.complete = False
-
-    def _greet(self, exchange: Exchange) -> None:
-        self.handshakes += 1
-        for event in [] if exchange.reply is None else exchange.reply.events:
-            features = event.data.get("requested_simulation_features", {})
-            self.config["dynamic-jobs-acknowledged"] = bool(features.get("acknowledge_dynamic_jobs"))
 
     def _wrong(self, message: str, job: str = "", rule: str = "exchange") -> None:
         self._note(rule, Fault(f"{RECORDING} line {self._line}: {message}", job=job.partition("!")[2], time=self._now))
@@ -192,6 +146,19 @@ class Course:
         if len(listed) < _MOST:
             listed.append(fault)
 
+    def _exchange(self, exchange: Exchange) -> None:
+        message, reply = exchange.message, exchange.reply
+        if message is None:
+            self.handshakes += 1
+            for event in [] if reply is None else reply.events:
+                features = event.data.get("requested_simulation_features", {})
+                self.config["dynamic-jobs-acknowledged"] = bool(features.get("acknowledge_dynamic_jobs"))
+            return
+        self._message(message)
+        if reply is not None:
+            self._line += 1
+            self._reply(message, reply)
+
     def _message(self, message: Frame) -> None:
         now = message.now
         if self.complete:
@@ -200,48 +167,77 @@ class Course:
             self._wrong(f"time goes back to {now:.6f} s")
         if not self._began and (not message.events or message.events[0].type != "SIMULATION_BEGINS"):
             raise InputError(f"line {self._line}: the exchange does not begin with SIMULATION_BEGINS")
-        slack = self._clock.slack(len(message.events))
-        if (fault := self._idling.until(now, slack, self._line)) is not None:
-            self._note("idle machine", fault)
+        if now - self._quiet_since > self._clock.slack(len(message.events)):
+            waiting = np.flatnonzero((self.arrived >= 0) & (self.gone < 0))
+            in_order = waiting[np.argsort(self.arrived[waiting])]
+            self.silences.append(Silence(self._quiet_since, now, in_order, self._away))
         self._now = now
         self.messages += 1
-        self._told = len(message.events)
-        self._in_order(message)
-        for event in message.events:
-            self._handle(event, self._HEAR)
+        self._handle(message, self._HEAR)
         if not self.complete:
             self.moments.append(now)
 
     def _reply(self, message: Frame, reply: Frame) -> None:
-        if reply.now < message.now - TOLERANCE:
+        took = reply.now - message.now
+        if took < -TOLERANCE:
             self._wrong(f"the reply is of {reply.now:.6f} s, before its message")
-        if not self.complete:
-            self._check_deciding(message.now, reply)
-        self._told = len(reply.events)
-        self._in_order(reply)
-        for decision in reply.events:
-            self._handle(decision, self._DECIDE)
-        if not (self._running or self._calls or self._registered):
-            self._idling.begin(reply.now, self._waiting, self._over, self._away)
+        # A decision takes the time that result.json says it takes.
+        said = self._case.said.get("decision_time")
+        takes = 0.0 if said == "none" else said
+        if not self.complete and is_number(takes) and not abs(took - takes) <= TOLERANCE:
+            self._wrong(f"deciding took {took:.6f} s, result.json says {takes:g}", rule="decision time")
+        self._handle(reply, self._DECIDE)
+        quiet = not (self._number[_RUNS] or self._calls or self._registered)
+        self._quiet_since = reply.now if quiet and self._number[_WAITS] else np.nan
 
-    def _in_order(self, frame: Frame) -> None:
+    def _handle(self, frame: Frame, handlers: Mapping[str, Callable[[Course, Event], None]]) -> None:
+        self._size = len(frame.events)
         times = [event.timestamp for event in frame.events]
         if times and (times != sorted(times) or not 0 <= times[-1] <= frame.now + TOLERANCE):
             self._wrong(f"its events are of {min(times):.6f} to {max(times):.6f} s, out of order or after its own time")
+        for event in frame.events:
+            handler = handlers.get(event.type)
+            if handler is not None:
+                handler(self, event)
+            elif event.type not in _LEFT_ALONE:
+                self._wrong(f"nobody says {event.type[:40]}")
 
-    def _handle(self, event: Event, handlers: Mapping[str, Callable[[Course, Event], None]]) -> None:
-        handler = handlers.get(event.type)
-        if handler is not None:
-            handler(self, event)
-        elif event.type not in _LEFT_ALONE:
-            self._wrong(f"nobody says {event.type[:40]}")
+    # ------------------------------------------------------------------ jobs
 
-    def _check_deciding(self, now: float, reply: Frame) -> None:
-        """A decision takes the time that result.json says it takes."""
-        said = self._given.said.get("decision_time")
-        takes = 0.0 if said == "none" else said
-        if is_number(takes) and not abs(reply.now - now - takes) <= TOLERANCE:
-            self._wrong(f"deciding took {reply.now - now:.6f} s, result.json says {takes:g}", rule="decision time")
+    def _moves(self, event: Event) -> bool:
+        """Let an event say what its job does from now on, and return whether the job could do so."""
+        name = event.data["job_id"]
+        before, then, otherwise = _MOVES[event.type]
+        is_right = self._does.get(name, _NEW) == before
+        if is_right:
+            self._begin(name, then)
+        else:
+            self._wrong(otherwise, name)
+        return is_right
+
+    def _begin(self, name: str, what: str) -> None:
+        self._number[self._does.get(name, _NEW)] -= 1
+        self._does[name] = what
+        self._number[what] += 1
+        if what == _OVER and (row := self._row_of.get(name)) is not None:
+            self.gone[row] = self._number[_OVER]
+
+    def _arrive(self, name: str, row: int, job: Job) -> None:
+        self.arrived[row] = self._ranks
+        self._ranks += 1
+        parent = full_name(name.partition("!")[0], job.parent)
+        if job.parent and parent in self._does and parent in self._row_of:
+            self.parents[row] = self._row_of[parent]
+
+    def _in_time(self, event: Event, due: float) -> bool:
+        return -TOLERANCE <= event.timestamp - due <= self._clock.slack(self._size)
+
+    def _place(self, rule: str, row: int, text: str) -> None:
+        """Compare a job's hosts with those in the jobs file."""
+        noted = self._rows.places[row]
+        if text != noted and mask_of(text) != mask_of(noted):
+            said = f"ran on {noted[:80] or 'no host'}, {RECORDING} line {self._line} says {text[:80]}"
+            self._note(rule, Fault(said, row))
 
     # ------------------------------------------------------------------ what is told
 
@@ -251,7 +247,7 @@ class Course:
             return
         self._began = True
         self.config |= event.data["config"]
-        machine = self._given.machine
+        machine, workload = self._case.machine, self._case.workload
         names, size = told_hosts(event)
         if (names, size) != (machine.names, machine.size):
             at = next((at for at, pair in enumerate(zip(names, machine.names, strict=False)) if pair[0] != pair[1]), -1)
@@ -259,51 +255,32 @@ class Course:
             expected = f"{machine.names[at]!r}" if at >= 0 else f"{machine.size} of {len(machine.names)}"
             self._wrong(f"{what}, the platform says {expected}", rule="machine told")
         told: Mapping[str, Any] = next(iter(event.data.get("profiles", {}).values()), {})
-        if self._clock.exact:
-            for name, profile in self._given.workload.profiles.items():
-                if self._given.workload.version == 4 and not alike(told.get(name), profile):
-                    self._wrong(f"profile {name!r} is told as {told.get(name)}, the workload says {profile}")
-                    break
+        for name, profile in workload.profiles.items() if self._clock.exact and workload.version == 4 else ():
+            if not alike(told.get(name), profile):
+                self._wrong(f"profile {name!r} is told as {told.get(name)}, the workload says {profile}")
+                break
 
     def _submitted(self, event: Event) -> None:
         name, told = event.data["job_id"], event.data["job"]
-        if name in self._waiting or name in self._running or name in self._over:
-            self._wrong("is submitted a second time", name)
+        if not self._moves(event):
             return
-        row = self._row_of.get(name)
+        row, expected = self._row_of.get(name), self._registered.pop(name, None)
         if row is None:
-            self._waiting[name] = job_of(told)
             self._wrong("is submitted, and is not in the jobs file", name)
             return
-        expected = self._registered.pop(name, None)
-        at = self._given.at[row]
-        if expected is not None:
-            if not self._clock.exact:
-                # Batsim 5 takes the moment at which it reads a registration for the job's submission.
-                expected = self.jobs[row] = {**expected, "subtime": told.get("subtime")}
-            job = job_of(expected)
-        elif at >= 0:
-            expected, job = self._given.workload.fields(at), self._given.workload.jobs[at]
-            self._told_in_time(name, event.timestamp, job.subtime)
-        else:
+        at = self._case.at[row]
+        if expected is not None and not self._clock.exact:
+            # Batsim 5 takes the moment at which it reads a registration for the job's submission.
+            expected = self.jobs[row] = {**expected, "subtime": told.get("subtime")}
+        elif expected is None and at >= 0:
+            expected = self._case.workload.fields(at)
+            if not self._in_time(event, due := self._case.workload.jobs[at].subtime):
+                self._wrong(f"its submission at {due:.6f} s is told as of {event.timestamp:.6f} s", name)
+        elif expected is None:
             self._wrong("is submitted, and neither the workload nor the dispatcher has such a job", name)
-            expected, job = told, job_of(told)
-        self._arrive(name, row, job)
+            expected = told
+        self._arrive(name, row, job_of(expected))
         self._compare(name, told, expected)
-
-    def _arrive(self, name: str, row: int, job: Job) -> None:
-        self.arrived[row] = self._ranks
-        self._ranks += 1
-        self._waiting[name] = job
-        parent = full_name(name.partition("!")[0], job.parent)
-        if job.parent and (parent in self._waiting or parent in self._running or parent in self._over):
-            other = self._row_of.get(parent)
-            if other is not None:
-                self.parents[row] = other
-
-    def _told_in_time(self, name: str, time: float, submission: float) -> None:
-        if not -TOLERANCE <= time - submission <= self._clock.slack(self._told):
-            self._wrong(f"its submission at {submission:.6f} s is told as of {time:.6f} s", name)
 
     def _compare(self, name: str, told: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
         """Compare a job as it was told with the workload's, or the registered one."""
@@ -311,58 +288,38 @@ class Course:
             {key: value for key, value in fields.items() if key != "id" and (key, value) != ("walltime", -1)}
             for fields in (told, expected)
         )
-        if one == other:
-            return
-        for key in sorted({*one, *other}):
+        for key in sorted({*one, *other}) if one != other else ():
+            given, due = one.get(key), other.get(key)
             # A real Batsim need not hand on what it does not know.
-            if key in Job.__struct_fields__ or self._clock.exact:
-                found, wanted = one.get(key), other.get(key)
-                if not (alike(found, wanted) or str(found) == str(wanted)):
-                    self._wrong(f"its {key} is told as {found!r} and should be {wanted!r}", name)
+            known = key in Job.__struct_fields__ or self._clock.exact
+            if known and not (alike(given, due) or str(given) == str(due)):
+                self._wrong(f"its {key} is told as {given!r} and should be {due!r}", name)
 
     def _completed(self, event: Event) -> None:
         name, state, code = event.data["job_id"], event.data["job_state"], event.data["return_code"]
-        if name not in self._running:
-            self._wrong("is told to have ended and does not run", name)
+        if not self._moves(event):
             return
         if state not in STATES or state == REJECTED:
             self._wrong(f"is told to have ended as {state!r}", name)
-        self._running.discard(name)
-        self._end(name, state)
         row = self._row_of.get(name)
         if row is None:
             return
-        self.ended[row], self.told_late[row] = event.timestamp, self._clock.slack(self._told)
-        self.states[row] = state
+        self.ended[row], self.told_late[row] = event.timestamp, self._clock.slack(self._size)
+        self.told[row] = state
         if event.data.get("alloc") is not None:
             self._place("end told", row, event.data["alloc"])
-        expected = self.endings.of(name.partition("!")[0], self._profile(row)).code
-        if state not in (SUCCESS, FAILED) and self._clock.exact:
-            expected = -1
-        if (state in (SUCCESS, FAILED) or self._clock.exact) and expected is not None and code != expected:
+        at = self._case.at[row]
+        profile = self.jobs[row].get("profile") if row in self.jobs else self._case.workload.jobs[at].profile
+        by_itself = state in (SUCCESS, FAILED)
+        expected = self.endings.of(name.partition("!")[0], str(profile)).code if by_itself else -1
+        if (by_itself or self._clock.exact) and expected is not None and code != expected:
             self._wrong(f"its return code is told as {code}, its profile has {expected}", name)
-
-    def _profile(self, row: int) -> str:
-        at = self._given.at[row]
-        return str(self.jobs[row].get("profile")) if row in self.jobs else self._given.workload.jobs[at].profile
-
-    def _end(self, name: str, state: str) -> None:
-        """Note how a job ended; the success of a further attempt is that of the logical job."""
-        self._over[name] = state
-        row = self._row_of.get(name)
-        if row is not None:
-            self.gone[row] = len(self._over)
-        while state == SUCCESS and row is not None and row in self.parents:
-            row = self.parents[row]
-            self._over[self._rows.names[row]] = state
 
     def _called(self, event: Event) -> None:
         if not self._calls:
             self._wrong("a call comes that was not asked for")
-            return
-        asked = heapq.heappop(self._calls)
-        if not -TOLERANCE <= event.timestamp - asked <= self._clock.slack(self._told):
-            self._wrong(f"a call comes at {event.timestamp:.6f} s, asked for at {asked:.6f} s")
+        elif not self._in_time(event, due := heapq.heappop(self._calls)):
+            self._wrong(f"a call comes at {event.timestamp:.6f} s, asked for at {due:.6f} s")
 
     def _notified(self, event: Event) -> None:
         kind = event.data["type"]
@@ -376,7 +333,7 @@ class Course:
 
     def _ends(self, event: Event) -> None:
         self.complete = True
-        left = [*self._running, *self._waiting]
+        left = [name for name, what in self._does.items() if what in (_WAITS, _RUNS)]
         if left:
             self._wrong(f"the simulation ends while {len(left)} jobs wait or run", left[0])
         if self._clock.exact and not self._no_more:
@@ -386,85 +343,62 @@ class Course:
 
     # ------------------------------------------------------------------ what is decided
 
-    def _moment(self, decision: Event) -> float:
-        return max(decision.timestamp, self._now)
-
     def _execute(self, decision: Event) -> None:
         name, text = decision.data["job_id"], decision.data["alloc"]
-        if self._waiting.pop(name, None) is None:
-            self._wrong("EXECUTE_JOB names it, and it does not wait", name)
+        if not self._moves(decision) or (row := self._row_of.get(name)) is None:
             return
-        self._running.add(name)
-        row = self._row_of.get(name)
-        if row is None:
-            return
-        self.ordered[row], self.late[row] = self._moment(decision), self._clock.slack(self._told)
+        self.ordered[row], self.late[row] = max(decision.timestamp, self._now), self._clock.slack(self._size)
         self._place("start ordered", row, text)
-        if not self._given.machine.exclusive:
+        if not self._case.machine.exclusive:
             self._count(row, decision.data.get("mapping"))
         if self._away and self._clock.exact and mask_of(text) & self._away:
             self._wrong(f"is started on {text[:80]}, of which some hosts are away", name, "host away")
 
-    def _place(self, rule: str, row: int, text: str) -> None:
-        """Compare a job's hosts with those in the jobs file."""
-        found = self._rows.places[row]
-        if text != found and mask_of(text) != mask_of(found):
-            said = f"ran on {found[:80] or 'no host'}, {RECORDING} line {self._line} says {text[:80]}"
-            self._note(rule, Fault(said, row))
-
     def _count(self, row: int, mapping: Mapping[Any, Any] | None) -> None:
         """Compare the units on each host with units.csv."""
-        found = self._given.units.of(row).tolist()
+        noted = self._case.units.of(row)
         placed = Counter(int(index) for index in (mapping or {}).values())
-        expected = [placed[index] for index in range(len(found))] if mapping else [1] * len(found)
-        if found != expected:
-            at = next(index for index, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1])
-            host = self._given.machine.name(int(self._rows.hosts.of(row)[at]))
-            message = f"has {found[at]} units there, {RECORDING} line {self._line} places {expected[at]}"
+        expected = np.array([placed[index] if mapping else 1 for index in range(len(noted))])
+        for at in np.flatnonzero(noted != expected).tolist()[:1]:
+            host = self._case.machine.name(int(self._rows.hosts.of(row)[at]))
+            message = f"has {noted[at]} units there, {RECORDING} line {self._line} places {expected[at]}"
             self._note("units ordered", Fault(message, row, host=host))
 
     def _reject(self, decision: Event) -> None:
-        name = decision.data["job_id"]
-        if self._waiting.pop(name, None) is None:
-            self._wrong("REJECT_JOB names it, and it does not wait", name)
-            return
-        self._end(name, REJECTED)
-        row = self._row_of.get(name)
-        if row is not None:
-            self.rejected[row] = self._moment(decision)
+        row = self._row_of.get(decision.data["job_id"])
+        if self._moves(decision) and row is not None:
+            self.rejected[row] = max(decision.timestamp, self._now)
 
     def _kill(self, decision: Event) -> None:
         for name in decision.data["job_ids"]:
-            row = self._row_of.get(name)
-            if name not in self._running:
-                if name not in self._over:
-                    self._wrong("KILL_JOB names it, and it does not run", name)
-            elif row is not None and np.isnan(self.killed[row]):
-                self.killed[row] = self._moment(decision)
-                self.late[row] = max(self.late[row], self._clock.slack(self._told))
+            row, what = self._row_of.get(name), self._does.get(name)
+            if what not in (_RUNS, _OVER):
+                self._wrong("KILL_JOB names it, and it does not run", name)
+            elif what == _RUNS and row is not None and np.isnan(self.killed[row]):
+                self.killed[row] = max(decision.timestamp, self._now)
+                self.late[row] = max(self.late[row], self._clock.slack(self._size))
 
     def _call_later(self, decision: Event) -> None:
         heapq.heappush(self._calls, float(decision.data["timestamp"]))
 
     def _register_profile(self, decision: Event) -> None:
         data = decision.data
-        self.profiles.setdefault(data["workload_name"], {})[data["profile_name"]] = data["profile"]
+        self._profiles.setdefault(data["workload_name"], {})[data["profile_name"]] = data["profile"]
 
     def _register_job(self, decision: Event) -> None:
         name, fields = decision.data["job_id"], decision.data["job"]
-        job, row = job_of(fields), self._row_of.get(name)
+        row = self._row_of.get(name)
         if row is None:
             self._wrong("is registered, and is not in the jobs file", name)
-        elif self._given.at[row] >= 0 or row in self.jobs:
+        elif self._case.at[row] >= 0 or row in self.jobs:
             self._wrong("is registered, and there is such a job already", name)
         else:
             self.jobs[row] = fields
-            self._arrive(name, row, job)
-            del self._waiting[name]
+            self._arrive(name, row, job_of(fields))
         if self.config.get("dynamic-jobs-acknowledged"):
             self._registered[name] = fields
         else:
-            self._waiting[name] = job
+            self._begin(name, _WAITS)
 
     def _set_metadata(self, decision: Event) -> None:
         row = self._row_of.get(decision.data["job_id"])

@@ -43,13 +43,9 @@ class Violation:
     time: float | None = None
 
     def __str__(self) -> str:
-        parts = [
-            f"job {self.job}" if self.job else "",
-            f"host {self.host}" if self.host else "",
-            f"time {self.time:.6f}" if self.time is not None else "",
-        ]
-        place = ", ".join(part for part in parts if part)
-        return f"{self.kind}: {place}: {self.message}" if place else f"{self.kind}: {self.message}"
+        time = "" if self.time is None else f"{self.time:.6f}"
+        parts = [f"{name} {text}" for name, text in (("job", self.job), ("host", self.host), ("time", time)) if text]
+        return ": ".join([self.kind, *([", ".join(parts)] if parts else []), self.message])
 
 
 @dataclass

@@ -100,35 +100,26 @@ def read_host_sets(texts: Sequence[str]) -> HostSets:
     Raises:
         InputError: a text is no host set; its place is the position in the column.
     """
-    rows = np.array([row for row, text in enumerate(texts) if text], dtype=np.int64)
-    joined = "\n".join([text for text in texts if text]).replace(",", " ") + "\n"
-    data = np.frombuffer(joined.encode(), dtype=np.uint8)
-    marks = np.flatnonzero((data < ord("0")) | (data > ord("9")))
-    # Each number is followed by one mark: a dash within an interval, a blank or the end of the line behind it.
-    mark = data[marks]
-    dash, end = mark == ord("-"), mark == ord("\n")
-    lengths = np.diff(marks, prepend=-1) - 1
-    usual = len(rows) and (lengths > 0).all() and lengths.max() <= 9 and not (dash[1:] & dash[:-1]).any()
-    if not len(rows) or not usual or end.sum() != len(rows) or not (dash | end | (mark == ord(" "))).all():
-        return _none(texts) if not len(rows) else _refuse(texts)
-    numbers = np.fromstring(joined.replace("-", " "), dtype=np.int64, sep=" ")
-    last = np.flatnonzero(~dash)
-    first = np.where(np.concatenate(([False], dash[:-1]))[last], last - 1, last)
-    found = HostSets(numbers[first], numbers[last], rows[(np.cumsum(end) - end)[last]], len(texts))
-    return found if (found.length > 0).all() else _refuse(texts)
-
-
-def _none(texts: Sequence[str]) -> HostSets:
-    empty = np.zeros(0, dtype=np.int64)
-    return HostSets(empty, empty, empty, len(texts))
-
-
-def _refuse(texts: Sequence[str]) -> HostSets:
     for row, text in enumerate(texts):
-        pairs = [part.partition("-") for part in text.replace(",", " ").split()]
-        if text and (not _FORM.fullmatch(text) or any(dash and int(a) > int(b) for a, dash, b in pairs)):
-            raise InputError(f"found {text[:80]!r}, expected intervals of host ids such as '0-3 5'", place=str(row))
-    raise InputError("a host set is malformed")
+        if text and not _FORM.fullmatch(text):
+            raise _refusal(text, row)
+    rows = np.array([row for row, text in enumerate(texts) if text], dtype=np.int64)
+    joined = "".join([f"{text}\n" for text in texts if text])
+    data = np.frombuffer(joined.encode(), dtype=np.uint8)
+    # Each number is followed by one mark: a dash within an interval, a blank or the end of the line behind it.
+    mark = data[(data < ord("0")) | (data > ord("9"))]
+    dash, end = mark == ord("-"), mark == ord("\n")
+    numbers = np.array(joined.replace("-", " ").replace(",", " ").split(), dtype=np.int64)
+    last = np.flatnonzero(~dash)
+    first = last - dash[last - 1]
+    sets = HostSets(numbers[first], numbers[last], rows[(np.cumsum(end) - end)[last]], len(texts))
+    for row in sets.row[sets.length <= 0].tolist():
+        raise _refusal(texts[row], row)
+    return sets
+
+
+def _refusal(text: str, row: int) -> InputError:
+    return InputError(f"found {text[:80]!r}, expected intervals of host ids such as '0-3 5'", place=str(row))
 
 
 def mask_of(text: str) -> int:
@@ -137,9 +128,8 @@ def mask_of(text: str) -> int:
     Raises:
         InputError: it is malformed.
     """
-    found = read_host_sets([text])
-    mask = 0
-    for first, last in zip(found.first.tolist(), found.last.tolist(), strict=True):
+    hosts, mask = read_host_sets([text]), 0
+    for first, last in zip(hosts.first.tolist(), hosts.last.tolist(), strict=True):
         mask |= (1 << last + 1) - (1 << first)
     return mask
 

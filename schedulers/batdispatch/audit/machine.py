@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from lxml import etree
+from numpy.typing import NDArray
 
 from batdispatch.audit.hosts import Ints
 from batdispatch.core.errors import InputError
@@ -28,7 +31,8 @@ class _Host(NamedTuple):
     properties: Mapping[str, str]
 
 
-class Machine(msgspec.Struct):
+@dataclass
+class Machine:
     """What jobs run on.
 
     Attributes:
@@ -52,6 +56,17 @@ class Machine(msgspec.Struct):
     partitions: dict[str, list[int]]
     queues: dict[str, Any]
     networked: bool
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Id of each host by its name."""
+        return {name: host for host, name in enumerate(self.names)}
+
+    def mask(self, names: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which compute hosts have one of some names, bool [compute host]; other names are left out."""
+        named = np.zeros(len(self.names), dtype=bool)
+        named[[self.ids[name] for name in names if name in self.ids]] = True
+        return named[: self.size]
 
     @property
     def storage(self) -> set[str]:

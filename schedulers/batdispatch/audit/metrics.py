@@ -27,50 +27,50 @@ _DECISIONS = ("count", "seconds_total", "seconds_p50", "seconds_p90", "seconds_p
 
 
 class _Jobs:
-    """The logical jobs that started, float64 [job]: submission r, start s, end f, run time p, wait w, units u."""
+    """The logical jobs that started, float64 [job], as `docs/metrics.md` writes them.
+
+    Attributes:
+        first: row of the first segment, int64 [job].
+        window: from the first submission to the last end, s.
+        columns: what statistics are made of, by the name that these give it; of a slowdown, only jobs that took time.
+    """
 
     def __init__(self, case: Case) -> None:
         rows, root, ran = case.rows, case.lineage.root, case.rows.ran
-        first = np.flatnonzero((case.lineage.parent < 0) & ~np.isnan(case.began))
-        self.first, self.count = first, len(first)
-        self.r, self.s = rows.submission[first], case.began[first]
+        self.first = first = np.flatnonzero((case.lineage.parent < 0) & ~np.isnan(case.began))
+        self.count = len(first)
         finish = np.full(len(rows), np.nan)
         np.fmax.at(finish, root[ran], rows.finish[ran])
-        self.f = finish[first]
-        run = np.bincount(root[ran], weights=case.run_time[ran], minlength=len(rows))
+        run = np.bincount(root[ran], weights=case.run_time[ran], minlength=len(rows))[first]
         segments = np.bincount(root, minlength=len(rows))[first]
-        self.p = run[first]
-        self.w = np.where(segments == 1, self.s - self.r, self.f - self.r - self.p)
-        self.turnaround = self.f - self.r
-        self.u = rows.size[first].astype(np.float64)
-        self.window = float(self.f.max() - rows.submission.min()) if self.count else 0.0
-        long = np.maximum(self.p, _TAU)
-        self.bounded = np.maximum(1.0, self.turnaround / long)
-        self.per_unit = np.maximum(1.0, self.turnaround / (self.u * long))
-        some = self.p > 0
-        self.slowdown = self.turnaround[some] / self.p[some]
+        turnaround, some, long = finish[first] - rows.submission[first], run > 0, np.maximum(run, _TAU)
+        self.wait = np.where(segments == 1, case.began[first] - rows.submission[first], turnaround - run)
+        self.bounded = np.maximum(1.0, turnaround / long)
+        self.window = float(finish[first].max() - rows.submission.min()) if self.count else 0.0
+        self.columns = {
+            "waiting_time": self.wait,
+            "turnaround_time": turnaround,
+            "slowdown": turnaround[some] / run[some],
+            "bounded_slowdown": self.bounded,
+            "per_processor_slowdown": np.maximum(1.0, turnaround / (rows.size[first] * long)),
+        }
 
 
 _Statistic = Callable[[Floats], Any]
-_p95: _Statistic = partial(np.percentile, q=95)
-#: Metric -> the column of `_Jobs` that it is of, and the statistic.
-_STATISTICS: dict[str, tuple[str, _Statistic]] = {
-    "mean_waiting_time": ("w", np.mean),
-    "median_waiting_time": ("w", np.median),
-    "p95_waiting_time": ("w", _p95),
-    "max_waiting_time": ("w", np.max),
-    "std_waiting_time": ("w", np.std),
-    "mean_turnaround_time": ("turnaround", np.mean),
-    "median_turnaround_time": ("turnaround", np.median),
-    "max_turnaround_time": ("turnaround", np.max),
-    "mean_slowdown": ("slowdown", np.mean),
-    "median_slowdown": ("slowdown", np.median),
-    "max_slowdown": ("slowdown", np.max),
-    "mean_bounded_slowdown": ("bounded", np.mean),
-    "median_bounded_slowdown": ("bounded", np.median),
-    "p95_bounded_slowdown": ("bounded", _p95),
-    "max_bounded_slowdown": ("bounded", np.max),
-    "mean_per_processor_slowdown": ("per_unit", np.mean),
+_STATISTICS: dict[str, _Statistic] = {
+    "mean": np.mean,
+    "median": np.median,
+    "p95": partial(np.percentile, q=95),
+    "max": np.max,
+    "std": np.std,
+}
+#: Column of `_Jobs` -> the statistics of it that are metrics.
+_METRICS = {
+    "waiting_time": ("mean", "median", "p95", "max", "std"),
+    "turnaround_time": ("mean", "median", "max"),
+    "slowdown": ("mean", "median", "max"),
+    "bounded_slowdown": ("mean", "median", "p95", "max"),
+    "per_processor_slowdown": ("mean",),
 }
 
 
@@ -78,14 +78,16 @@ def metrics_of(case: Case) -> dict[str, Value]:
     """Return every metric of a run but those of the network; without meaning for the run, it is None."""
     jobs, ran = _Jobs(case), case.rows.ran
     found: dict[str, Value] = {
-        name: _statistic(getattr(jobs, column), statistic) for name, (column, statistic) in _STATISTICS.items()
+        f"{name}_{column}": _statistic(jobs.columns[column], _STATISTICS[name])
+        for column, names in _METRICS.items()
+        for name in names
     }
     pieces = case.rows.hosts.pieces()[ran]
     found |= {
         "makespan": jobs.window if jobs.count else None,
         "throughput": 3600.0 * jobs.count / jobs.window if jobs.window else None,
         "fragmentation": _statistic(pieces.astype(np.float64), np.mean),
-        "mean_queue_length": float(jobs.w.sum()) / jobs.window if jobs.window else None,
+        "mean_queue_length": float(jobs.wait.sum()) / jobs.window if jobs.window else None,
         "max_queue_length": _longest_queue(case) if jobs.count else None,
     }
     return found | _utilisations(case, jobs.window) | _fairness(case, jobs) | _states(case) | _decisions(case)

@@ -31,7 +31,6 @@ class Queues:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._ids = {name: host for host, name in enumerate(machine.names)}
         told = machine.queues
         named = {one["name"]: one for one in told.get("partitions", [])}
         self.limits: dict[str, Classes] = {
@@ -42,12 +41,9 @@ class Queues:
         self.windows = {one["name"]: Window(one, self._reserved(one)) for one in told.get("reservations", [])}
 
     def _mask(self, texts: list[str] | None, partition: str) -> NDArray[np.bool_]:
-        found = np.zeros(self._machine.size, dtype=bool)
-        if texts is None:
-            found[self._machine.partitions.get(partition, [])] = True
-        else:
-            found[[self._ids[name] for text in texts for name in expand(text)]] = True
-        return found
+        if texts is not None:
+            return self._machine.mask(name for text in texts for name in expand(text))
+        return np.isin(np.arange(self._machine.size), self._machine.partitions.get(partition, []))
 
     def _reserved(self, said: Mapping[str, Any]) -> NDArray[np.bool_]:
         if said.get("hosts") is not None:

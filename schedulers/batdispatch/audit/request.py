@@ -24,15 +24,13 @@ class Demands:
     def __init__(self, machine: Machine, queues: Queues) -> None:
         self._machine = machine
         self._queues = queues
-        self._ids = {name: host for host, name in enumerate(machine.names)}
         self._idle = np.ones(machine.size, dtype=bool)
 
     def why_never(self, job: Job) -> str:
         """Return why neither the idle machine nor its queues can take a job; empty: they can."""
-        units_are_nodes = self._machine.exclusive or job.demand is None
         return (
-            self._queues.refusal(job, self._least_nodes(job))
-            or self._contradiction(job, units_are_nodes)
+            self._queues.refusal(job, self._nodes(job)[0])
+            or self._contradiction(job)
             or self._lack(job)
             or ("" if self.fits(job, self._idle) else f"asks for {job.res} units, more than there is room for")
         )
@@ -41,61 +39,35 @@ class Demands:
         """Return whether a job has room on some hosts, bool [compute host], with nothing else on them."""
         if self._machine.exclusive and job.is_placed_freely and not self._machine.queues:
             return job.res <= int(there.sum())
-        open_hosts = self._open(job) & there
-        room = np.where(open_hosts, self._room(job), 0)
         least, most = self._nodes(job)
+        room = np.where(self._open(job) & there, self._room(job), 0)
         if job.units_per_node:
             room = np.where(room >= job.units_per_node, job.units_per_node, 0)
-        found = _in_a_row(room, least, most, job.res) if job.contiguous else np.sort(room[room > 0])[::-1][:most]
-        return len(found) >= least and int(found.sum()) >= job.res
+        best = _in_a_row(room, least, most, job.res) if job.contiguous else np.sort(room[room > 0])[::-1][:most]
+        return len(best) >= least and int(best.sum()) >= job.res
 
     def is_known(self, job: Job) -> bool:
         """Return whether all hosts, resources and licences that a job names exist."""
         return not self._lack(job)
 
-    def figures(self, job: Job) -> set[float]:
-        """Return the numbers that a reason why a job can never run may name: the job's, its queues', the machine's."""
-        classes = [self._queues.class_of(job, kind) or {} for kind in self._queues.limits]
-        room = np.where(self._open(job), self._room(job), 0)
-        if job.units_per_node:
-            room = np.where(room >= job.units_per_node, job.units_per_node, 0)
-        amounts = [job.demand or {}, job.per_node, job.licences, self._machine.licences]
-        return {
-            *(float(amount) for named in amounts for amount in named.values()),
-            *(
-                float(one[limit])
-                for one in classes
-                for limit in ("max_time", "max_nodes")
-                if one.get(limit) is not None
-            ),
-            *map(float, (job.res, job.limit, self._least_nodes(job), job.units_per_node, int(room.sum()))),
-            *map(float, (*(job.node_range or (1, job.res)), *self._nodes(job))),
-        }
-
-    def _least_nodes(self, job: Job) -> int:
+    def _fixed_nodes(self, job: Job) -> int | None:
+        """Return how many nodes a job takes in any case; None: it may take more or fewer."""
         if self._machine.exclusive or job.demand is None:
             return job.res
-        if job.node_range is not None:
-            return job.node_range[0]
-        return -(-job.res // job.units_per_node) if job.units_per_node else 1
+        return job.res // job.units_per_node if job.units_per_node else None
 
     def _nodes(self, job: Job) -> tuple[int, int]:
         """Return the least and most nodes that a job may have."""
-        units_are_nodes = self._machine.exclusive or job.demand is None
-        least, most = job.node_range or (1, job.res)
+        fixed = self._fixed_nodes(job)
+        least, most = (job.node_range or (1, job.res)) if fixed is None else (fixed, fixed)
         allowed = None if self._machine.exclusive else self._queues.most_nodes(job)
-        if units_are_nodes:
-            least = most = job.res
-        elif job.units_per_node:
-            least = most = job.res // job.units_per_node
         return least, most if allowed is None else min(most, allowed)
 
-    def _contradiction(self, job: Job, units_are_nodes: bool) -> str:
+    def _contradiction(self, job: Job) -> str:
         """Return how a job contradicts itself."""
-        each, span = job.units_per_node, job.node_range
-        if each and ((units_are_nodes and each > 1) or job.res % each):
+        each, span, fixed = job.units_per_node, job.node_range, self._fixed_nodes(job)
+        if each and ((fixed == job.res and each > 1) or job.res % each):
             return f"asks for {each} of its {job.res} units on each node"
-        fixed = job.res if units_are_nodes else job.res // each if each else None
         if span and (span[0] > job.res or (fixed is not None and not span[0] <= fixed <= span[1])):
             return f"asks for {span[0]} to {span[1]} nodes, its {job.res} units take other numbers"
         return ""
@@ -111,7 +83,7 @@ class Demands:
             if amount > machine.licences.get(name, 0):
                 return f"asks for {amount} {name}, the machine has {machine.licences.get(name, 0)}"
         for name in (*job.node_list, *job.exclude_nodes):
-            if name not in self._ids:
+            if name not in machine.ids:
                 return f"names host {name!r}, which the machine does not have"
         for name in job.io_nodes:
             if name not in machine.storage:
@@ -120,15 +92,9 @@ class Demands:
 
     def _open(self, job: Job) -> NDArray[np.bool_]:
         """Return the hosts that a job may use by its lists and the queues, bool [compute host]."""
-        found = self._queues.hosts_of(job).copy()
-        if job.node_list:
-            found &= self._mask(job.node_list)
-        return found & ~self._mask(job.exclude_nodes) if job.exclude_nodes else found
-
-    def _mask(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        found = np.zeros(len(self._ids), dtype=bool)
-        found[[self._ids[name] for name in names if name in self._ids]] = True
-        return found[: self._machine.size]
+        allowed = self._queues.hosts_of(job)
+        listed = allowed & self._machine.mask(job.node_list) if job.node_list else allowed
+        return listed & ~self._machine.mask(job.exclude_nodes) if job.exclude_nodes else listed
 
     def _room(self, job: Job) -> Ints:
         """Return how many units each idle host takes, int64 [compute host]."""

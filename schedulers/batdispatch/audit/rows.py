@@ -7,11 +7,11 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,25 +22,12 @@ from batdispatch.core.errors import InputError
 
 #: Batsim 4's columns, in its order.
 COLUMNS = [
-    "job_id",
-    "workload_name",
-    "profile",
-    "submission_time",
-    "requested_number_of_resources",
-    "requested_time",
-    "success",
-    "final_state",
-    "starting_time",
-    "execution_time",
-    "finish_time",
-    "waiting_time",
-    "turnaround_time",
-    "stretch",
-    "allocated_resources",
-    "consumed_energy",
-    "metadata",
+    *("job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time"),
+    *("success", "final_state", "starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time"),
+    *("stretch", "allocated_resources", "consumed_energy", "metadata"),
 ]
 _TEXTS = ("job_id", "workload_name", "profile", "final_state", "allocated_resources", "metadata")
+_NUMBERS = [name for name in COLUMNS if name not in _TEXTS]
 _REQUIRED = ("job_id", "submission_time", "requested_number_of_resources", "starting_time", "finish_time")
 #: Names that Batsim 1 to 3 gave to columns.
 _OLD = {
@@ -63,27 +50,44 @@ def read_csv(path: Path) -> Iterator[list[str]]:
     usual = csv.field_size_limit(1 << 30)
     try:
         with openers.get(path.suffix, open)(path, "rb") as raw:  # type: ignore[operator]
-            yield from filter(None, csv.reader(_text(raw)))
+            yield from filter(None, csv.reader(io.TextIOWrapper(raw, "utf-8-sig", newline="")))
     except _BROKEN as problem:
         raise InputError(f"cannot be read: {problem}", source=str(path)) from None
     finally:
         csv.field_size_limit(usual)
 
 
-def _text(raw: IO[bytes]) -> io.TextIOWrapper:
-    return io.TextIOWrapper(raw, "utf-8-sig", newline="")
-
-
-def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of a table.
+def _each_line(path: Path, needed: set[str], expected: str, take: Callable[[Mapping[str, str]], None]) -> None:
+    """Hand on each line of a table, by column; a table that is not there has none.
 
     Raises:
-        InputError: it cannot be read as a table, or has no header.
+        InputError: a column is missing, or `take` raises a KeyError or ValueError for a line.
     """
-    lines = list(read_csv(path))
-    if not lines:
-        raise InputError("is empty", source=str(path))
-    return lines[0], lines[1:]
+    lines = read_csv(path) if path.exists() else iter([[*needed]])
+    header = next(lines, [])
+    if not needed <= set(header):
+        shown = ",".join(header)[:80]
+        raise InputError(f"found columns {shown!r}, expected {', '.join(sorted(needed))}", source=str(path))
+    for number, line in enumerate(lines, start=2):
+        try:
+            take(dict(zip(header, line, strict=True)))
+        except (KeyError, ValueError):
+            message = f"found {','.join(line)[:80]!r}, expected {expected}"
+            raise InputError(message, source=str(path), place=f"line {number}") from None
+
+
+def read_numbers(path: Path) -> dict[str, Floats]:
+    """Return the columns of a table of numbers by name.
+
+    Raises:
+        InputError: it is none.
+    """
+    header, *lines = read_csv(path)
+    try:
+        table = np.array(lines, dtype=np.float64).reshape(-1, len(header))
+    except ValueError as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from None
+    return dict(zip(header, table.T, strict=True))
 
 
 class Rows:
@@ -117,79 +121,61 @@ class Rows:
         missing = [name for name in _REQUIRED if name not in self.header]
         if missing:
             raise InputError(f"has no column {missing[0]}, expected Batsim's jobs.csv", source=str(path))
-        texts: dict[str, list[str]] = {name: [] for name in COLUMNS if name in _TEXTS}
-        numbers: dict[str, list[Floats]] = {name: [] for name in COLUMNS if name not in _TEXTS}
+        texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
+        numbers: dict[str, list[Floats]] = {name: [] for name in _NUMBERS}
+        #: Texts that many rows share are kept once.
         shared: dict[str, str] = {}
         while block := list(islice(lines, _BLOCK)):
-            self._take(block, texts, numbers, shared)
-        values = {name: np.concatenate(parts or [np.zeros(0)]) for name, parts in numbers.items()}
-        self._settle(texts, values)
+            columns = self._columns(block)
+            for name, column in texts.items():
+                column += [shared.setdefault(text, text) if name != "job_id" else text for text in columns[name]]
+            for name, parts in numbers.items():
+                parts.append(columns[name])
+        self._settle(texts, {name: np.concatenate(parts or [np.zeros(0)]) for name, parts in numbers.items()})
 
-    def _take(
-        self,
-        block: list[list[str]],
-        texts: dict[str, list[str]],
-        numbers: dict[str, list[Floats]],
-        shared: dict[str, str],
-    ) -> None:
-        """Add some rows to the columns; texts that many rows share are kept once."""
+    def _columns(self, block: list[list[str]]) -> dict[str, Any]:
+        """Return the texts, or else the numbers, of each column of some rows."""
         try:
             columns = dict(zip(self.header, zip(*block, strict=True), strict=True))
-            for name, column in texts.items():
-                found = columns.get(name, ("",) * len(block))
-                column += found if name == "job_id" else [shared.setdefault(text, text) for text in found]
-            for name, parts in numbers.items():
-                given = columns.get(name, ("",) * len(block))
-                parts.append(np.array([text or "nan" for text in given], dtype=np.float64))
+            texts = {name: columns.get(name, ("",) * len(block)) for name in COLUMNS}
+            numbers = {name: np.array([text or "nan" for text in texts[name]], float) for name in _NUMBERS}
         except ValueError as problem:
             raise InputError(f"a row is malformed: {problem}", source=str(self._path)) from None
+        return texts | numbers
 
     def _settle(self, texts: dict[str, list[str]], values: dict[str, Floats]) -> None:
         """Give the columns their names and types; what older files lack follows from the rest."""
-        self.ids, self.workloads = texts["job_id"], texts["workload_name"]
-        pairs = zip(texts["profile"], self.workloads, strict=True)
+        self.ids, self.workloads, profiles, self.states, self.places, self.metadata = texts.values()
+        pairs = zip(profiles, self.workloads, strict=True)
         self.profiles = [name.removeprefix(f"{workload}!") if "!" in name else name for name, workload in pairs]
-        self.metadata, self.places = texts["metadata"], texts["allocated_resources"]
-        self.submission, self.start, self.finish = (
-            values[name] for name in ("submission_time", "starting_time", "finish_time")
-        )
-        asked = values["requested_time"]
+        self.submission, size, asked, success, self.start, self.execution, self.finish, *more = values.values()
+        self.waiting, self.turnaround, self.stretch, self.energy = more
         self.walltime = np.where(np.isnan(asked) | (asked < 0), np.inf, asked)
-        self.states = texts["final_state"]
         if not any(self.states):
-            self.states = self._concluded(values["success"])
-        self._check(values)
-        self.state = np.array([STATES.index(state) for state in self.states], dtype=np.int8)
-        self.ran = self.state != STATES.index(REJECTED)
-        self.success = values["success"] == 1
-        self.size = values["requested_number_of_resources"].astype(np.int64)
+            # A file without final states says them otherwise.
+            at_walltime = self.finish - self.start >= self.walltime
+            cases, chosen = [np.isnan(self.start), success == 1, at_walltime], [REJECTED, SUCCESS, WALLTIME]
+            self.states = list(map(str, np.select(cases, chosen, FAILED).tolist()))
+        known = dict(zip(STATES, range(len(STATES)), strict=True))
+        self.state = np.array([known.get(state, -1) for state in self.states], dtype=np.int8)
+        self.ran: NDArray[np.bool_] = self.state != known[REJECTED]
+        self._check(size)
+        self.success: NDArray[np.bool_] = success == 1
+        self.size = size.astype(np.int64)
         self.left = np.where(np.abs(self.finish - self.start - NO_TIME) < 5e-7, self.start, self.finish)
-        self.energy = values["consumed_energy"]
-        self.execution, self.waiting, self.turnaround, self.stretch = (
-            values[name] for name in ("execution_time", "waiting_time", "turnaround_time", "stretch")
-        )
         try:
             self.hosts: HostSets = read_host_sets(self.places)
         except InputError as problem:
             name = self.ids[int(problem.place or 0)]
             raise InputError(problem.message, source=str(self._path), place=f"job {name!r}") from None
 
-    def _concluded(self, success: Floats) -> list[str]:
-        """Return the final states that a file without them means."""
-        at_walltime = self.finish - self.start >= self.walltime
-        chosen = np.select([np.isnan(self.start), success == 1, at_walltime], [REJECTED, SUCCESS, WALLTIME], FAILED)
-        return list(map(str, chosen.tolist()))
-
-    def _check(self, values: dict[str, Floats]) -> None:
+    def _check(self, size: Floats) -> None:
         """Refuse rows with which nothing can be worked out."""
-        size = values["requested_number_of_resources"]
-        rejected = np.array([state == REJECTED for state in self.states], dtype=bool)
-        known = np.array([state in STATES for state in self.states], dtype=bool)
         for wrong, expected in (
-            (~known, f"a final state, one of {', '.join(STATES)}"),
+            (self.state < 0, f"a final state, one of {', '.join(STATES)}"),
             (~(np.isfinite(self.submission) & (self.submission >= 0)), "a submission time, 0 or more"),
             (~((size >= 1) & (size == np.floor(size)) & (size < 2**53)), "a whole number of resources, 1 or more"),
-            (~rejected & ~(np.isfinite(self.start) & np.isfinite(self.finish)), "a start and an end"),
+            (self.ran & ~(np.isfinite(self.start) & np.isfinite(self.finish)), "a start and an end"),
         ):
             if wrong.any():
                 name = self.ids[int(np.argmax(wrong))]
@@ -242,34 +228,24 @@ def read_lineage(folder: Path, rows: Rows) -> Lineage:
         InputError: the file is malformed, names a job that is not there or one twice, or has a circle.
     """
     parent, alone = np.full(len(rows), -1, dtype=np.int64), np.arange(len(rows))
-    times = np.zeros((2, len(rows)))
-    path = folder / LINEAGE
-    if not path.exists():
-        return Lineage(parent, alone, *times)
-    header, lines = read_table(path)
-    if header not in (usual := ["job_id", "workload_name", "parent"], [*usual, "saved", "restart"]):
-        raise InputError(f"found columns {','.join(header)[:80]!r}", source=str(path), place="line 1")
-    for number, line in enumerate(lines, start=2):
-        try:
-            name, workload, other, *resumed = line
-            row = rows.row_of[f"{workload}!{name}"]
-            if parent[row] >= 0 or len(line) != len(header):
-                raise ValueError
-            parent[row] = rows.row_of[other if "!" in other else f"{workload}!{other}"]
-            times[: len(resumed), row] = [float(text) for text in resumed]
-        except (KeyError, ValueError):
-            message = f"found {','.join(line)[:80]!r}, expected jobs of the jobs file, each once"
-            raise InputError(message, source=str(path), place=f"line {number}") from None
-    root = alone
-    above = np.where(parent < 0, alone, parent)
+    saved, restart = np.zeros((2, len(rows)))
+
+    def take(line: Mapping[str, str]) -> None:
+        workload, other = line["workload_name"], line["parent"]
+        row = rows.row_of[f"{workload}!{line['job_id']}"]
+        if parent[row] >= 0:
+            raise ValueError
+        parent[row] = rows.row_of[other if "!" in other else f"{workload}!{other}"]
+        saved[row], restart[row] = float(line.get("saved", 0)), float(line.get("restart", 0))
+
+    _each_line(folder / LINEAGE, {"job_id", "workload_name", "parent"}, "jobs of the jobs file, each once", take)
+    root, above = alone, np.where(parent < 0, alone, parent)
     for _ in range(len(rows).bit_length() + 1):
         # Each round doubles how far up a row has looked.
         root, above = above, above[above]
-        if (root == above).all():
-            break
     if (parent[root] >= 0).any():
-        raise InputError("jobs continue each other in a circle", source=str(path))
-    return Lineage(parent, root, *times)
+        raise InputError("jobs continue each other in a circle", source=str(folder / LINEAGE))
+    return Lineage(parent, root, saved, restart)
 
 
 class Units(NamedTuple):
@@ -278,12 +254,12 @@ class Units(NamedTuple):
     Attributes:
         slots: int64 [slot], along the hosts of each row in ascending order.
         offsets: where the slots of each row begin, int64 [row + 1].
-        listed: (name of a job, hosts that units.csv names) in the order of that file.
+        listed: (row, hosts that units.csv names) in the order of that file.
     """
 
     slots: Ints
     offsets: Ints
-    listed: list[tuple[str, str | None]]
+    listed: list[tuple[int, str | None]]
 
     @property
     def held(self) -> Ints:
@@ -304,25 +280,20 @@ def read_units(folder: Path, rows: Rows) -> Units:
     Raises:
         InputError: the file is malformed, or names a job that is not there or has another number of hosts.
     """
-    sizes = rows.hosts.sizes
-    offsets, path = np.concatenate(([0], np.cumsum(sizes))), folder / UNITS
+    offsets, path = np.concatenate(([0], np.cumsum(rows.hosts.sizes))), folder / UNITS
     if not path.exists():
         # A view of a single number: millions of slots would otherwise be written out for nothing.
         return Units(np.broadcast_to(np.int64(1), (int(offsets[-1]),)), offsets, [])
     units = Units(np.ones(int(offsets[-1]), dtype=np.int64), offsets, [])
-    header, lines = read_table(path)
-    if not {"job_id", "units"} <= set(header):
-        raise InputError(f"found columns {header[:10]}, expected job_id, allocated_resources, units", source=str(path))
     row_of = {name: row for row, name in reversed(list(enumerate(rows.ids)))}
-    for number, line in enumerate(lines, start=2):
-        fields = dict(zip(header, line, strict=False))
-        row, counts = row_of.get(fields.get("job_id", ""), -1), fields.get("units", "").split()
+
+    def take(line: Mapping[str, str]) -> None:
+        row, counts = row_of[line["job_id"]], line["units"].split()
         right = all(part.isascii() and part.isdigit() and len(part) <= 9 and int(part) for part in counts)
-        if row < 0 or not right or len(counts) != sizes[row] or len(line) != len(header):
-            message = (
-                f"found {','.join(line)[:80]!r}, expected a job of the jobs file and its units on each of its hosts"
-            )
-            raise InputError(message, source=str(path), place=f"line {number}")
+        if not right or len(counts) != len(units.of(row)):
+            raise ValueError
         units.of(row)[:] = [int(part) for part in counts]
-        units.listed.append((fields["job_id"], fields.get("allocated_resources")))
+        units.listed.append((row, line.get("allocated_resources")))
+
+    _each_line(path, {"job_id", "units"}, "a job of the jobs file and its units on each of its hosts", take)
     return units

@@ -4,46 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from batdispatch.audit.case import Case
 from batdispatch.audit.hosts import Floats
-from batdispatch.audit.rows import read_csv
 from batdispatch.audit.words import KILLED, WALLTIME, is_number
-from batdispatch.core.errors import InputError
 
 #: Seconds by which a time of a jobs file may be off.
 _ROUNDED = 1e-6
 #: Name, values that it may have, by how much it may be off.
 Sum = tuple[str, tuple[float, ...], float]
-
-
-def read_sums(path: Path) -> dict[str, Any]:
-    """Return the sums by name; what is no number, such as the version, as text.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    if path.suffix == ".json":
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
-            raise InputError(f"cannot be read: {problem}", source=str(path)) from None
-    lines = list(read_csv(path))
-    if len(lines) < 2 or len(lines[0]) != len(lines[1]):
-        raise InputError("expected a line of names and one of as many values", source=str(path))
-    return {name: _value(text) for name, text in zip(lines[0], lines[1], strict=True)}
-
-
-def _value(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def expected_sums(case: Case, found: Mapping[str, Any], *, is_json: bool) -> Iterator[Sum]:

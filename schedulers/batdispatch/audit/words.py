@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 #: Final states, with Batsim's names.
@@ -30,6 +31,17 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def is_amount(value: Any) -> TypeGuard[float]:
+    """Return whether a JSON value is a number from 0, and finite."""
+    return is_number(value) and 0 <= value < math.inf
+
+
+def part(said: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an object within a JSON object; what is none has nothing in it."""
+    value = said.get(name)
+    return value if isinstance(value, dict) else {}
+
+
 def alike(one: Any, other: Any) -> bool:
     """Return whether two JSON values mean the same: numbers to six decimals, as Batsim prints them."""
     if is_number(one) and is_number(other):
@@ -46,7 +58,7 @@ def full_name(workload: str, name: str) -> str:
     return name if "!" in name else f"{workload}!{name}"
 
 
-def short(value: Any) -> str:
-    """Return a value as a message shows it."""
+def short(value: Any, most: int = 80) -> str:
+    """Return a value as a message shows it, in up to so many characters."""
     text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."

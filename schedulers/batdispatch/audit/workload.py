@@ -78,6 +78,11 @@ class Job(msgspec.Struct, gc=False, kw_only=True):
         )
 
     @property
+    def namesakes(self) -> tuple[str, str]:
+        """User and name: what jobs share of which one that is to run alone waits for the others."""
+        return str(self.user), str(self.name)
+
+    @property
     def waits_for(self) -> list[Dependency]:
         """What other jobs must have done before the job starts."""
         return [
@@ -137,19 +142,14 @@ def read_workload(data: bytes, source: str) -> Workload:
     try:
         top = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=_Top)
         version = 5 if any(str(one.get("type")).endswith("Profile") for one in top.profiles.values()) else 4
-        read = job_reader().decode if version == 4 else lambda text: job_of(_merged(msgspec.json.decode(text)))
-        jobs = [read(text) for text in top.jobs]
+        decode = msgspec.json.Decoder(Job).decode
+        jobs = [decode(each) if version == 4 else job_of(_merged(msgspec.json.decode(each))) for each in top.jobs]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, AttributeError) as problem:
         raise InputError(f"cannot be read as a workload: {problem}", source=source) from None
     for job in jobs:
         job.id = str(job.id)
     order = sorted(range(len(jobs)), key=lambda index: (jobs[index].subtime, jobs[index].id))
     return Workload([jobs[index] for index in order], [top.jobs[index] for index in order], top.profiles, version)
-
-
-def job_reader() -> msgspec.json.Decoder[Job]:
-    """Return what reads a job's JSON object."""
-    return msgspec.json.Decoder(Job, strict=True)
 
 
 def job_of(fields: Mapping[str, Any]) -> Job:

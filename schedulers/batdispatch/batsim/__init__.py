@@ -59,7 +59,7 @@ class Wire(Protocol):
     def unrecord(self, raw: Any) -> bytes:
         """Return the frame that stands in a recording."""
 
-    def listed(self, reply: Reply) -> list[dict[str, Any]]:
+    def list_decisions(self, reply: Reply) -> list[dict[str, Any]]:
         """Return a reply's decisions as ``{timestamp, type, data}`` to be compared: in one way of writing each."""
 
 

@@ -8,7 +8,7 @@ from batdispatch.core.hosts.allocation import Allocation
 #: A set of hosts up to this id is kept for the next time that its text is seen (16 kB each at most).
 SMALL = 1 << 17
 #: Number of texts kept.
-KEPT = 1024
+MOST_TEXTS = 1024
 #: Bits that the large host sets of one frame may take together (64 MB): ``9999999`` in seven bytes takes 1.25 MB.
 BUDGET = 1 << 29
 
@@ -38,7 +38,7 @@ class HostSets:
             raise FieldError(field, text, f"intervals of host ids such as '0-3 5' ({problem})") from None
         size = allocation.mask.bit_length()
         if size <= SMALL:
-            if len(_kept) >= KEPT:
+            if len(_kept) >= MOST_TEXTS:
                 _kept.clear()
             if len(text) < 256:
                 _kept[text] = allocation

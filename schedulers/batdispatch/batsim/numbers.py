@@ -10,7 +10,7 @@ import msgspec
 _CHANGING = frozenset((float, dict, list, tuple))
 
 
-def printed(value: float) -> msgspec.Raw:
+def raw_number(value: float) -> msgspec.Raw:
     """Return a number as Batsim prints it: with microseconds.
 
     Raises:
@@ -35,7 +35,7 @@ def with_microseconds(value: Any) -> Any:
     """
     kind = type(value)
     if kind is float:
-        return printed(value)
+        return raw_number(value)
     if kind is dict:
         if _CHANGING.isdisjoint(map(type, value.values())):
             return value

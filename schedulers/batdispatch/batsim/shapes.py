@@ -18,5 +18,5 @@ Name = Annotated[str, msgspec.Meta(min_length=1)]
 Fields = dict[str, Any]
 
 
-class Nothing(msgspec.Struct, frozen=True):
+class Empty(msgspec.Struct, frozen=True):
     """The data of events that say everything by their type."""

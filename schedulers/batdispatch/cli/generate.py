@@ -1,4 +1,5 @@
-"""``batdispatch generate``: workloads from models, for people without a log. A kind is one file and one line here."""
+"""``batdispatch generate``: workloads from models, for people without a log. A kind is one file and one
+line here, or one entry point of another package."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from batdispatch.cli.announced_group import AnnouncedGroup
 from batdispatch.cli.groups import LazyGroup, option
 from batdispatch.cli.messages import answer, quiet_option, show
 from batdispatch.cli.outputs import json_option, output_option
@@ -19,23 +21,16 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Kinds(LazyGroup):
-    """The models."""
+class Kinds(AnnouncedGroup, LazyGroup):
+    """The models: those of this package, and what other packages announce."""
 
+    entry_points = "batdispatch.generators"
     table = {
-        "communicating": (
-            "batdispatch.cli.generate_communicating",
-            "Parallel jobs that send messages all the time.",
-        ),
-        "dmr": ("batdispatch.cli.generate_dmr", "Malleable applications that arrive at random."),
-        "esp": ("batdispatch.cli.generate_esp", "The job mix of the ESP-2 benchmark, with and without GPUs."),
         "lublin": ("batdispatch.cli.generate_lublin", "Rigid jobs as on the parallel machines of the nineties."),
         "malleable": ("batdispatch.cli.generate_malleable", "A log, of which a share of the jobs is made malleable."),
         "resample": ("batdispatch.cli.generate_resample", "A log's users, drawn anew week by week."),
         "sessions": ("batdispatch.cli.generate_sessions", "Users' sessions of similar, mostly short jobs."),
         "slice": ("batdispatch.cli.generate_slice", "So many jobs in a row of a log."),
-        "stochastic": ("batdispatch.cli.generate_stochastic", "Jobs that state the law of their run time."),
-        "tiles": ("batdispatch.cli.generate_tiles", "Factorisations of matrices: tasks with dependencies and data."),
     }
 
 

@@ -156,5 +156,5 @@ class LazyGroup(Group):
         return command
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        """Return the table's sentence about a subcommand."""
-        return self.table[name][1]
+        """Return the table's sentence about a subcommand, or its own where the table does not have it."""
+        return self.table[name][1] if name in self.table else super().summary(ctx, name)

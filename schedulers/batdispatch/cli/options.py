@@ -158,6 +158,8 @@ def _click_type(setting: Setting) -> Any:
     kind, form = _plain(setting.kind), setting.form
     if form.read is not None:
         return _reader(form.read)
+    if form.choices is not None:
+        return Choice(form.choices())
     if typing.get_origin(kind) is typing.Literal:
         return Choice(typing.get_args(kind))
     if kind is Path:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from batdispatch.cli.announced_group import AnnouncedGroup
 from batdispatch.cli.groups import OTHER, Command, Group, option
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.options import options
@@ -30,7 +31,13 @@ def command() -> None:
     """
 
 
-@command.group(cls=Group)
+class Kinds(AnnouncedGroup):
+    """The kinds of platforms: those of this package, and what other packages announce."""
+
+    entry_points = "batdispatch.platforms"
+
+
+@command.group(cls=Kinds)
 def generate() -> None:
     """Write a platform file: a machine or a family of machines.
 
@@ -64,8 +71,13 @@ def _write(output: str, content: bytes) -> None:
         file.write(content)
 
 
-def _kind_command(name: str, kind: Any) -> click.Command:
-    """Return the command that writes a kind of platform."""
+def kind_command(kind: Any) -> click.Command:
+    """Return the command that writes a kind of platform.
+
+    Args:
+        kind: a struct that derives from `inputs.platform_kinds.Kind` and has a method `content`, which returns the file
+            for the links stated. The command is called as the struct, in small letters.
+    """
 
     @options(kind)
     @options(kind.links_type)
@@ -74,11 +86,11 @@ def _kind_command(name: str, kind: Any) -> click.Command:
         _write(output, chosen.content(links))
 
     about = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
-    return click.command(name, cls=Command, help=about)(write)
+    return click.command(kind.__name__.lower(), cls=Command, help=about)(write)
 
 
-for _name, _kind in KINDS.items():
-    generate.add_command(_kind_command(_name, _kind))
+for _kind in KINDS:
+    generate.add_command(kind_command(_kind))
 
 
 @command.command()

@@ -46,7 +46,7 @@ class Activity(NamedTuple):
     traffic: Amounts | None
 
 
-def merged(first: Activity, second: Activity) -> Activity:
+def merge_activities(first: Activity, second: Activity) -> Activity:
     """Return both activities as one, on their hosts in ascending order."""
     hosts = tuple(sorted({*first.hosts, *second.hosts}))
     place = {host: index for index, host in enumerate(hosts)}
@@ -122,7 +122,7 @@ class Placement:
         else:
             found = self._on(self._hosts, name, profile)
         if io is not None:
-            found = merged(found, self._on(self._io_hosts, f"{name} (I/O)", io))
+            found = merge_activities(found, self._on(self._io_hosts, f"{name} (I/O)", io))
             for host, flops in zip(found.hosts, found.flops, strict=True):
                 if flops > 0 and self._machine.hosts[host].storage:
                     raise self._refusal(

@@ -14,7 +14,17 @@ from batdispatch.core.hosts import decimals
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
-from batdispatch.engines.ended import REJECTED, SUCCESS, Ended, Rows, Times, joined, quoted, times_of, write_rows
+from batdispatch.engines.job_rows import (
+    REJECTED,
+    SUCCESS,
+    EndedJobs,
+    Rows,
+    Times,
+    join_jobs,
+    quote,
+    times_of,
+    write_rows,
+)
 from batdispatch.inputs.whole import Whole
 
 JOBS_HEADER = (
@@ -30,7 +40,7 @@ BLOCK = 2048
 _POSITION = {state: position for position, state in enumerate(FINAL_STATES)}
 _NO_HOSTS = Allocation(0)
 
-#: The fields of `Ended` of one job, with an allocation for its hosts.
+#: The fields of `EndedJobs` of one job, with an allocation for its hosts.
 _Row = tuple[str, str, str, float, int, float, int, float, float, Allocation, str]
 
 
@@ -103,7 +113,7 @@ class Totals:
         each = max(count["all"], 1)
         idle, computing, away = times
         row = {
-            "batsim_version": quoted(version),
+            "batsim_version": quote(version),
             "consumed_joules": 0.0,
             "makespan": self.makespan,
             "max_slowdown": most["slowdown"],
@@ -188,7 +198,7 @@ class Outputs:
             if self._units is None:
                 self._units = _Table(self.folder / "units.csv", UNITS_HEADER)
             counts = " ".join(map(str, allocation.counts))
-            self._units.write(f"{quoted(name)},{allocation},{counts}\n".encode())
+            self._units.write(f"{quote(name)},{allocation},{counts}\n".encode())
 
     def rejected(
         self, *, job_id: str, profile: str, submission: float, units: int, walltime: float, metadata: str
@@ -207,7 +217,7 @@ class Outputs:
         """Write the rows of the jobs that are not written yet."""
         if not self._ended:
             return
-        fields = len(Ended._fields)
+        fields = len(EndedJobs._fields)
         names, workloads, profiles, submission, units, walltime, state, start, end, allocations, metadata = (
             self._ended[field::fields] for field in range(fields)
         )
@@ -216,7 +226,7 @@ class Outputs:
         flat = np.fromiter(chain.from_iterable(bounds), dtype=np.int32)
         row = np.repeat(np.arange(len(bounds), dtype=np.int32), [len(each) // 2 for each in bounds])
         self.write(
-            Ended(
+            EndedJobs(
                 names=names,
                 workloads=workloads,
                 profiles=profiles,
@@ -231,7 +241,7 @@ class Outputs:
             )
         )
 
-    def write(self, jobs: Ended) -> None:
+    def write(self, jobs: EndedJobs) -> None:
         """Add the rows of some jobs."""
         times = times_of(jobs)
         self._totals.add(jobs.state, times)
@@ -242,7 +252,7 @@ class Outputs:
     def rows(self) -> Rows | None:
         """Return all rows of jobs.csv once it is finished, and forget them; None: it has no row."""
         parts, self._rows = self._rows, []
-        return joined(parts) if parts else None
+        return join_jobs(parts) if parts else None
 
     def states(self, time: float, idle: int, computing: int) -> None:
         """Add how many hosts idle and compute from `time` on."""

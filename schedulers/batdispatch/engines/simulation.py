@@ -14,7 +14,7 @@ from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
 from batdispatch.core.line.session import DecisionTime
 from batdispatch.engines.choices import Clock, DecisionClock, UseSimGrid
-from batdispatch.engines.ended import Rows
+from batdispatch.engines.job_rows import Rows
 from batdispatch.inputs.platforms import Platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 

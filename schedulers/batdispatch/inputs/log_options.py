@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
+from batdispatch.core.line.registry import names
 from batdispatch.core.line.settings import INPUTS, LOGS, Form
 
-#: The formats, as `inputs.workloads.importing.FORMATS` has their importers.
-LogFormat = Literal["swf", "kit", "eurora", "sacct", "table"]
+#: Entry points of formats; each leads to a `LogFormat` of `inputs.workloads.logs`. A new format is one file and one
+#: entry point.
+ENTRY_POINTS = "batdispatch.logs"
 
 
 class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +65,7 @@ class LogReading(LogOptions, frozen=True, kw_only=True):
         (in s, or 12h, 30d, 2w, or a date such as 2026-03-01); users=3,17. May be given several times.
     """
 
-    kind: Annotated[LogFormat | None, Form(name="--format")] = None
+    kind: Annotated[str | None, Form(name="--format", choices=partial(names, ENTRY_POINTS))] = None
     select: Annotated[tuple[str, ...], Form("KEY=VALUE")] = ()
 
 

@@ -65,14 +65,6 @@ class TorusLinks(GridLinks, frozen=True, kw_only=True):
     lat: Annotated[str, Form("TIME")] = "1us"
 
 
-class HybridLinks(LinkOptions, frozen=True, kw_only=True):
-    """Those of a node with GPUs."""
-
-    speed: Annotated[str, Form("SPEED")] = "10.64Gf"
-    bw: Annotated[str, Form("BANDWIDTH")] = "6GBps"
-    lat: Annotated[str, Form("TIME")] = "10us"
-
-
 def sizes_of(text: str) -> tuple[int, ...]:
     """Read a list of whole numbers, such as 4,4,4.
 
@@ -85,7 +77,8 @@ def sizes_of(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts)
 
 
-_Count = Annotated[int, Form("N")]
+#: How many of something.
+Count = Annotated[int, Form("N")]
 _Sizes = Annotated[tuple[int, ...], Form("N,N,..", read=sizes_of)]
 _Capacity = Annotated[str | None, Form("TEXT")]
 
@@ -109,7 +102,7 @@ class Flat(Kind, frozen=True, kw_only=True):
     hosts: Make this many compute hosts.
     """
 
-    hosts: _Count
+    hosts: Count
     capacity: _Capacity = None
 
     def content(self, links: LinkOptions) -> bytes:
@@ -117,70 +110,6 @@ class Flat(Kind, frozen=True, kw_only=True):
         from batdispatch.inputs.platforms.generate import flat
 
         return flat(self.hosts, capacity=self.capacity, links=links.links)
-
-
-class Eurora(Kind, frozen=True, kw_only=True):
-    """CINECA Eurora: 64 nodes of 16 cores, 32 of them with 2 MICs and 32 with 2 GPUs.
-
-    memory: Give each node this much memory, in MiB. The node file of the published job logs states 32768.
-    """
-
-    memory: Annotated[int, Form("MIB")] = 16384
-
-    def content(self, links: LinkOptions) -> bytes:
-        """Return the file."""
-        from batdispatch.inputs.platforms.generate import eurora
-
-        return eurora(memory_mib=self.memory, links=links.links)
-
-
-class Forhlr2(Kind, frozen=True, kw_only=True):
-    """KIT ForHLR II: 1,152 nodes of 20 cores and 64 GB, 21 of 48 cores, 4 GPUs and 1 TB."""
-
-    def content(self, links: LinkOptions) -> bytes:
-        """Return the file."""
-        from batdispatch.inputs.platforms.generate import forhlr2
-
-        return forhlr2(links=links.links)
-
-
-class Esp(Kind, frozen=True, kw_only=True):
-    """The CPU-GPU cluster of the ESP experiments.
-
-    hosts: Make this many nodes.
-    cores: Give each node this many cores.
-    gpus: Give each node this many GPUs.
-    """
-
-    hosts: _Count = 1024
-    cores: _Count = 8
-    gpus: _Count = 2
-
-    def content(self, links: LinkOptions) -> bytes:
-        """Return the file."""
-        from batdispatch.inputs.platforms.generate import esp
-
-        return esp(nodes=self.hosts, cores=self.cores, gpus=self.gpus, links=links.links)
-
-
-class Hybrid(Kind, frozen=True, kw_only=True):
-    """A node whose CPU cores and GPUs are hosts of two classes, for graphs of tasks.
-
-    gpus: Give the node this many GPUs (0 to 255). Each GPU takes one CPU core to drive it.
-    cores: Let this many CPU cores compute, at least 1. The default is 12, less one for each GPU.
-    switches: Spread the GPUs over this many PCI Express switches.
-    """
-
-    links_type: ClassVar[type[LinkOptions]] = HybridLinks
-    gpus: _Count = 8
-    cores: Annotated[int | None, Form("N")] = None
-    switches: _Count = 4
-
-    def content(self, links: LinkOptions) -> bytes:
-        """Return the file."""
-        from batdispatch.inputs.platforms.generate import hybrid
-
-        return hybrid(gpus=self.gpus, cores=self.cores, switches=self.switches, links=links.links)
 
 
 class Torus(Kind, frozen=True, kw_only=True):
@@ -195,8 +124,8 @@ class Torus(Kind, frozen=True, kw_only=True):
 
     links_type: ClassVar[type[LinkOptions]] = TorusLinks
     dims: Annotated[tuple[int, ...], Form("N,N,..", default="24,24,24", read=sizes_of)] = (24, 24, 24)
-    hosts_per_router: _Count = 2
-    io: _Count = 0
+    hosts_per_router: Count = 2
+    io: Count = 0
     router_links: Literal["shared", "split"] | None = None
     capacity: _Capacity = None
 
@@ -223,8 +152,8 @@ class Mesh(Kind, frozen=True, kw_only=True):
 
     links_type: ClassVar[type[LinkOptions]] = GridLinks
     dims: _Sizes
-    hosts_per_router: _Count = 1
-    io: _Count = 0
+    hosts_per_router: Count = 1
+    io: Count = 0
     capacity: _Capacity = None
 
     def content(self, links: GridLinks) -> bytes:
@@ -273,7 +202,7 @@ class Dragonfly(Kind, frozen=True, kw_only=True):
     groups: _Sizes
     chassis: _Sizes
     routers: _Sizes
-    nodes: _Count
+    nodes: Count
     capacity: _Capacity = None
 
     def content(self, links: LinkOptions) -> bytes:
@@ -283,8 +212,8 @@ class Dragonfly(Kind, frozen=True, kw_only=True):
         return dragonfly(self.groups, self.chassis, self.routers, self.nodes, capacity=self.capacity, links=links.links)
 
 
-#: Name -> its struct, in the order of the help.
-KINDS = {kind.__name__.lower(): kind for kind in (Dragonfly, Esp, Eurora, Fattree, Flat, Forhlr2, Hybrid, Mesh, Torus)}
+#: The kinds that are of no one machine.
+KINDS = (Dragonfly, Fattree, Flat, Mesh, Torus)
 
 
 class ShowOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from batsim.batsim import BatsimScheduler, Job
 
 from batdispatch.batsim import v4
 from batdispatch.batsim.v4.jobs import write_job
-from batdispatch.batsim.v4.reply_encode import execute_fields
+from batdispatch.batsim.v4.replies import execute_fields
 from batdispatch.core.errors import BatdispatchError, InputError
 from batdispatch.core.line import decisions as d
 from batdispatch.core.line.dispatcher import create

@@ -269,8 +269,8 @@ def _decode(path: Path, exchange: Exchange, wire: Wire) -> tuple[Message, Reply 
 
 def _compare(line: int, message: Message, expected: Reply, reply: Reply, wire: Wire, times: bool) -> Difference | None:
     # Both sides go through the same encoder, so the wire's formatting freedoms are no differences.
-    wanted = wire.listed(expected)
-    given = wire.listed(reply)
+    wanted = wire.list_decisions(expected)
+    given = wire.list_decisions(reply)
     for index in range(max(len(wanted), len(given))):
         a, b = (side[index] if index < len(side) else None for side in (wanted, given))
         if not _same(a, b, times):

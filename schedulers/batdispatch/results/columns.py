@@ -6,9 +6,9 @@ A frame of pandas is made from them where people or evalys want one (`results.fr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.hostsets import Intervals, parse_many
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
-from batdispatch.engines.ended import Rows
+from batdispatch.engines.job_rows import Rows
 
 #: Texts of a column, one a row: as objects where many rows share one, else of numpy's `StringDType`, in which a short
 #: text takes no memory of its own. Either gives a `str` where one of them is asked for.
@@ -24,9 +24,28 @@ Texts = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
+class ColumnForm(NamedTuple):
+    """How a column stands in the file."""
+
+    #: Whether it holds numbers; otherwise texts.
+    is_number: bool = False
+    #: Whether many rows share a text.
+    is_shared: bool = False
+    #: Whether nothing can be computed without it; the others are filled in.
+    is_required: bool = False
+
+
+_NUMBER = {"form": ColumnForm(is_number=True)}
+_NEEDED_NUMBER = {"form": ColumnForm(is_number=True, is_required=True)}
+_SHARED_TEXT = {"form": ColumnForm(is_shared=True)}
+_NEEDED_TEXT = {"form": ColumnForm(is_required=True)}
+
+
 @dataclass(frozen=True)
 class RunColumns:
     """One row per job, with the columns of Batsim's jobs.csv in its order; times in seconds, energy in joules.
+
+    This is the only place that says which columns the file has and in what form they stand there: its reader follows.
 
     Attributes:
         job_id: text [row], as all `Texts`.
@@ -48,23 +67,23 @@ class RunColumns:
         metadata: what the dispatcher noted about the job.
     """
 
-    job_id: Texts
-    workload_name: Texts
-    profile: Texts
-    submission_time: Floats
-    requested_number_of_resources: NDArray[np.int64]
-    requested_time: Floats
-    success: NDArray[np.bool_]
-    final_state: NDArray[np.int8]
-    starting_time: Floats
-    execution_time: Floats
-    finish_time: Floats
-    waiting_time: Floats
-    turnaround_time: Floats
-    stretch: Floats
-    allocated_resources: Texts
-    consumed_energy: Floats
-    metadata: Texts
+    job_id: Texts = field(metadata=_NEEDED_TEXT)
+    workload_name: Texts = field(metadata=_SHARED_TEXT)
+    profile: Texts = field(metadata=_SHARED_TEXT)
+    submission_time: Floats = field(metadata=_NEEDED_NUMBER)
+    requested_number_of_resources: NDArray[np.int64] = field(metadata=_NEEDED_NUMBER)
+    requested_time: Floats = field(metadata=_NUMBER)
+    success: NDArray[np.bool_] = field(metadata=_NEEDED_NUMBER)
+    final_state: NDArray[np.int8] = field(metadata=_SHARED_TEXT)
+    starting_time: Floats = field(metadata=_NEEDED_NUMBER)
+    execution_time: Floats = field(metadata=_NUMBER)
+    finish_time: Floats = field(metadata=_NEEDED_NUMBER)
+    waiting_time: Floats = field(metadata=_NUMBER)
+    turnaround_time: Floats = field(metadata=_NUMBER)
+    stretch: Floats = field(metadata=_NUMBER)
+    allocated_resources: Texts = field(metadata=_NEEDED_TEXT)
+    consumed_energy: Floats = field(metadata=_NUMBER)
+    metadata: Texts = field(metadata=_SHARED_TEXT)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -140,4 +159,6 @@ def _shared(listed: Sequence[str]) -> Texts:
 
 
 #: The columns' names, in the order of the file.
-COLUMNS = tuple(field.name for field in fields(RunColumns))
+COLUMNS = tuple(each.name for each in fields(RunColumns))
+#: Column -> how it stands in the file.
+FORMS: dict[str, ColumnForm] = {each.name: each.metadata["form"] for each in fields(RunColumns)}

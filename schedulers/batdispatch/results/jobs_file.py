@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.results.cells import Cells, cells_of, kept_once
-from batdispatch.results.columns import COLUMNS, Floats, RunColumns, Texts
+from batdispatch.results.columns import COLUMNS, FORMS, Floats, RunColumns, Texts
 
 #: Largest jobs file read, in bytes after decompression: one row per job, so far beyond 10 million jobs.
 MAX_BYTES = 2 << 30
@@ -31,31 +31,8 @@ BYTES = 1 << 18
 #: Rows that are lists of texts at the same time: with sixty times as many, reading takes twice as long.
 BLOCK = 256
 
-_NUMBERS = (
-    "submission_time",
-    "requested_number_of_resources",
-    "requested_time",
-    "success",
-    "starting_time",
-    "execution_time",
-    "finish_time",
-    "waiting_time",
-    "turnaround_time",
-    "stretch",
-    "consumed_energy",
-)
-#: Texts that many rows share.
-_SHARED = frozenset({"workload_name", "profile", "final_state", "metadata"})
-#: Columns without which nothing can be computed; the others are filled in.
-_REQUIRED = (
-    "job_id",
-    "submission_time",
-    "requested_number_of_resources",
-    "success",
-    "starting_time",
-    "finish_time",
-    "allocated_resources",
-)
+_NUMBERS = tuple(name for name, form in FORMS.items() if form.is_number)
+_REQUIRED = tuple(name for name, form in FORMS.items() if form.is_required)
 #: Names that Batsim 1 to 3 gave to today's columns.
 _OLD_NAMES = {
     "jobID": "job_id",
@@ -102,7 +79,7 @@ def read_columns(path: Path) -> RunColumns:
                 column[part] = found[:, index]
             for name, told in texts.items():
                 place = header.index(name)
-                told[part] = block.shared_texts(place, shared) if name in _SHARED else block.texts(place)
+                told[part] = block.shared_texts(place, shared) if FORMS[name].is_shared else block.texts(place)
             count += len(block)
     return _complete(
         {name: column[:count] for name, column in numbers.items()},
@@ -113,7 +90,7 @@ def read_columns(path: Path) -> RunColumns:
 
 def _type(name: str) -> np.dtype[Any]:
     """Return the type of a column of texts."""
-    return np.dtype(np.object_) if name in _SHARED else _TEXT
+    return np.dtype(np.object_) if FORMS[name].is_shared else _TEXT
 
 
 def _count_lines(path: Path) -> int:
@@ -426,25 +403,14 @@ def _complete(values: dict[str, Floats], texts: dict[str, Texts], path: Path) ->
         # Batsim 5 writes workload!profile.
         pairs = zip(profiles, texts["workload_name"], strict=True)
         profiles = np.array([name.removeprefix(f"{workload}!") for name, workload in pairs], dtype=np.object_)
-    return RunColumns(
-        job_id=texts["job_id"],
-        workload_name=texts["workload_name"],
-        profile=profiles,
-        submission_time=submission,
-        requested_number_of_resources=size.astype(np.int64),
-        requested_time=np.where(asked < 0, math.inf, asked),
-        success=success == 1,
-        final_state=state,
-        starting_time=start,
-        execution_time=values["execution_time"],
-        finish_time=finish,
-        waiting_time=values["waiting_time"],
-        turnaround_time=values["turnaround_time"],
-        stretch=values["stretch"],
-        allocated_resources=texts["allocated_resources"],
-        consumed_energy=values["consumed_energy"],
-        metadata=texts["metadata"],
-    )
+    settled: dict[str, Any] = {
+        "profile": profiles,
+        "requested_number_of_resources": size.astype(np.int64),
+        "requested_time": np.where(asked < 0, math.inf, asked),
+        "success": success == 1,
+        "final_state": state,
+    }
+    return RunColumns(**{**values, **texts, **settled})
 
 
 def _concluded(start: Floats, finish: Floats, asked: Floats, success: Floats) -> NDArray[np.int8]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -24,11 +24,10 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Resumed
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
+from batdispatch.results.rows import read_rows
 
 #: Name of the record in a run's folder.
 FILE = "lineage.csv"
-#: Largest lineage.csv read, in bytes.
-MAX_BYTES = 1 << 30
 #: Seconds by which a segment may start before the one that it continues has ended: the precision of a jobs file.
 TOLERANCE = 1e-3
 _COLUMNS = ["job_id", "workload_name", "parent"]
@@ -124,7 +123,7 @@ def lineage_of(
 
 
 def _rows_of(parents: Mapping[str, str], resumed: Mapping[str, Resumed]) -> list[tuple[int, list[str]]]:
-    """Return (line, fields) of the rows below the header, as `_read_rows` reads them."""
+    """Return (line, fields) of the rows below the header, as `read_rows` reads them."""
     listed = []
     for line, job_id in enumerate(sorted(parents), start=2):
         workload, _, name = job_id.partition("!")
@@ -146,10 +145,12 @@ def read_lineage(path: Path, columns: RunColumns) -> Lineage:
     Raises:
         InputError: the file is malformed, names a job that is not in the run, names a job twice, or has a circle.
     """
-    return _joined(columns, _read_rows(path), str(path)) if path.exists() else unjoined(len(columns))
+    if not path.exists():
+        return unjoined(len(columns))
+    return _joined(columns, read_rows(path, _COLUMNS, more=_RESUMED), str(path))
 
 
-def _joined(columns: RunColumns, listed: Sequence[tuple[int, Sequence[str]]], source: str) -> Lineage:
+def _joined(columns: RunColumns, listed: Iterable[tuple[int, Sequence[str]]], source: str) -> Lineage:
     """Join the rows of a run by the rows of a record, each with its line."""
     rows: dict[tuple[str, str], int] = {}
     for row, (workload, name) in enumerate(zip(columns.workload_name, columns.job_id, strict=True)):
@@ -192,32 +193,6 @@ def _seconds(text: str, name: str, source: str, place: str) -> float:
     if not 0 <= value < np.inf:
         raise InputError(f"job {name[:80]!r}: found {text[:40]!r}, expected seconds", source=source, place=place)
     return value
-
-
-def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
-    """Return (line, fields) of the rows below the header."""
-    source = str(path)
-    with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise InputError(f"larger than {MAX_BYTES} bytes", source=source)
-    found: list[tuple[int, list[str]]] = []
-    try:
-        reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
-        header = next(reader, [])
-        if header not in (_COLUMNS, [*_COLUMNS, *_RESUMED]):
-            raise InputError(
-                f"found columns {','.join(header)[:80]!r}, expected {','.join(_COLUMNS)}", source=source, place="line 1"
-            )
-        for fields in reader:
-            if len(fields) != len(header):
-                raise InputError(
-                    f"{len(fields)} fields, expected {len(header)}", source=source, place=f"line {reader.line_num}"
-                )
-            found.append((reader.line_num, fields))
-    except (UnicodeDecodeError, csv.Error) as problem:
-        raise InputError(str(problem), source=source) from None
-    return found
 
 
 def _resolved(

@@ -5,7 +5,6 @@ What a request takes is read here anew, from its fields, and not asked of the co
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +19,8 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.lineage import Lineage
+from batdispatch.results.rows import read_rows
 
-#: Largest units.csv read, in bytes.
-MAX_BYTES = 1 << 30
 #: Slots that are looked at together: enough for numpy, little enough for the memory.
 BLOCK = 1 << 18
 
@@ -77,44 +75,27 @@ def read_units(path: Path, columns: RunColumns, intervals: Intervals) -> NDArray
         # A view of a single number: millions of slots would otherwise be written out for nothing.
         return np.broadcast_to(np.int64(1), (int(sizes.sum()),))
     units = np.ones(int(sizes.sum()), dtype=np.int64)
-    if path.stat().st_size > MAX_BYTES:
-        raise InputError(f"larger than {MAX_BYTES} bytes", source=str(path))
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     rows = {job_id: row for row, job_id in enumerate(columns.job_id.tolist())}
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            if not {"job_id", "units"} <= set(header):
-                raise InputError(
-                    f"found columns {header[:10]}, expected job_id, allocated_resources, units", source=str(path)
-                )
-            job_column, units_column = header.index("job_id"), header.index("units")
-            for fields in reader:
-                place = f"line {reader.line_num}"
-                if len(fields) != len(header):
-                    raise InputError(f"{len(fields)} fields, expected {len(header)}", source=str(path), place=place)
-                row = rows.get(fields[job_column])
-                if row is None:
-                    raise InputError(
-                        f"job {fields[job_column][:80]!r} is not in the jobs file", source=str(path), place=place
-                    )
-                counts = fields[units_column].split()
-                if not all(part.isascii() and part.isdigit() and len(part) <= 9 and int(part) for part in counts):
-                    raise InputError(
-                        f"units {fields[units_column][:80]!r}, expected a positive number a host, such as '2 3 1'",
-                        source=str(path),
-                        place=place,
-                    )
-                if len(counts) != sizes[row]:
-                    raise InputError(
-                        f"job {fields[job_column][:80]!r} has units on {len(counts)} hosts and {sizes[row]} hosts",
-                        source=str(path),
-                        place=place,
-                    )
-                units[offsets[row] : offsets[row + 1]] = [int(part) for part in counts]
-    except (UnicodeDecodeError, csv.Error) as problem:
-        raise InputError(str(problem), source=str(path)) from None
+    for line, (name, told) in read_rows(path, ("job_id", "units"), others=True):
+        place = f"line {line}"
+        row = rows.get(name)
+        if row is None:
+            raise InputError(f"job {name[:80]!r} is not in the jobs file", source=str(path), place=place)
+        counts = told.split()
+        if not all(part.isascii() and part.isdigit() and len(part) <= 9 and int(part) for part in counts):
+            raise InputError(
+                f"units {told[:80]!r}, expected a positive number a host, such as '2 3 1'",
+                source=str(path),
+                place=place,
+            )
+        if len(counts) != sizes[row]:
+            raise InputError(
+                f"job {name[:80]!r} has units on {len(counts)} hosts and {sizes[row]} hosts",
+                source=str(path),
+                place=place,
+            )
+        units[offsets[row] : offsets[row + 1]] = [int(part) for part in counts]
     return units
 
 

@@ -25,7 +25,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.runs.engines import needs_simgrid
-from batdispatch.runs.workers import isolated
+from batdispatch.runs.workers import call_isolated
 
 
 def runtimes_alone(platform: Path, workload: Path, jobs_file: Path) -> NDArray[np.float64]:
@@ -49,7 +49,7 @@ def runtimes_alone(platform: Path, workload: Path, jobs_file: Path) -> NDArray[n
         raise InputError(f"job {columns.job_id[row]} never started", source=str(jobs_file))
     hosts = dict(zip(columns.job_id.tolist(), columns.allocated_resources.tolist(), strict=True))
     needs = needs_simgrid(read_platform(platform), read_workload(workload), "auto", "together")
-    runtimes = isolated(simulated, platform, workload, hosts) if needs else simulated(platform, workload, hosts)
+    runtimes = call_isolated(simulated, platform, workload, hosts) if needs else simulated(platform, workload, hosts)
     return np.array([runtimes[job] for job in hosts])
 
 

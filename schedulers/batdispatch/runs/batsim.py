@@ -31,7 +31,7 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line import events as e
 from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.line.session import Session
-from batdispatch.engines.ended import quoted
+from batdispatch.engines.job_rows import quote
 from batdispatch.engines.outputs import UNITS_HEADER
 from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_whole
@@ -198,7 +198,7 @@ class _Followed:
             if isinstance(decision, d.Reject):
                 self._ended += 1
             elif isinstance(decision, d.Execute) and decision.allocation.counts is not None:
-                name = quoted(decision.job_id.partition("!")[2])
+                name = quote(decision.job_id.partition("!")[2])
                 counts = " ".join(map(str, decision.allocation.counts))
                 self._units.append(f"{name},{decision.allocation},{counts}\n")
         if self._progress is not None and self._ended > before:

@@ -14,7 +14,7 @@ from batdispatch.core.errors import DeadlockError, InputError
 from batdispatch.core.line.messages import Peer
 from batdispatch.core.line.session import Session
 from batdispatch.engines.embedded import EmbeddedEngine
-from batdispatch.engines.ended import Rows
+from batdispatch.engines.job_rows import Rows
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.engines.simulation import Outcome, Task

@@ -20,7 +20,7 @@ from batdispatch.results.run_files import NAMES, RESULT
 from batdispatch.runs.engine_options import ASKED_FOR, EngineInPlace
 from batdispatch.runs.engines import needs_simgrid
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workers import isolated
+from batdispatch.runs.workers import call_isolated
 
 
 def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> None:
@@ -42,7 +42,7 @@ def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> 
     apart = needs_simgrid(site, jobs, spec.simgrid, spec.clock)
     with Claim(out) as claim:
         if apart:
-            isolated(simulate_with_simgrid, spec, options, claim.place)
+            call_isolated(simulate_with_simgrid, spec, options, claim.place)
         else:
             _simulate(spec, options, claim.place, site, jobs, None)
         # What an earlier run left beside the tables would pass for this one's.

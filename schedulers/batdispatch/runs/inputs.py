@@ -18,7 +18,7 @@ from batdispatch.inputs.files import file_digest, write_whole
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.platforms import Platform, generate, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importing import Imported, import_log, is_workload, read_log
+from batdispatch.inputs.workloads.importing import Imported, formats, import_log, is_workload, read_log
 from batdispatch.inputs.workloads.logs import UNITS, LogInfo
 from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.report import ImportReport
@@ -141,7 +141,7 @@ class Inputs:
             write_workload(self._given, self.workload, batsim=self._given.batsim)
         return imported
 
-    def _sized(self, imported: Imported | None) -> Sized:
+    def _sized(self, imported: Imported | None) -> SizedPlatform:
         if imported is not None:
             return platform_for(imported.workload, imported.report.format, imported.info)
         return platform_for(self._given if isinstance(self._given, Workload) else read_workload(self.workload))
@@ -209,7 +209,7 @@ def warn_of_overruns(imported: Imported, warn: Callable[[str], None]) -> None:
 MOST = 1_000_000
 
 
-class Sized(NamedTuple):
+class SizedPlatform(NamedTuple):
     """A platform and where its size comes from."""
 
     content: bytes
@@ -217,7 +217,7 @@ class Sized(NamedTuple):
     why: str
 
 
-def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None) -> Sized:
+def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None) -> SizedPlatform:
     """Return a platform for a workload: the machine that the log is of, if it is known, else equal hosts.
 
     There are as many hosts as the log states, else as ran at a time in the log, else as the file's ``nb_res`` says,
@@ -230,11 +230,9 @@ def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None
         info: what that log tells.
     """
     shared = not all(is_whole_hosts(job.request) for job in workload.jobs)
-    if shared and kind in ("eurora", "kit"):
-        # What the node file beside the published logs states.
-        eurora = generate.eurora(memory_mib=32768)
-        name, content = ("Eurora", eurora) if kind == "eurora" else ("ForHLR II", generate.forhlr2())
-        return Sized(content, f"{name}, the machine that this format is of")
+    machine = formats()[kind].machine if kind else None
+    if shared and machine is not None:
+        return SizedPlatform(machine.platform(), f"{machine.name}, the machine that this format is of")
     capacity = _capacity(workload, info) if shared else {}
     hosts, why = _hosts(workload, info, capacity)
     for name, amount in ({} if info is None else info.peak).items():
@@ -243,7 +241,7 @@ def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None
     text = " ".join(f"{name}={amount}" for name, amount in capacity.items())
     what = f"{hosts:,} equal hosts" + (f" of {text}" if text else "")
     each = " What each offers is the least with which the jobs can have run." if text else ""
-    return Sized(generate.flat(hosts, capacity=text or None), f"{what}: {why}.{each}")
+    return SizedPlatform(generate.flat(hosts, capacity=text or None), f"{what}: {why}.{each}")
 
 
 def _capacity(workload: Workload, info: LogInfo | None) -> dict[str, int]:

@@ -39,7 +39,7 @@ from batdispatch.results.runs import figures_of
 from batdispatch.runs.engines import Progress, Simulation
 from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_code
 from batdispatch.runs.spec import RunSpec, command_line
-from batdispatch.runs.workers import isolated
+from batdispatch.runs.workers import call_isolated
 
 
 def build(spec: RunSpec, own: Dispatcher | None = None) -> Dispatcher:
@@ -156,7 +156,7 @@ def execute(
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
                 check_known_elsewhere(own)
-                result = isolated(execute_with_simgrid, spec, claim.place, own, progress=progress)
+                result = call_isolated(execute_with_simgrid, spec, claim.place, own, progress=progress)
         except KeyboardInterrupt:
             raise
         except BaseException:

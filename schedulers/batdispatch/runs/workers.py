@@ -11,7 +11,7 @@ There are three ways to have work done:
 
 - `carry_out`: many tasks, each as soon as a worker is free; this process follows them.
 - `workers_beside`: tasks of which the results are asked for later, while this process does something else.
-- `isolated`: one call, for libraries that end the process when they dislike something, and that work once in a process.
+- `call_isolated`: one call, for libraries that end the process when they dislike something, or work once in a process.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def _without_telling(function: Callable[[], R], tell: Tell) -> R:
     return function()
 
 
-def isolated(function: Callable[..., R], *arguments: Any, progress: Progress | None = None) -> R:
+def call_isolated(function: Callable[..., R], *arguments: Any, progress: Progress | None = None) -> R:
     """Call a function in a new process, so that a crash of a library becomes a message and not the end of everything.
 
     Args:

@@ -1,7 +1,5 @@
 """AUCSCHED as a dispatcher: window, halving, bids that are cut off, and what a run tells."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

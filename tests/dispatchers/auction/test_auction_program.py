@@ -1,7 +1,5 @@
 """AUCSCHED's program against the states of an independent solver, and against every plan tried one by one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """AUCSCHED's intervals, node sets, preferences and the choice of bids, worked out by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

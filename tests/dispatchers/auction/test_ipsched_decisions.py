@@ -1,7 +1,5 @@
 """What IPSCHED promises beyond an optimum: window, period, floor, consecutive nodes, limits, splits."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

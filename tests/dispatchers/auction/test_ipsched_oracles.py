@@ -1,7 +1,5 @@
 """IPSCHED against optima that were worked out elsewhere: the slides' example, and 60 windows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """IPSCHED against a naive twin that tries every spread of every job, on small windows of all kinds of requests."""
 
-from __future__ import annotations
-
 import os
 from itertools import product
 from typing import Any

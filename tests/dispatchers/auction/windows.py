@@ -1,7 +1,5 @@
 """Windows of jobs on machines of cores and GPUs, as the oracles state them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

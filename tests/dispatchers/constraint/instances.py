@@ -1,7 +1,5 @@
 """Small instances for tests of the models and list schedules, checked and solved by naive code of the tests' own."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The papers' counts of variables, which are formulas, against models that are built."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from instances import instance, instances, placed_by

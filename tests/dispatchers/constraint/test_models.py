@@ -1,7 +1,5 @@
 """The constraint models: the paper's figures, equal optima, and plans that hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

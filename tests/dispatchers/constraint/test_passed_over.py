@@ -1,7 +1,5 @@
 """What the planning dispatchers say of a plan that passed a job over, against the plan that was carried out."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Sequence
@@ -30,7 +28,7 @@ from simulating import Task, simulate
 from strategies import machines, workloads
 
 quick = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 #: By job id: (planned start in s from the decision, whether it had a place).
 Planned = dict[str, tuple[int, bool]]

@@ -1,7 +1,5 @@
 """PCP'20's model on CP-SAT, which a benchmark measures: the optimum is the model's, and hints are solutions of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

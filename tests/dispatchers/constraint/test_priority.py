@@ -1,7 +1,5 @@
 """The family's priority against a naive twin written from the publications: the slowdown of a job if it started now."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

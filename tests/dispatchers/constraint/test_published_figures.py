@@ -1,7 +1,5 @@
 """The figures of the authors' code on its own kind of workload, and ours (see shared data's README)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

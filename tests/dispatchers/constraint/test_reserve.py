@@ -1,7 +1,5 @@
 """Room kept for short jobs that have not come yet."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

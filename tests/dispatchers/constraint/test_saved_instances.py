@@ -1,7 +1,5 @@
 """Instances saved from runs and solved again, through the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -15,13 +13,7 @@ from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.inputs.instances import encode, read_instances
-
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><zone id="z" routing="Full">
-{hosts}
-</zone></platform>
-"""
+from sites import platform_of
 
 
 def read_back(made: list[Instance], file: Path) -> None:
@@ -81,7 +73,7 @@ def test_wrong_instances_are_refused_with_the_line(tmp_path: Path, change: objec
 
 def test_instances_expect_what_the_run_expected(tmp_path: Path) -> None:
     """Also of jobs without a walltime."""
-    (tmp_path / "p.xml").write_text(PLATFORM.format(hosts='<host id="n0" speed="1f"/>'))
+    (tmp_path / "p.xml").write_text(platform_of('<host id="n0" speed="1f"/>'))
     jobs = [{"id": str(n), "subtime": 0, "res": 1, "profile": "d"} for n in range(3)]
     profiles = {"d": {"type": "delay", "delay": 3}}
     (tmp_path / "w.json").write_text(json.dumps({"nb_res": 1, "jobs": jobs, "profiles": profiles}))
@@ -99,7 +91,7 @@ def test_save_and_solve_from_a_run(tmp_path: Path) -> None:
     hosts = "\n".join(
         f'<host id="n{n}" speed="1f"><prop id="capacity" value="core=4 gpu={n % 2}"/></host>' for n in range(3)
     )
-    (tmp_path / "p.xml").write_text(PLATFORM.format(hosts=hosts))
+    (tmp_path / "p.xml").write_text(platform_of(hosts))
     demands = [{"core": 2}, {"core": 1, "gpu": 1}, {"core": 3}]
     jobs = [
         {

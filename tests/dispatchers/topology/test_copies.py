@@ -1,7 +1,5 @@
 """The directory of copies: what is valid where, what has to be copied and how long that takes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from batdispatch.dispatchers.topology.copies import Copies

@@ -1,7 +1,5 @@
 """DADA as a dispatcher: what alpha, the prediction of copies, the affinity and the batches change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -10,8 +8,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.topology.dada import Dada, DadaOptions
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.platforms.generate import hybrid
-from batdispatch.inputs.workloads.tiles import tiles
+from batdispatch_papers.dada.machine import hybrid
+from batdispatch_papers.dada.workload import tiles
 from simulating import Task, simulate
 from task_graphs import node, spans, task
 

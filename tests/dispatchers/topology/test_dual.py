@@ -1,7 +1,5 @@
 """The dual approximation with affinity: the hand-worked batch, every rule, and its guarantee."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from fractions import Fraction

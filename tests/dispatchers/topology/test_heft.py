@@ -1,7 +1,5 @@
 """HEFT: the example of Topcuoglu, Hariri and Wu, insertion, and plans that have to be made anew."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The dispatcher pinned-io: where and when jobs run, in order, early, late and out of turn."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """Both phases of pinned-io: against the oracle's instances, by hand, against naive twins, and on random instances."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -94,8 +92,8 @@ def test_a_makespan_above_the_load_is_within_three_loads() -> None:
 # The guarantees, on random instances.
 
 
-@pytest.mark.parametrize("hundred", range(10))
-def test_the_guarantees_of_both_phases_on_a_thousand_random_instances(hundred: int) -> None:
+@pytest.mark.parametrize("hundred", range(3))
+def test_the_guarantees_of_both_phases_on_hundreds_of_random_instances(hundred: int) -> None:
     rng = np.random.default_rng([7, hundred])
     for _ in range(100):
         nodes, ranges, durations = random_instance(rng)

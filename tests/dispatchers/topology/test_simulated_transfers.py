@@ -1,7 +1,5 @@
 """Transfers as I/O jobs that share links, in SimGrid: times worked out by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,10 @@ from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.messages import Message
 from batdispatch.core.line.session import Session
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.inputs.platforms.generate import Links, hybrid
+from batdispatch.inputs.platforms.generate import Links
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs.run import execute
-from batdispatch.runs.spec import RunSpec
+from batdispatch_papers.dada.machine import hybrid
+from sites import simulated
 from strategies import make_job
 from task_graphs import task
 from with_simgrid import needs_simgrid
@@ -30,19 +28,15 @@ SIMULATED = {"transfers": "simulated"}
 
 def run(folder: Path, tasks: list[Any], *, switches: int, simgrid: str = "always", gpus: int = 2) -> dict[str, Any]:
     """Run tasks on GPUs behind links of 1 MB/s without latency; return (start, end) by job and the report."""
-    platform, workload = folder / "p.xml", folder / "w.json"
-    platform.write_bytes(hybrid(gpus=gpus, cores=1, switches=switches, links=Links(speed="1Gf", bw="1MBps", lat="0s")))
+    platform = hybrid(gpus=gpus, cores=1, switches=switches, links=Links(speed="1Gf", bw="1MBps", lat="0s"))
     jobs = [{"id": one.id, "subtime": one.submission, "res": 1, "profile": one.id, **one.extra} for one in tasks]
     profiles = {one.id: {"type": "delay", "delay": one.runtime} for one in tasks}
-    workload.write_text(json.dumps({"nb_res": 1, "jobs": jobs, "profiles": profiles}))
-    spec = RunSpec(
-        platform=str(platform), workload=str(workload), dispatcher="heft", options=SIMULATED, simgrid=simgrid
-    )
-    result = execute(spec, folder / "out")
-    assert not Auditor().run(folder / "out").total
-    rows = read_jobs(folder / "out" / "jobs.csv").set_index("job_id").to_dict("index")
+    out = simulated(folder, "heft", platform, jobs, profiles, options=SIMULATED, simgrid=simgrid)
+    assert not Auditor().run(out).total
+    report = json.loads((out / "result.json").read_bytes())["report"]
+    rows = read_jobs(out / "jobs.csv").set_index("job_id").to_dict("index")
     ends: dict[str, Any] = {name: (row["starting_time"], row["finish_time"]) for name, row in rows.items()}
-    return {**ends, "report": result["report"]}
+    return {**ends, "report": report}
 
 
 @needs_simgrid

@@ -1,7 +1,5 @@
 """A task's life: transfers, run times by class, further jobs, and the account of what was moved."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

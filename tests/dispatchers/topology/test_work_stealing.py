@@ -1,7 +1,5 @@
 """Work stealing: whose queue a task goes to, and who takes which."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Blocks of hosts beside plain sets of hosts."""
 
-from __future__ import annotations
-
 import itertools
 from typing import NamedTuple
 
@@ -69,7 +67,7 @@ def leave_lowest(both: Both, row: int, count: int) -> None:
 
 def joined(both: Both) -> Both:
     """Join what belongs together."""
-    first, size, (bits,) = in_blocks.joined(both.blocks, [both.rows])
+    first, size, (bits,) = in_blocks.join_blocks(both.blocks, [both.rows])
     packed = np.packbits(bits, axis=1, bitorder="little")
     raw = np.zeros((SETS, ROOM // 8), dtype=np.uint8)
     raw[:, : packed.shape[1]] = packed
@@ -123,11 +121,11 @@ def test_hosts_that_another_set_lacks_are_counted_up_to_a_limit(
             masks.remove(both.rows[row], both.rows[other], both.words)
             both.plain[row] -= both.plain[other]
         missing = len(both.plain[0] - both.plain[row])
-        found = in_blocks.lost(both.blocks, both.rows[0], both.rows[row], both.words, most)
+        found = in_blocks.count_missing(both.blocks, both.rows[0], both.rows[row], both.words, most)
         assert found == missing if missing <= most else found > most
         inside = both.plain[row] <= both.plain[other]
         assert masks.within(both.rows[row], both.rows[other], both.words) == inside
-        assert masks.same(both.rows[row], both.rows[other], both.words) == (both.plain[row] == both.plain[other])
+        assert masks.same_sets(both.rows[row], both.rows[other], both.words) == (both.plain[row] == both.plain[other])
 
 
 def test_a_new_block_has_the_upper_hosts_and_is_in_the_sets_that_have_the_old_one() -> None:

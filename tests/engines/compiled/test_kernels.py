@@ -1,7 +1,5 @@
 """Kernels make the files that the dispatchers in Python make, byte for byte."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -18,7 +16,7 @@ from compiling import compiled, in_python, workload_of
 from simulating import Task
 from strategies import exclusive_machines
 
-some = settings(max_examples=100)
+some = settings(max_examples=40)
 STATIC = (
     *("fcfs", "lcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area"),
     *("f1", "f2", "f3", "f4"),

@@ -1,7 +1,5 @@
 """Kernels make the files of the dispatchers in Python on a real log."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

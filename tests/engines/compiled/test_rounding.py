@@ -1,7 +1,5 @@
 """Times are rounded as Python rounds them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -23,6 +21,6 @@ times = st.one_of(halves, ties, st.floats(0, 1e17), st.floats(0, 10), st.just(ma
 
 @given(st.lists(times, min_size=1, max_size=200))
 def test_rounded_as_round_does(values: list[float]) -> None:
-    from batdispatch.engines.compiled.rounding import rounded
+    from batdispatch.engines.compiled.rounding import round_six
 
-    assert [rounded(value) for value in values] == [round(value, 6) for value in values]
+    assert [round_six(value) for value in values] == [round(value, 6) for value in values]

@@ -15,6 +15,9 @@ from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import Platform, generate, read_platform
 from batdispatch.inputs.platforms.generate.spread import spread_routers
 from batdispatch.inputs.platforms.generate.torus import RouterLinks
+from batdispatch_papers.esp.machine import esp
+from batdispatch_papers.eurora.machine import eurora
+from batdispatch_papers.kit.machine import forhlr2
 
 
 def read(folder: Path, content: bytes) -> Platform:
@@ -29,9 +32,9 @@ def names(platform: Platform) -> list[str]:
 
 KINDS = {
     "flat": lambda: generate.flat(12, capacity="core=4 gpu=1"),
-    "eurora": generate.eurora,
-    "forhlr2": generate.forhlr2,
-    "esp": generate.esp,
+    "eurora": eurora,
+    "forhlr2": forhlr2,
+    "esp": esp,
     "torus": lambda: generate.torus([4, 3, 2], io=5, capacity="core=32"),
     "torus, split": lambda: generate.torus([4, 3, 2], io=5, capacity="core=32", router_links="split"),
     "mesh": lambda: generate.mesh([4, 3, 2], hosts_per_router=2, io=5),
@@ -61,31 +64,6 @@ def test_flat_of_any_size(hosts: int, tmp_path_factory: pytest.TempPathFactory) 
     width = len(str(hosts - 1))
     assert names(platform) == [f"n{number:0{width}d}" for number in range(hosts)]
     assert platform.machine.exclusive
-
-
-def test_eurora_is_64_nodes_with_two_accelerators_each(tmp_path: Path) -> None:
-    machine = read(tmp_path, generate.eurora()).machine
-    total = dict(zip(machine.resources, machine.total().tolist(), strict=True))
-    assert machine.size == 64
-    assert total == {"core": 1024, "gpu": 64, "mic": 64, "memory": 64 * 16384}
-    gpu, mic = machine.resources.index("gpu"), machine.resources.index("mic")
-    assert machine.capacity[:, mic].tolist() == [2] * 32 + [0] * 32
-    assert machine.capacity[:, gpu].tolist() == [0] * 32 + [2] * 32
-
-
-def test_forhlr2_has_24048_cores(tmp_path: Path) -> None:
-    machine = read(tmp_path, generate.forhlr2()).machine
-    total = dict(zip(machine.resources, machine.total().tolist(), strict=True))
-    assert machine.size == 1173
-    assert total == {"core": 24048, "gpu": 84, "memory": 1152 * 64 * 1024 + 21 * 1024 * 1024}
-    assert len(machine.class_capacity) == 2
-
-
-def test_esp_cluster(tmp_path: Path) -> None:
-    machine = read(tmp_path, generate.esp()).machine
-    assert machine.resources == ("core", "gpu")
-    assert machine.total().tolist() == [8192, 2048]
-    assert read(tmp_path, generate.esp(nodes=4, gpus=0)).machine.resources == ("core",)
 
 
 def test_links_are_written_as_given(tmp_path: Path) -> None:

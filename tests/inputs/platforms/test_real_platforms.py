@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from batdispatch.inputs.platforms import generate, read_platform
+from batdispatch.inputs.platforms import read_platform
+from batdispatch_papers.eurora.machine import eurora
 
 SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "shared")) / "data"
 
@@ -56,7 +57,7 @@ def test_every_published_platform_is_read() -> None:
 
 def test_eurora_is_what_the_node_file_of_its_logs_says(tmp_path: Path) -> None:
     path = tmp_path / "eurora.xml"
-    path.write_bytes(generate.eurora(memory_mib=32768))
+    path.write_bytes(eurora(memory_mib=32768))
     machine = read_platform(path).machine
     axes = [machine.resources.index(name) for name in ("core", "gpu", "mic", "memory")]
     rows = [line.split() for line in (SHARED / "eurora" / "nodes_#64").read_text().splitlines() if line.strip()]

@@ -1,7 +1,5 @@
 """The network of a machine, as the platform file states it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.topology import Dragonfly, FatTree, Grid, Topology
 from batdispatch.inputs.platforms import Platform, generate, read_platform
+from batdispatch_papers.eurora.machine import eurora
 
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
 CLUSTER = '<cluster id="{id}" prefix="{id}" suffix="" radical="0-{last}" speed="1Gf" bw="1GBps" lat="1us" {more}>'
@@ -202,7 +201,7 @@ def test_show_says_the_network(tmp_path: Path) -> None:
 
     assert "network   mesh 4 x 3 of 12 routers with up to 1 hosts each, 34 directed links" in show()
     assert json.loads(show("--json"))["network"]["wrap"] == [False, False]
-    path.write_bytes(generate.eurora())
+    path.write_bytes(eurora())
     assert "network   none" in show()
     assert json.loads(show("--json"))["network"] is None
 

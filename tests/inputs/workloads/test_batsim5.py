@@ -1,26 +1,20 @@
 """Workloads of Batsim 5: read, written, converted both ways, and what neither version can say."""
 
-from __future__ import annotations
-
-import io
 import json
-import sys
 import tempfile
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
-from unittest import mock
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.cli.main import main
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.engines.execution import check_timed
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
+from command_line import Answer, call
 
 RECORDED = Path(__file__).parents[2] / "conformance" / "recordings" / "workloads"
 FIVES = sorted(RECORDED.glob("*5.json"))
@@ -47,20 +41,8 @@ def job(name: str = "a", res: int = 1, profile: str = "p", **more: Any) -> dict[
     return {"id": name, "subtime": 0, "res": res, "profile": profile, **more}
 
 
-class Ran(NamedTuple):
-    exit_code: int
-    output: str
-
-
-def convert(*arguments: Any) -> Ran:
-    out, err = io.StringIO(), io.StringIO()
-    words = ["batdispatch", "convert", *map(str, arguments)]
-    with mock.patch.object(sys, "argv", words), redirect_stdout(out), redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as stop:
-            return Ran(int(stop.code or 0), out.getvalue() + err.getvalue())
-    raise AssertionError("main returns by SystemExit")
+def convert(*arguments: Any) -> Answer:
+    return call("convert", *arguments)
 
 
 @pytest.mark.parametrize("file", FIVES, ids=lambda file: file.stem)
@@ -80,8 +62,8 @@ def test_recorded_workloads_of_batsim_5_are_written_again_as_they_were(file: Pat
 @pytest.mark.parametrize("file", [file for file in FOURS if file.stem not in REFUSED], ids=lambda file: file.stem)
 def test_recorded_workloads_of_batsim_4_survive_the_way_there_and_back(file: Path, tmp_path: Path) -> None:
     there, back = tmp_path / "there.json", tmp_path / "back.json"
-    assert convert(file, "--to", "batsim5", "-o", there).exit_code == 0
-    assert convert(there, "--to", "batsim4", "-o", back).exit_code == 0
+    assert convert(file, "--to", "batsim5", "-o", there).status == 0
+    assert convert(there, "--to", "batsim4", "-o", back).status == 0
     before, after = read_workload(file), read_workload(back)
     assert facts(after) == facts(before)
     assert after.profiles == before.profiles
@@ -92,7 +74,7 @@ def test_recorded_workloads_of_batsim_4_survive_the_way_there_and_back(file: Pat
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_recorded_workloads_that_batsim_5_cannot_run_are_refused(name: str, tmp_path: Path) -> None:
     result = convert(RECORDED / f"{name}.json", "--to", "batsim5", "-o", tmp_path / "there.json")
-    assert result.exit_code == 2
+    assert result.status == 2
     assert REFUSED[name] in result.output
     assert list(tmp_path.iterdir()) == []
 
@@ -115,7 +97,7 @@ def test_fields_of_the_user_travel_in_extra_data(tmp_path: Path) -> None:
         {"p": {"type": "delay", "delay": 3, "ret": 1, "colour": "red"}},
     )
     result = convert(four, "--to", "batsim5", "-o", tmp_path / "w5.json", "--json")
-    assert result.exit_code == 0, result.output
+    assert result.status == 0, result.output
     assert json.loads(result.output)["jobs"] == 1
     five = json.loads((tmp_path / "w5.json").read_text())
     assert five["jobs"] == [job(extra_data={"user": "eve", "demand": {"core": 2}, "deadline": 7.5})]
@@ -189,14 +171,14 @@ def test_traces_are_found_from_the_folder_into_which_a_workload_is_written(name:
     traces = RECORDED.parent / "traces"
     (tmp_path / "there").mkdir()
     there, back = tmp_path / "there" / "w.json", tmp_path / "back.json"
-    assert convert(traces / f"{name}.json", "--to", f"batsim{to}", "-o", there).exit_code == 0
+    assert convert(traces / f"{name}.json", "--to", f"batsim{to}", "-o", there).status == 0
     profiles = json.loads(there.read_text())["profiles"]
     if to == 5:
         assert {each["trace_type"] for each in profiles.values()} <= {"SMPI", "FractionalComputation"}
     for key, profile in profiles.items():
         trace = profile["filename" if to == 5 else "trace"]
         assert (there.parent / trace).resolve() == (traces / "traces" / f"{key}.txt").resolve()
-    assert convert(there, "--to", "batsim5", "-o", back).exit_code == 0
+    assert convert(there, "--to", "batsim5", "-o", back).status == 0
     again = json.loads(back.read_text())["profiles"]
     assert {(back.parent / each["filename"]).resolve() for each in again.values()} == {
         (traces / "traces" / f"{key}.txt").resolve() for key in profiles
@@ -270,7 +252,7 @@ def test_what_batsim_5_cannot_say_is_refused_and_nothing_written(profile: Any, e
     out = tmp_path / "out"
     out.mkdir()
     result = convert(path, "--to", "batsim5", "-o", out / "w5.json")
-    assert result.exit_code == 2
+    assert result.status == 2
     assert expected in result.output
     assert "profile 'p'" in result.output
     assert list(out.iterdir()) == []
@@ -279,17 +261,17 @@ def test_what_batsim_5_cannot_say_is_refused_and_nothing_written(profile: Any, e
 def test_options_of_logs_are_refused_for_workloads(tmp_path: Path) -> None:
     path = write(tmp_path / "w4.json", [job()], {"p": {"type": "delay", "delay": 1}})
     result = convert(path, "--to", "batsim5", "-o", tmp_path / "w5.json", "--keep-clock")
-    assert result.exit_code == 2
+    assert result.status == 2
     assert "option --keep-clock: is for logs" in result.output
     result = convert(path, "-o", tmp_path / "w5.json")
-    assert result.exit_code == 2
+    assert result.status == 2
     assert "--to" in result.output
 
 
 def test_a_log_becomes_a_workload_of_batsim_5(tmp_path: Path) -> None:
     log = tmp_path / "log.swf"
     log.write_text("; MaxProcs: 8\n1 0 1 60 2 -1 -1 2 100 -1 1 7 1 -1 1 -1 -1 -1\n")
-    assert convert(log, "--to", "batsim5", "-o", tmp_path / "w5.json").exit_code == 0
+    assert convert(log, "--to", "batsim5", "-o", tmp_path / "w5.json").status == 0
     five = json.loads((tmp_path / "w5.json").read_text())
     assert [profile["type"] for profile in five["profiles"].values()] == ["DelayProfile"]
     assert five["jobs"][0]["extra_data"]["user"] == read_workload(tmp_path / "w5.json").jobs[0].extra["user"]

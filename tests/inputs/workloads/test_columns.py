@@ -1,7 +1,5 @@
 """Workloads as columns: beside the reader that makes an object per job, with the same refusals."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

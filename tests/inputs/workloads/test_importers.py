@@ -8,6 +8,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importing import guess_format, import_log
+from batdispatch.inputs.workloads.importing import guess_format, import_log, read_log
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.report import ImportReport
 
@@ -237,6 +238,31 @@ def test_kit(tmp_path: Path) -> None:
     hosts, _ = import_log(path, options=LogOptions(units="hosts", processors_per_host=20))
     assert [(job.units, job.request.demand) for job in hosts.jobs] == [(5, None), (1, None)]
     assert hosts.nb_res == math.ceil(24048 / 20)
+
+
+def test_kit_of_unknown_processors_and_times(tmp_path: Path) -> None:
+    path = tmp_path / "K.rst"
+    path.write_text(
+        f"# a remark\n; another\n\n{KIT}3.0;0;2;10;10;0;90;90;100\n4;0;-1;10;-2;0;90;90;100\n5;1;1;10;10;0;-3;90;100\n"
+    )
+    workload, report = import_log(path)
+    assert [(job.id, job.units) for job in workload.jobs] == [("1", 100), ("2", 3), ("3", 2)]
+    assert counts(report.changed) == {}
+    assert counts(report.dropped) == {"without a run time": 1, "without a submission time": 1}
+    allocated, _ = import_log(path, options=LogOptions(size="allocated"))
+    assert [job.units for job in allocated.jobs] == [100, 4, 2]
+
+
+def test_kit_of_fractions_of_processors_counts_whole_ones(tmp_path: Path) -> None:
+    path = tmp_path / "K.rst"
+    path.write_text("1;1.5;0.2;10;10;0;0;0;10\n2;-1;0.2;10;10;0;0;0;10\n")
+    assert [job.units for job in import_log(path)[0].jobs] == [2, 1]
+
+
+def test_a_start_before_the_submission_is_unknown_in_a_log_of_kit(tmp_path: Path) -> None:
+    path = tmp_path / "K.rst"
+    path.write_text("1;1;1;10;10;0;50;50;60\n2;1;1;10;10;0;60;40;50\n")
+    assert np.isnan(read_log(path).info.starts).tolist() == [False, True]
 
 
 # ---------------------------------------------------------------- Eurora

@@ -1,7 +1,5 @@
 """A share of a log's jobs made malleable: which jobs, what sizes, and that everything else stays."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """When ``convert`` proposes to raise walltimes that jobs ran over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -111,7 +111,7 @@ def test_stochastic_dispatchers_over_a_log(tmp_path: Path) -> None:
     log, _ = import_log(DATA / "swf/KTH-SP2-1996-2.1-cln.swf.xz", options=LogOptions())
     made, fitted = with_laws(log, kind="lognormal")
     assert (len(fitted.applications), fitted.stochastic, fitted.known) == (269, 23_990, 4_486)
-    made.jobs = made.jobs[:600]
+    made.jobs = made.jobs[:300]
     small = [job for job in made.jobs if "runtime_law" not in job.extra]
     lasted = {job.id: min(float(made.profiles[job.profile]["delay"]), job.walltime) for job in made.jobs}
     for name in ("stochastic-easy", "stochastic-batch"):
@@ -125,9 +125,9 @@ def test_stochastic_dispatchers_over_a_log(tmp_path: Path) -> None:
         columns = read_columns(tmp_path / name / "jobs.csv")
         assert session.ledger is not None
         found = attempt_metrics(columns, machine.size, lineage_of(columns, session.ledger.parents))
-        assert found["jobs"] == 600
+        assert found["jobs"] == 300
         too_short = sum(job.walltime <= made.profiles[job.profile]["delay"] for job in small)
-        assert found["jobs_succeeded"] == 600 - too_short
+        assert found["jobs_succeeded"] == 300 - too_short
         end = float(np.nanmax(columns.finish_time))
         work = sum(job.units * lasted[job.id] for job in small)
         true = work / (machine.size * (end - made.jobs[0].submission))

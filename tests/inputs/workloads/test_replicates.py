@@ -1,7 +1,5 @@
 """Replicates of a log: slices of it, and its users drawn anew."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Slurm's accounts in all the forms that versions and sites write; test_sacct_session.py has those of a real Slurm."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Accounts of a real Slurm against what was run there: no job lost, none invented, each as it was submitted."""
 
-from __future__ import annotations
-
 import json
 import math
 import tempfile

@@ -1,7 +1,5 @@
 """Generated jobs of users on nodes with several resources."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slices of a log: which jobs, from when on, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from click.testing import CliRunner, Result

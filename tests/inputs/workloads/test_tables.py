@@ -1,7 +1,5 @@
 """Tables of jobs with a mapping of their columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +35,47 @@ def test_a_table(tmp_path: Path) -> None:
     assert (second.id, second.submission, second.extra["demand"]) == ("2", 30, {"core": 1, "memory": 1024})
     assert {why: tally.count for why, tally in report.dropped.items()} == {"without a run time": 1}
     assert (report.records, report.kept, info.dated) == (3, 2, False)
+
+
+MAPPING = """delimiter = ";"
+header = ["job", "when", "took", "wanted", "got"]
+unknown = ["?"]
+[columns]
+id = "job"
+submit = "when"
+runtime = "took"
+cores = "wanted"
+allocated = "got"
+"""
+
+
+@pytest.mark.parametrize(("size", "units"), [("requested", [4, 2, 3]), ("allocated", [5, 2, 3])])
+def test_a_mapping_file_names_the_columns_of_a_table_without_a_header(
+    size: str, units: list[int], tmp_path: Path
+) -> None:
+    mapping = tmp_path / "m.toml"
+    mapping.write_text(MAPPING)
+    rows = "1;0;60;4;5\n2;10;60;?;2\n3;20;60;3;0\n4;30;?;1;1\n"
+    read = imported(tmp_path, rows, str(mapping), size=size)
+    assert [job.units for job in read.workload.jobs] == units
+    assert {why: tally.count for why, tally in read.report.dropped.items()} == {"without a run time": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('["?"]', '"?"'), "unknown: expected a list of texts"),
+        (('"job", "when"', '"job", 3'), "header: expected a list of texts"),
+        (("header", "heading"), "did you mean 'header'"),
+        (('"took", ', '"lasted", '), "there is no column 'took' for runtime"),
+    ],
+)
+def test_wrong_mapping_files_say_what_is_wrong(change: tuple[str, str], said: str, tmp_path: Path) -> None:
+    mapping = tmp_path / "m.toml"
+    mapping.write_text(MAPPING.replace(*change, 1))
+    with pytest.raises(InputError) as raised:
+        imported(tmp_path, "1;0;60;4;5\n", str(mapping))
+    assert said in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """What a comparison says: choices, rivals, refusals, and the page that shows them."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

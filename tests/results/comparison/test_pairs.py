@@ -1,7 +1,5 @@
 """Paired comparisons: effects, wins, and when they are tested."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Rankings: what is ranked, what is refused, and who can be told apart, on the example of Demsar's paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

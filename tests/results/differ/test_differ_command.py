@@ -1,7 +1,5 @@
 """``batdispatch differ`` on schedules of ours, in every form that a simulator may leave one in."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

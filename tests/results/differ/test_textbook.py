@@ -1,7 +1,5 @@
 """The naive policies against cases worked out by hand, an oracle, and the dispatchers of the package."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

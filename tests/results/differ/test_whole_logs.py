@@ -1,7 +1,5 @@
 """Whole logs: another simulator's EASY schedules, and the figures of the manual (see shared data's README)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

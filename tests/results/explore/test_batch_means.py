@@ -1,7 +1,5 @@
 """The explorer computes in the reader's browser what `batch_means` does."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Modules become one script that does the same, and what is not a module as we write them is refused."""
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 

@@ -1,7 +1,5 @@
 """The explorer by the keyboard alone: nothing here clicks, or calls what the page's script has."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

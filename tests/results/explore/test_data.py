@@ -1,7 +1,5 @@
 """What a page is told of runs, read back in Python and held against the runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How runs decided, as a page is told of it, against sums made one decision at a time."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

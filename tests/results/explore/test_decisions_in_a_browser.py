@@ -1,7 +1,5 @@
 """How runs decided, in the explorer: curves and states are what the runs' files say, stretch by stretch."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a page is told of networks, I/O nodes and shared nodes, held against the runs in naive ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

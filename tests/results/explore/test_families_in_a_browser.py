@@ -1,7 +1,5 @@
 """Maps, links, I/O nodes and resources in the explorer, in a headless Chromium, against naive readings of jobs.csv."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

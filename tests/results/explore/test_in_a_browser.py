@@ -1,8 +1,5 @@
 """The explorer at work, in a headless Chromium; skipped where there is none."""
 
-from __future__ import annotations
-
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +14,7 @@ from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 from browsing import browse, needs_browser
+from sites import simulated
 
 EXAMPLES = Path(__file__).parents[3] / "schedulers" / "batdispatch" / "examples"
 
@@ -208,7 +206,7 @@ def test_one_run_is_explored_without_a_pair(runs: list[Any], tmp_path: Path) -> 
 
 
 @needs_browser
-def test_of_24_runs_a_few_are_in_view(write_jobs: Any, tmp_path: Path) -> None:
+def test_of_24_runs_a_few_are_in_view_and_the_compared_two_stand_out(write_jobs: Any, tmp_path: Path) -> None:
     folders = [write_jobs({"a": {}, "b": {"hosts": "1", "start": float(run)}}, f"run{run}") for run in range(24)]
     told = browse(
         render(read_runs(folders), explain=False),
@@ -218,12 +216,19 @@ def test_of_24_runs_a_few_are_in_view(write_jobs: Any, tmp_path: Path) -> None:
         const found = [boxes.length, boxes.filter((box) => box.checked).length];
         boxes[23].click();
         await until(() => explorer.shown.length === 5);
-        return [...found, explorer.shown.at(-1).label, explorer.layout.charts.length];
+        found.push(explorer.shown.at(-1).label, explorer.layout.charts.length);
+        by("runs-all").click();
+        found.push(explorer.shown.length, explorer.foremost.map((run) => run.label));
+        by("other").selectedIndex = 20;
+        by("other").dispatchEvent(new Event("change"));
+        found.push(explorer.foremost.map((run) => run.label), explorer.layout.charts.at(-1).plot.series.length - 1);
+        by("runs-few").click();
+        return [...found, explorer.shown.length, by("runs").querySelectorAll("input:checked").length];
         """,
         tmp_path,
         width=390,
     )
-    assert told == [24, 4, "run23", 5 + 3]
+    assert told == [24, 4, "run23", 5 + 3, 24, ["run0", "run1"], ["run0", "run20"], 24, 4, 4]
 
 
 @needs_browser
@@ -282,12 +287,9 @@ def test_a_queue_is_a_filter_and_the_pointer_says_what_a_job_asked_waited_and_go
         {"id": "1", "subtime": 0, "res": 2, "walltime": 60, "profile": "p", "queue": "long", "user": "ann"},
         {"id": "2", "subtime": 5, "res": 1, "walltime": 60, "profile": "p", "queue": "short"},
     ]
-    workload = {"nb_res": 64, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 30}}}
-    (tmp_path / "w.json").write_text(json.dumps(workload))
-    spec = RunSpec(platform=str(EXAMPLES / "flat64.xml"), workload=str(tmp_path / "w.json"), dispatcher="easy")
-    execute(spec, tmp_path / "easy")
+    folder = simulated(tmp_path, "easy", EXAMPLES / "flat64.xml", jobs, {"p": {"type": "delay", "delay": 30}})
     told = browse(
-        render(read_runs([tmp_path / "easy"])),
+        render(read_runs([folder])),
         BEGIN
         + """
         await until(() => by("legend").textContent);
@@ -311,26 +313,6 @@ def test_a_queue_is_a_filter_and_the_pointer_says_what_a_job_asked_waited_and_go
         "waited 0 s",
         "got 2 hosts for 30 s, completed successfully",
     ]
-
-
-@needs_browser
-def test_of_many_runs_in_view_the_compared_two_stand_out(write_jobs: Any, tmp_path: Path) -> None:
-    folders = [write_jobs({"a": {}, "b": {"hosts": "1", "start": float(run)}}, f"run{run}") for run in range(24)]
-    told = browse(
-        render(read_runs(folders), explain=False),
-        BEGIN
-        + """
-        by("runs-all").click();
-        const found = [explorer.shown.length, explorer.foremost.map((run) => run.label)];
-        by("other").selectedIndex = 20;
-        by("other").dispatchEvent(new Event("change"));
-        found.push(explorer.foremost.map((run) => run.label), explorer.layout.charts.at(-1).plot.series.length - 1);
-        by("runs-few").click();
-        return [...found, explorer.shown.length, by("runs").querySelectorAll("input:checked").length];
-        """,
-        tmp_path,
-    )
-    assert told == [24, ["run0", "run1"], ["run0", "run20"], 24, 4, 4]
 
 
 @needs_browser

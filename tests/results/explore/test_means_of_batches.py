@@ -1,7 +1,5 @@
 """Batch means: by hand, how often their interval holds the mean of a process, and when there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

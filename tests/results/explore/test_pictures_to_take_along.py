@@ -1,7 +1,5 @@
 """What is in view as SVG and PNG: files that stand alone, whose bars and lines are what the runs say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The questions of docs/report-tasks.md, answered by doing in the demonstration's page what the manual says."""
 
-from __future__ import annotations
-
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

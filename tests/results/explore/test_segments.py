@@ -1,7 +1,5 @@
 """Attempts and parts of resized jobs in the explorer: one logical job, its segments told apart and joined."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Columns as bytes: what is read is what was written, in as few bytes as numbers need."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

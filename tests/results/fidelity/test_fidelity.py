@@ -1,7 +1,5 @@
 """The waits of a log beside those of simulations, worked out by hand."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Intervals by bootstrap: what is drawn, where BCa is not defined, and that the same values give the same ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

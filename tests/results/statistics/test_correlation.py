@@ -1,7 +1,5 @@
 """Spearman's correlation by its formula, and where there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """A number with its interval, as it is shown and when a function is applied to it."""
 
-from __future__ import annotations
-
 import math
 
 from batdispatch.results.statistics.estimate import Estimate

@@ -1,7 +1,5 @@
 """Friedman's test, on the example of Demsar's paper and against its formula."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

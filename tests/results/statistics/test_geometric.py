@@ -1,7 +1,5 @@
 """Geometric means: by hand, in either direction of a ratio, and with something added."""
 
-from __future__ import annotations
-
 import statistics
 
 import numpy as np

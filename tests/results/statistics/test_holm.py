@@ -1,7 +1,5 @@
 """Holm's correction: by hand, on Demsar's example, and what it promises of any p-values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Critical differences, on the example and the tables of Demsar's paper, and who lies within one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

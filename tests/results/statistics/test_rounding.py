@@ -1,7 +1,5 @@
 """What is equal but for rounding is equal."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

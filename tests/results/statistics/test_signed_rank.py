@@ -1,7 +1,5 @@
 """The signed-rank test, against all ways to give signs, and on how few pairs it can find anything."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

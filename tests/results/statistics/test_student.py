@@ -1,7 +1,5 @@
 """Student's intervals: his own example, and how often they hold the mean."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

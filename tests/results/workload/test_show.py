@@ -1,7 +1,5 @@
 """``workload show``: every format, the terminal, JSON and the page."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The traits of a workload, worked out by hand for a few jobs, and against plain loops for many."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Removing what no campaign of a folder needs: nothing of a current grid, and everything of older ones."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,6 @@
 """A campaign's file: what it may say, and how each mistake is told."""
 
-from __future__ import annotations
-
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -188,123 +187,8 @@ def test_an_option_may_be_what_the_workload_states(tmp_path: Path) -> None:
         read(tmp_path, told.replace("default_walltime: {", "prediction: {"))
 
 
-MISTAKES = [
-    ("name: small", "name: small\nplatform: x", "line 3: a campaign has no key 'platform': did you mean 'platforms'?"),
-    ("name: small", "title: small", "line 2: a campaign has a key 'name', and this one has not"),
-    ("name: small", "name: cells", "line 2: name: found 'cells'"),
-    ("name: small", "name: a/../b", "line 2: name: found 'a/../b'"),
-    ("name: small", "name: small\nname: other", "line 3: the key 'name' stands twice, first in line 2"),
-    (
-        "generate: flat",
-        "generate: flatt",
-        "line 4: platform 'flat': batdispatch platform generate knows no 'flatt': did you mean 'flat'?",
-    ),
-    ("{hosts: 8}}", "{host: 8}}", "line 4: platform 'flat' has no option 'host': did you mean 'hosts'?"),
-    ("{hosts: 8}}", "{hosts: many}}", "line 4: platform 'flat': Invalid value for '--hosts': 'many' is not"),
-    ("{generate: flat, options: {hosts: 8}}", "flat.xml", "line 4: platform 'flat': there is no file"),
-    (
-        "{generate: flat, options: {hosts: 8}}",
-        "{options: {hosts: 8}}",
-        "line 4: platform 'flat': expected a file, or a table with generate",
-    ),
-    ("    seeds: 0..1\n", "", "line 7: workload 'lublin' draws at random: expected seeds"),
-    ("seeds: 0..1", "seeds: 1..0", "line 8: workload 'lublin': seeds: '1..0' stands for no number"),
-    ("seeds: 0..1", "seeds: [1, 0..2]", "line 8: workload 'lublin': seeds: a number stands twice"),
-    ("seeds: 0..1", "seeds: -1", "line 8: workload 'lublin': seeds: found '-1', expected a whole number"),
-    ("seeds: 0..1", "seeds: 0..1\n    platform: flt", "line 9: no platform is called 'flt': did you mean 'flat'?"),
-    (
-        "seeds: 0..1",
-        "seeds: 0..1\n    convert: log.swf",
-        "workload 'lublin': found generate and convert of file, generate and convert",
-    ),
-    ("{jobs: 20, hosts: 8}", "{jobs: 20, hosts: 8, seed: 1}", "seed stands beside options, as seeds"),
-    (
-        "{jobs: 20, hosts: 8}",
-        "{jobs: [20, 20], hosts: 8}",
-        "line 9: workload 'lublin': option 'jobs': found 20, 20, expected different",
-    ),
-    (
-        "{jobs: 20, hosts: 8}",
-        "{jobs: {a: 1}}",
-        "line 9: workload 'lublin': option 'jobs': found a table, expected a text",
-    ),
-    ("[fcfs, ", "[fcsf, ", "line 10: dispatcher 'fcsf': no dispatcher is called 'fcsf': did you mean 'fcfs'?"),
-    ("[fcfs, ", '["easy[orderin=sjf]", ', "did you mean 'ordering'?"),
-    ("[fcfs, ", "[fcfs, fcfs, ", "line 10: dispatchers: 'fcfs' stands twice"),
-    (
-        '[fcfs, "easy[ordering=sjf]"]',
-        "{EASY: {use: 'easy[ordering=sjf]', options: {ordering: ljf}}}",
-        "'ordering' stands in brackets and in options",
-    ),
-    (
-        '[fcfs, "easy[ordering=sjf]"]',
-        "{EASY: {options: {ordering: ljf}}}",
-        "expected a text such as easy[ordering=sjf], or a table with use",
-    ),
-    ('[fcfs, "easy[ordering=sjf]"]', "{a/b: easy}", "'a/b' is no name"),
-    (
-        'sjf]"]',
-        'sjf]"]\nsettings: {decision-tim: 3}',
-        "line 11: settings has no key 'decision-tim': did you mean 'decision-time'?",
-    ),
-    (
-        'sjf]"]',
-        'sjf]"]\nsettings: {decision-time: -3}',
-        "line 11: decision-time: found '-3', expected none, measured or seconds",
-    ),
-    (
-        'sjf]"]',
-        'sjf]"]\nsettings: {clock: together, compiled: sometimes}',
-        "line 11: compiled: found 'sometimes', expected one of",
-    ),
-    ('sjf]"]', 'sjf]"]\nsettings: {events: lost.txt}', "line 11: events: there is no file"),
-    ('sjf]"]', 'sjf]"]\nparts: {one: {dispatchers: [esay]}}', "line 11: no dispatcher is called 'esay'"),
-    (
-        'sjf]"]',
-        'sjf]"]\nparts: {one: {workloads: [lublinn]}}',
-        "no workload is called 'lublinn': did you mean 'lublin'?",
-    ),
-    (
-        'sjf]"]',
-        'sjf]"]\nparts: {one: {seeds: 0..99999, workloads: [lublin]}}',
-        "the campaign has more than 200,000 runs",
-    ),
-    (
-        "dispatchers: [",
-        "  again: {generate: malleable, seeds: 0, options: {from: again, hosts: 8}}\ndispatchers: [",
-        "line 10: workload 'again': from: there is no file",
-    ),
-    (
-        "seeds: 0..1",
-        "seeds: 0..1\n    slices: {count: 3}\n    resample: {seeds: 0}",
-        "line 10: workload 'lublin': found slices and resample, expected one of them",
-    ),
-    (
-        "seeds: 0..1",
-        "seeds: 0..1\n    slices: {jobs: 3}",
-        "line 9: workload 'lublin': slices: expected count or numbers",
-    ),
-    ("seeds: 0..1", "seeds: 0..1\n    slices: {count: 0, jobs: 3}", "slices: count: expected a whole number from 1"),
-    (
-        "seeds: 0..1",
-        "seeds: 0..1\n    slices: {count: 1..2, jobs: 3}",
-        "slices: count: expected a whole number from 1",
-    ),
-    (
-        "seeds: 0..1",
-        "seeds: 0..1\n    slices: {count: 2}",
-        "line 9: workload 'lublin': slices: Missing option '--jobs'",
-    ),
-    ("seeds: 0..1", "seeds: 0..1\n    slices: {count: 2, job: 3}", "slices has no key 'job': did you mean 'jobs'?"),
-    ("seeds: 0..1", "seeds: 0..1\n    resample: {weeks: 2}", "line 9: workload 'lublin': resample: expected seeds"),
-    ('sjf]"]', 'sjf]"]\nquick: {name: a}', "line 11: quick has no key 'name'"),
-    ('sjf]"]', 'sjf]"]\nparts: {one: {}}\nquick: {parts: [on]}', "line 12: quick: no part is called 'on': did you"),
-    ('sjf]"]', 'sjf]"]\nquick: {workloads: {lublin: {seeds: x}}}', "line 11: workload 'lublin': seeds: found 'x'"),
-    ('sjf]"]', 'sjf]"]\ntitle: !!python/object/apply:os.system [id]', "line 11: found the tag"),
-    ('sjf]"]', 'sjf"]', "line 10: dispatcher 'easy[ordering=sjf': "),
-    ("dispatchers: [", "dispatchers: [[", "while parsing a flow sequence from line 10, "),
-    ("dispatchers:", "\tdispatchers:", "line 10: is no YAML: "),
-]
+#: What stands in a right file, what stands there instead, and a part of what is said.
+MISTAKES = json.loads((Path(__file__).parents[2] / "data" / "campaign_mistakes.json").read_text())
 
 
 def test_a_part_or_a_quick_version_that_is_not_there_is_told(tmp_path: Path) -> None:

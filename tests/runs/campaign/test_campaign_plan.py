@@ -1,7 +1,5 @@
 """Keys of a campaign's cells, what is kept, and how cells are cut into batches."""
 
-from __future__ import annotations
-
 import shutil
 from itertools import chain, pairwise
 from pathlib import Path

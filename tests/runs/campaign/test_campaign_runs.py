@@ -1,7 +1,5 @@
 """Campaigns that Snakemake runs: what comes out, failures, and kills of everything at random moments."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -12,9 +10,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from batdispatch.cli.main import cli
 from batdispatch.inputs.folders import MARK, Claim
-from campaigns import MANY, PLATFORM, SMALL, WORKLOAD, Calls, written
+from campaigns import MANY, PLATFORM, SMALL, WORKLOAD, Calls, make, planned, written
 
 FAILING = '''
 """Dispatchers that go wrong."""
@@ -39,7 +39,7 @@ CALLS = Calls()
 
 def test_a_campaign_from_the_file_to_the_table(tmp_path: Path) -> None:
     path = written(tmp_path, SMALL)
-    before = CALLS.run(path, "--dry-run").stdout.splitlines()
+    before = CALLS.forecast(path).splitlines()
     assert before[0] == "small: 4 runs, of which 0 are there"
     assert before[-1] == "4 of the runs: nothing like them was run, so how long they take is unknown"
     done = CALLS.run(path, "--jobs", "2")
@@ -67,7 +67,7 @@ def test_a_campaign_from_the_file_to_the_table(tmp_path: Path) -> None:
     # Two options away: two new cells, whose time is known from the others.
     content = results.read_bytes()
     path.write_text(SMALL.replace("sjf", "ljf"))
-    told = json.loads(CALLS.run(path, "--dry-run", "--json").stdout)
+    told = json.loads(CALLS.forecast(path, "--json"))
     assert (told["kept"], told["pending"], told["inputs"]) == (2, 2, 0)
     path.write_text(SMALL)
     stamps = {link: (link / "result.json").stat().st_mtime_ns for link in links}
@@ -75,12 +75,8 @@ def test_a_campaign_from_the_file_to_the_table(tmp_path: Path) -> None:
     assert "kept 4 runs of 4" in again.stderr
     assert results.read_bytes() == content
     assert {link: (link / "result.json").stat().st_mtime_ns for link in links} == stamps
-    report = subprocess.run(
-        [CALLS.command[0], "report", links[0].parent, "-o", tmp_path / "report.html", "--no-explain", "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    words = ["report", str(links[0].parent), "-o", str(tmp_path / "report.html"), "--no-explain", "--json"]
+    report = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert [run["label"] for run in json.loads(report.stdout)["runs"]] == ["easy_ordering=sjf_", "fcfs"]
 
 
@@ -113,7 +109,7 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
     assert all(lost in row["failure"] for row in rows if row["workload"] == "lost")
     assert [row["makespan"] is None for row in rows] == [row["failure"] is not None for row in rows]
     # What failed is tried again, the rest is kept.
-    told = json.loads(CALLS.run(path, "--dry-run", "--json").stdout)
+    told = json.loads(CALLS.forecast(path, "--json"))
     assert (told["kept"], told["pending"]) == (1, 5)
 
 
@@ -133,8 +129,9 @@ def test_snakemake_says_what_it_does_not_understand(tmp_path: Path) -> None:
 
 
 def test_killed_while_cells_are_made_it_goes_on(tmp_path: Path) -> None:
-    calm, hurt = written(tmp_path / "calm", SMALL), written(tmp_path / "hurt", SMALL)
-    CALLS.run(calm, "--jobs", "2")
+    hurt = written(tmp_path / "hurt", SMALL)
+    calm = planned(tmp_path / "calm", SMALL)
+    make(calm)
     process = CALLS.start(hurt, "--jobs", "1", "--batch", "4")
     CALLS.wait_for_cells(hurt, 1, process)
     CALLS.kill(process)
@@ -143,8 +140,8 @@ def test_killed_while_cells_are_made_it_goes_on(tmp_path: Path) -> None:
     done = CALLS.run(hurt)
     assert f"kept {whole} runs of 4" in done.stderr or whole == 4
     assert not list((hurt.parent / "campaigns" / "small").glob("work-*"))
-    name = Path("campaigns") / "small" / "results.parquet"
-    assert (hurt.parent / name).read_bytes() == (calm.parent / name).read_bytes()
+    results = hurt.parent / "campaigns" / "small" / "results.parquet"
+    assert results.read_bytes() == (calm.places.own / "results.parquet").read_bytes()
 
 
 def test_interrupted_it_stops_in_order_also_in_the_background_of_a_script(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Campaigns through Snakemake's Slurm plug-in, on a Slurm of one node that the test brings up."""
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path

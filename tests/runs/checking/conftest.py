@@ -1,7 +1,5 @@
 """A platform and a workload on which filler and easy decide otherwise, and ``check`` as a user calls it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shlex

@@ -1,7 +1,5 @@
 """The budget bounds what reruns cost, whatever a run says of itself, and what it leaves out is told."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

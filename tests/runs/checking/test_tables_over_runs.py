@@ -1,7 +1,5 @@
 """``check`` goes through the runs of a comparison or a campaign, and works out the table over them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

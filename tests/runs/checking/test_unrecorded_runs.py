@@ -1,7 +1,5 @@
 """A run without a recorded exchange is simulated again from its inputs, wherever its folder is now."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -93,7 +91,7 @@ def test_result_json_says_what_the_run_was_made_from(
     path.write_text(json.dumps(result))
     found = check(path.parent)
     assert found.status == 1
-    assert f"decision: result.{name} is " in found.text
+    assert f": result.{name} is " in found.text
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The leaderboard: who meets where, how they stand, and the page."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from batdispatch.audit.case import Case, rule
+from batdispatch.audit.case import Case, Found, rule
 from batdispatch.audit.findings import Fault
 from batdispatch.audit.hosts import Slots, overloads
 from batdispatch.audit.request import Holdings
 from batdispatch.audit.words import TOLERANCE
 from batdispatch.audit.workload import Job
 
-Found = Iterator[Fault]
 
-
-@rule("capacity", "hosts", "No host carries more than it can at any time, and no job gets more than the host has.")
+@rule("hosts")
 def capacity(case: Case) -> Found:
+    """No host carries more than it can at any time, and no job gets more than the host has."""
     rows, machine = case.rows, case.machine
     if machine.exclusive:
         for one, other, host in case.occupation.conflicts:
@@ -47,8 +44,9 @@ def _alone(case: Case, row: int, job: Job) -> Found:
                 return
 
 
-@rule("licences", "hosts", "No licence is in use more often than the machine has it.")
+@rule("hosts")
 def licences(case: Case) -> Found:
+    """No licence is in use more often than the machine has it."""
     there, count = case.machine.licences, len(case.rows)
     held = np.zeros((count, len(there)), dtype=np.int64)
     for row, job in case.that_ran():
@@ -64,8 +62,9 @@ def licences(case: Case) -> Found:
         yield Fault(f"{list(there)[axis]} in use {used}, the machine has {most[0, axis]}", row)
 
 
-@rule("nodes", "hosts", "A job holds as many nodes as it asked for.")
+@rule("hosts")
 def nodes(case: Case) -> Found:
+    """A job holds as many nodes as it asked for."""
     for row, job, hosts in case.restricted:
         span = job.node_range
         # A resized rest may have other numbers of nodes.
@@ -73,8 +72,9 @@ def nodes(case: Case) -> Found:
             yield Fault(f"holds {len(hosts)} nodes, asked for {span[0]} to {span[1]}", row)
 
 
-@rule("units per node", "hosts", "Each node of a job has as many of its units as it asked for.")
+@rule("hosts")
 def units_per_node(case: Case) -> Found:
+    """Each node of a job has as many of its units as it asked for."""
     for row, job, hosts in case.restricted:
         units = case.units.of(row)
         for at in np.flatnonzero(units != job.units_per_node).tolist()[:1] if job.units_per_node else ():
@@ -82,55 +82,57 @@ def units_per_node(case: Case) -> Found:
             yield Fault(message, row, host=case.machine.name(int(hosts[at])))
 
 
-@rule("node list", "hosts", "A job runs on no other hosts than those that it lists.")
+@rule("hosts")
 def node_list(case: Case) -> Found:
+    """A job runs on no other hosts than those that it lists."""
     for row, job, hosts in case.restricted:
         names = map(case.machine.name, hosts.tolist()) if job.node_list else ()
         for name in [name for name in names if name not in job.node_list][:1]:
             yield Fault("is not in its node list", row, host=name)
 
 
-@rule("excluded node", "hosts", "A job runs on no host that it excludes.")
+@rule("hosts")
 def excluded_node(case: Case) -> Found:
+    """A job runs on no host that it excludes."""
     for row, job, hosts in case.restricted:
         names = map(case.machine.name, hosts.tolist()) if job.exclude_nodes else ()
         for name in [name for name in names if name in job.exclude_nodes][:1]:
             yield Fault("is excluded by the job", row, host=name)
 
 
-@rule("contiguous", "hosts", "The nodes of a job that asks for it have consecutive ids.")
+@rule("hosts")
 def contiguous(case: Case) -> Found:
+    """The nodes of a job that asks for it have consecutive ids."""
     for row, job, hosts in case.restricted:
         if job.contiguous and len(hosts) and int(hosts.max() - hosts.min()) + 1 != len(set(hosts.tolist())):
             yield Fault("asked for consecutive nodes and holds others", row)
 
 
-@rule("I/O node", "hosts", "The I/O nodes that a job is pinned to are storage hosts.")
+@rule("hosts", name="I/O node")
 def io_node(case: Case) -> Found:
-    storage = case.machine.storage
+    """The I/O nodes that a job is pinned to are storage hosts."""
     for row, job, _ in case.restricted:
-        for name in job.io_nodes:
-            if name not in storage:
-                yield Fault(f"is pinned to I/O node {name!r}, which is no storage host", row)
+        for name in [name for name in job.io_nodes if name not in case.machine.storage]:
+            yield Fault(f"is pinned to I/O node {name!r}, which is no storage host", row)
 
 
-@rule("partition", "hosts", "A job runs on hosts of its partition.")
+@rule("hosts")
 def partition(case: Case) -> Found:
-    classes = case.queues.limits["partition"]
-    for row, job in case.that_ran() if classes else ():
+    """A job runs on hosts of its partition."""
+    for row, job in case.that_ran() if case.queues.limits["partition"] else ():
         one = case.queues.class_of(job, "partition")
         if one is None:
             name = "" if job.partition is None else str(job.partition)
             yield Fault(f"is in partition {name!r}, which the site does not have", row)
             continue
-        hosts = case.rows.hosts.of(row)
-        hosts = hosts[hosts < case.machine.size]
+        hosts = case.compute_hosts(row)
         for host in hosts[~case.queues.partition_hosts(one["name"])[hosts]].tolist()[:1]:
             yield Fault(f"is not in its partition {one['name']}", row, host=case.machine.name(host))
 
 
-@rule("queue limit", "hosts", "A job keeps within the time and nodes that its partition and quality of service allow.")
+@rule("hosts")
 def queue_limit(case: Case) -> Found:
+    """A job keeps within the time and nodes that its partition and quality of service allow."""
     sizes = case.rows.hosts.sizes
     for row, job in case.that_ran() if case.machine.queues else ():
         for kind in case.queues.limits:
@@ -142,15 +144,14 @@ def queue_limit(case: Case) -> Found:
                 yield Fault(f"holds {held} nodes, its {kind} {one['name']} allows {most}", row)
 
 
-@rule("reservation", "hosts", "By its walltime no job reaches into a reservation of others, nor out of its own.")
+@rule("hosts")
 def reservation(case: Case) -> Found:
+    """By its walltime no job reaches into a reservation of others, nor out of its own."""
     # A real Batsim starts jobs a little later than is decided.
     slack, rows, lists = TOLERANCE if case.clock.exact else 1e-3, case.rows, case.queues.lists
     for row, job in case.that_ran() if case.queues.windows else ():
-        begin = rows.start[row]
+        begin, hosts = rows.start[row], case.compute_hosts(row)
         end = max(begin + rows.walltime[row], rows.finish[row]) - slack
-        hosts = rows.hosts.of(row)
-        hosts = hosts[hosts < case.machine.size]
         for name, window in case.queues.windows.items():
             said, inside = window.said, hosts[window.hosts[hosts]]
             if window is case.queues.own(job):

@@ -11,20 +11,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, cast
 
-from batdispatch.batsim.v4.message_decode import decode_message
-from batdispatch.batsim.v4.message_encode import encode_message
-from batdispatch.batsim.v4.opening import (
+from batdispatch.batsim.v4.handshake import (
     DIRECTIONS,
     answer_opening,
-    listed,
+    list_decisions,
     opening,
     opens,
     read_answer,
     record,
     unrecord,
 )
-from batdispatch.batsim.v4.reply_decode import decode_reply
-from batdispatch.batsim.v4.reply_encode import encode_reply
+from batdispatch.batsim.v4.messages import decode_message, encode_message
+from batdispatch.batsim.v4.replies import decode_reply, encode_reply
 
 if TYPE_CHECKING:
     from batdispatch.batsim import Wire
@@ -42,7 +40,7 @@ __all__ = [
     "decode_reply",
     "encode_message",
     "encode_reply",
-    "listed",
+    "list_decisions",
     "opening",
     "opens",
     "read_answer",

@@ -7,12 +7,10 @@ from typing import Any
 import msgspec
 
 from batdispatch.batsim.features import Features
-from batdispatch.batsim.v5 import opening as shake
-from batdispatch.batsim.v5.known import Known
-from batdispatch.batsim.v5.message_decode import decode_message
-from batdispatch.batsim.v5.message_encode import encode_message
-from batdispatch.batsim.v5.reply_decode import decode_reply
-from batdispatch.batsim.v5.reply_encode import encode_reply
+from batdispatch.batsim.v5 import handshake
+from batdispatch.batsim.v5.messages import decode_message, encode_message
+from batdispatch.batsim.v5.replies import decode_reply, encode_reply
+from batdispatch.batsim.v5.state import ExchangeState
 from batdispatch.core.line.messages import Message, Reply
 
 
@@ -27,17 +25,14 @@ class Batsim5:
 
     def __init__(self) -> None:
         self.init = ""
-        self._known = Known()
+        self._state = ExchangeState()
         self._open = False
         self._old = False
 
-    def opens(self, frame: bytes) -> bool:
-        """Return whether a frame looks like Batsim 5's first one."""
-        return shake.opens(frame)
-
-    def opening(self, text: str) -> bytes | None:
-        """Return the frame with which a simulator opens the exchange."""
-        return shake.write_opening(text)
+    opens = staticmethod(handshake.opens)
+    opening = staticmethod(handshake.write_opening)
+    record = staticmethod(handshake.record)
+    unrecord = staticmethod(handshake.unrecord)
 
     def answer_opening(self, frame: bytes, features: Features) -> bytes | None:
         """Return the answer to a frame that opens the exchange, or None if the frame is a message.
@@ -49,9 +44,9 @@ class Batsim5:
             return None
         if self._old and b"BatsimHelloEvent" in frame:
             self._open = True
-            self._known.features = features
-            return shake.hello(features) + b"\0"
-        said = shake.read_opening(frame)
+            self._state.features = features
+            return handshake.hello(features) + b"\0"
+        said = handshake.read_opening(frame)
         if said is None:
             return None
         self.init = said.text
@@ -59,8 +54,8 @@ class Batsim5:
             self._old = True
             return b""
         self._open = True
-        self._known.features = features
-        return shake.write_answer(shake.hello(features))
+        self._state.features = features
+        return handshake.write_answer(handshake.hello(features))
 
     def read_answer(self, answer: bytes) -> Features:
         """Read the answer to `opening`: what the decision component asks for.
@@ -68,36 +63,28 @@ class Batsim5:
         Raises:
             InputError: it is no such answer, or it asks for binary messages.
         """
-        _, features = shake.read_answer(answer)
+        features = handshake.read_answer(answer)
         self._open = True
-        self._known.features = features
+        self._state.features = features
         return features
 
     def decode_message(self, data: bytes) -> Message:
         """Read what a simulator sent."""
-        return decode_message(data, self._known)
+        return decode_message(data, self._state)
 
     def encode_message(self, message: Message) -> bytes:
         """Write a message as Batsim 5 sends it."""
-        return encode_message(message, self._known)
+        return encode_message(message, self._state)
 
     def decode_reply(self, data: bytes) -> Reply:
         """Read what a decision component answered."""
-        return decode_reply(data, self._known)
+        return decode_reply(data, self._state)
 
     def encode_reply(self, reply: Reply) -> bytes:
         """Write a reply as Batsim 5 reads it."""
-        return encode_reply(reply, self._known)
+        return encode_reply(reply, self._state)
 
-    def record(self, frame: bytes) -> Any:
-        """Return a frame as it stands in a recording."""
-        return shake.record(frame)
-
-    def unrecord(self, raw: Any) -> bytes:
-        """Return the frame that stands in a recording."""
-        return shake.unrecord(raw)
-
-    def listed(self, reply: Reply) -> list[dict[str, Any]]:
+    def list_decisions(self, reply: Reply) -> list[dict[str, Any]]:
         """Return a reply's decisions as ``{timestamp, type, data}``; the names of calls do not count."""
         written: dict[str, Any] = msgspec.json.decode(self.encode_reply(reply).rstrip(b"\0"))
         for event in written["events"]:

@@ -1,16 +1,10 @@
-"""What both directions of batprotocol share. A field that has its default value may be printed or not."""
+"""Shapes of data that both directions of batprotocol have. A field that has its default value may be printed or not."""
 
 from __future__ import annotations
 
 import msgspec
 
-from batdispatch.batsim.shapes import Fields, Name, Time
-
-
-class Timed(msgspec.Struct, tag_field="event_type"):
-    """Base of all events: ``{timestamp, event_type, event}``."""
-
-    timestamp: Time = 0.0
+from batdispatch.batsim.shapes import Fields, Name
 
 
 class JobData(msgspec.Struct):

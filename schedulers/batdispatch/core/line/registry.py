@@ -33,6 +33,23 @@ def names(group: str) -> list[str]:
     return sorted({point.name for point in announced().select(group=group)})
 
 
+def load(group: str, name: str, kind: str) -> Any:
+    """Import and return what is registered as `name`, None if nothing is.
+
+    Raises:
+        InputError: the name is registered twice, or it cannot be imported.
+    """
+    points = [point for point in announced().select(group=group) if point.name == name]
+    if not points:
+        return None
+    if len({point.value for point in points}) > 1:
+        raise InputError(f"{kind} {name!r} is registered twice: {', '.join(point.value for point in points)}")
+    try:
+        return points[0].load()
+    except (Exception, SystemExit) as problem:
+        raise InputError(f"{kind} {name!r} cannot be loaded: {blame(problem)}") from problem
+
+
 def make(group: str, text: str, base: Callable[..., P], kind: str) -> P:
     """Build the part that a text such as ``contiguous[wrap=true]`` names.
 
@@ -71,12 +88,9 @@ def find(group: str, name: str, base: Callable[..., T], kind: str) -> type[T]:
     elif name.endswith(".py"):
         raise InputError(f"{kind} {name!r} names no class, expected {name}:Class")
     else:
-        points = [point for point in announced().select(group=group) if point.name == name]
-        if not points:
+        found = load(group, name, kind)
+        if found is None:
             raise InputError(f"no {kind} is called {name!r}: {did_you_mean(name, names(group))}")
-        if len({point.value for point in points}) > 1:
-            raise InputError(f"{kind} {name!r} is registered twice: {', '.join(point.value for point in points)}")
-        found = points[0].load()
     assert isinstance(base, type)
     if not (isinstance(found, type) and issubclass(found, base)):
         raise InputError(f"{name!r} is not a {base.__name__} class")

@@ -44,6 +44,7 @@ class Form(msgspec.Struct, frozen=True):
         default: the default as people write it; empty: as `written` does.
         read: makes the value of a text; None: its type tells.
         gather: makes the value of all texts that are given; None: there is one text.
+        choices: returns the texts that can be given; None: its type tells.
         offers: what a shell offers, one of the names in `batdispatch.cli.completion`.
     """
 
@@ -54,6 +55,7 @@ class Form(msgspec.Struct, frozen=True):
     default: str = ""
     read: Callable[[str], Any] | None = None
     gather: Callable[[Sequence[str]], Any] | None = None
+    choices: Callable[[], Sequence[str]] | None = None
     offers: str = ""
 
 

@@ -58,7 +58,7 @@ def blocks_of(first: Ints, size: Ints, most: int) -> Blocks:
 
 
 @part
-def lost(blocks: Blocks, mask: Mask, other: Mask, words: int, most: int) -> int:
+def count_missing(blocks: Blocks, mask: Mask, other: Mask, words: int, most: int) -> int:
     """Return how many hosts of a set another one lacks in so many words; above `most`, perhaps a smaller number."""
     found = 0
     if blocks.single:
@@ -142,7 +142,7 @@ def write_runs(blocks: Blocks, mask: Mask, first: Counts, last: Counts, at: int)
     return at
 
 
-def joined(blocks: Blocks, sets: list[Masks]) -> tuple[Ints, Ints, list[NDArray[np.uint8]]]:
+def join_blocks(blocks: Blocks, sets: list[Masks]) -> tuple[Ints, Ints, list[NDArray[np.uint8]]]:
     """Join neighbouring blocks that belong together in all sets.
 
     Args:

@@ -1,7 +1,7 @@
 """The ends of the running jobs that are to come: a heap by (time, order of start), as the engine's calendar."""
 
 from batdispatch.engines.compiled.jit import part
-from batdispatch.engines.compiled.state import RUNNING, STARTED, State
+from batdispatch.engines.compiled.state import JOBS_STARTED, RUNNING_JOBS, State
 
 
 @part
@@ -21,10 +21,10 @@ def _swap(state: State, a: int, b: int) -> None:
 @part
 def enter_end(state: State, job: int, at: float) -> None:
     """Enter that a job which starts now ends at `at`."""
-    index = state.count[RUNNING]
-    state.count[RUNNING] += 1
-    state.due[index], state.due_turn[index], state.due_job[index] = at, state.count[STARTED], job
-    state.count[STARTED] += 1
+    index = state.count[RUNNING_JOBS]
+    state.count[RUNNING_JOBS] += 1
+    state.due[index], state.due_turn[index], state.due_job[index] = at, state.count[JOBS_STARTED], job
+    state.count[JOBS_STARTED] += 1
     while index > 0:
         parent = (index - 1) >> 1
         if not _before(state, index, parent):
@@ -37,8 +37,8 @@ def enter_end(state: State, job: int, at: float) -> None:
 def take_end(state: State) -> int:
     """Take out and return the job that ends first."""
     found = state.due_job[0]
-    state.count[RUNNING] -= 1
-    count = state.count[RUNNING]
+    state.count[RUNNING_JOBS] -= 1
+    count = state.count[RUNNING_JOBS]
     _swap(state, 0, count)
     index = 0
     while True:

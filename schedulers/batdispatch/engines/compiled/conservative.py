@@ -12,32 +12,32 @@ from batdispatch.engines.compiled import plan as planning
 from batdispatch.engines.compiled.blocks import write_runs
 from batdispatch.engines.compiled.jit import kernel, part
 from batdispatch.engines.compiled.plan import CUT, RETURNS, ROUND, SPARE_KEPT, Plan
-from batdispatch.engines.compiled.rounding import rounded
-from batdispatch.engines.compiled.running import begin_moment, end_moment, end_next, enter_running
+from batdispatch.engines.compiled.queue_tree import first_from, leave
+from batdispatch.engines.compiled.rounding import round_six
+from batdispatch.engines.compiled.running_jobs import begin_moment, end_moment, end_next, enter_running
 from batdispatch.engines.compiled.state import (
-    COME,
-    DECIDED,
+    ALL_OVER,
+    AT_PAUSE,
     DECIDES,
-    DONE,
-    FREED,
     FULL,
+    HOSTS_FREED,
+    JOBS_DECIDED,
     NOBODY,
     NOW,
-    PAUSED,
-    RUNNING,
+    RUNNING_JOBS,
     RUNS,
-    WAITING,
+    SUBMISSIONS,
+    WAITING_JOBS,
     State,
 )
-from batdispatch.engines.compiled.waiting import first_from, leave
 
 #: What the kernel returns where a place is too short for its job: see `Plan.count`, `CUT`.
-STOPPED = 3
+AT_STOP = 3
 
 
 @kernel
 def run(state: State, plan: Plan, slack: float, moments: int) -> int:
-    """Simulate so many moments more, and return `DONE`, `PAUSED`, `FULL` or `STOPPED`.
+    """Simulate so many moments more, and return `ALL_OVER`, `AT_PAUSE`, `FULL` or `AT_STOP`.
 
     Args:
         state: of the simulation.
@@ -48,16 +48,16 @@ def run(state: State, plan: Plan, slack: float, moments: int) -> int:
     count = state.count
     for _ in range(moments):
         if not count[DECIDES] and not _advance(state, plan):
-            return DONE
+            return ALL_OVER
         full = count[RUNS] + state.size > len(state.first)
-        booked = count[WAITING] + count[RUNNING]
+        booked = count[WAITING_JOBS] + count[RUNNING_JOBS]
         if full or not planning.has_room_for(plan, booked) or not planning.has_blocks_for(plan, booked):
             return FULL
         count[DECIDES] = 0
         _decide(state, plan, slack)
         if plan.count[CUT] >= 0:
-            return STOPPED
-    return PAUSED
+            return AT_STOP
+    return AT_PAUSE
 
 
 @part
@@ -89,17 +89,17 @@ def _decide(state: State, plan: Plan, slack: float) -> None:
     count = state.count
     now = state.now[NOW]
     planning.advance(plan, now)
-    freed = count[FREED]
-    count[FREED] = 0
+    freed = count[HOSTS_FREED]
+    count[HOSTS_FREED] = 0
     job = first_from(state, 0, NOBODY - 1, 0, 0.0)
     while job >= 0:
         following = state.jobs.place[job] + 1
-        if freed or job >= count[DECIDED]:
+        if freed or job >= count[JOBS_DECIDED]:
             _put(state, plan, job, slack)
             if plan.count[CUT] >= 0:
                 return
         job = first_from(state, following, NOBODY - 1, 0, 0.0)
-    count[DECIDED] = count[COME]
+    count[JOBS_DECIDED] = count[SUBMISSIONS]
 
 
 @part
@@ -172,13 +172,13 @@ def _replan(state: State, plan: Plan, job: int, slack: float) -> None:
         return
     planning.leave_lowest(plan, units)
     used = planning.words(plan)
-    end = rounded(start + booked)
-    if least != booked and planning.free_until(plan, plan.common, rounded(start + least), end) < end:
+    end = round_six(start + booked)
+    if least != booked and planning.free_until(plan, plan.common, round_six(start + least), end) < end:
         count[CUT] = job
         return
     if planned:
         back = old_start
-        if start <= old_start and masks.same(plan.common, plan.kept[plan.kept_row[job]], used):
+        if start <= old_start and masks.same_sets(plan.common, plan.kept[plan.kept_row[job]], used):
             back = max(end, old_start)
         planning.note_return(plan, back, old_end)
     else:

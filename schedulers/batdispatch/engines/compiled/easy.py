@@ -10,23 +10,23 @@ import numpy as np
 from batdispatch.engines.compiled import fcfs
 from batdispatch.engines.compiled.hosts import free_above
 from batdispatch.engines.compiled.jit import part
-from batdispatch.engines.compiled.rounding import rounded
-from batdispatch.engines.compiled.running import start
+from batdispatch.engines.compiled.queue_tree import first_from
+from batdispatch.engines.compiled.rounding import round_six
+from batdispatch.engines.compiled.running_jobs import start
 from batdispatch.engines.compiled.state import (
     FREE,
     FREE_RUNS,
-    FREED,
     HEAD,
+    HOSTS_FREED,
     NOW,
-    RUNNING,
+    RUNNING_JOBS,
     SHADOW,
     SPARE,
     THRESHOLD,
     UNKNOWN,
-    WAITING,
+    WAITING_JOBS,
     State,
 )
-from batdispatch.engines.compiled.waiting import first_from
 
 #: More than what rounding adds to a time, s.
 _TICK = 1e-6
@@ -44,10 +44,10 @@ def decide(state: State, by_hosts: bool) -> None:
     head = fcfs.first_waiting(state)
     if head < 0:
         return
-    if count[FREED] or head != count[HEAD]:
+    if count[HOSTS_FREED] or head != count[HEAD]:
         fcfs.decide(state)
-        count[FREED], count[HEAD] = 0, -1
-        if count[WAITING] < 2:
+        count[HOSTS_FREED], count[HEAD] = 0, -1
+        if count[WAITING_JOBS] < 2:
             return
         head = fcfs.first_waiting(state)
         count[HEAD] = head
@@ -60,7 +60,7 @@ def _reserve(state: State, head: int) -> None:
     """Find the shadow time of the first of the queue, and how many hosts it leaves spare then."""
     units, free = state.jobs.units, state.count[FREE]
     shadow = np.inf
-    for index in range(state.count[RUNNING]):
+    for index in range(state.count[RUNNING_JOBS]):
         end = state.expected[index]
         if end > shadow:
             break
@@ -86,7 +86,7 @@ def _backfill(state: State, head: int, by_hosts: bool) -> None:
             return
         place = jobs.place[job] + 1
         units = jobs.units[job]
-        if rounded(now + jobs.booked[job]) <= shadow:
+        if round_six(now + jobs.booked[job]) <= shadow:
             start(state, job, UNKNOWN)
         else:
             if by_hosts and count[THRESHOLD] == UNKNOWN:
@@ -121,7 +121,7 @@ def _threshold(state: State, units: int) -> int:
 def _ending(state: State) -> int:
     """Return how many running jobs are expected to have ended at the shadow time."""
     jobs = 0
-    while jobs < state.count[RUNNING] and state.expected[jobs] <= state.now[SHADOW]:
+    while jobs < state.count[RUNNING_JOBS] and state.expected[jobs] <= state.now[SHADOW]:
         jobs += 1
     return jobs
 

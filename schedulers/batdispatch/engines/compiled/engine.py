@@ -15,9 +15,9 @@ from batdispatch.core.capacity.impossible import why_never
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.engines.compiled.columns import jobs_of, runs_of
+from batdispatch.engines.compiled.files import write
 from batdispatch.engines.compiled.simulate import schedule_of
-from batdispatch.engines.compiled.state import ENDED, KINDS, REJECTED, STARTS
-from batdispatch.engines.compiled.writing import write
+from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, STARTS
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.workloads.columns import JobColumns
@@ -65,7 +65,7 @@ def run(
         outputs.discard()
         raise
     kinds, who = schedule.log % KINDS, schedule.log // KINDS
-    ended = who[kinds == ENDED]
+    ended = who[kinds == ENDS]
     dispatcher.predictions.ended_at(jobs.expected[ended].tolist(), (schedule.end - schedule.start)[ended].tolist())
     if progress is not None:
         progress(len(said))
@@ -74,7 +74,7 @@ def run(
         messages=schedule.messages,
         rows=outputs.rows(),
         report=dispatcher.report(),
-        rejections=_rejections(machine, said, who[kinds == REJECTED].tolist()),
+        rejections=_rejections(machine, said, who[kinds == REJECTS].tolist()),
         users=np.array(said.users, dtype=object)[said.user[who[kinds != STARTS]]],
     )
 

@@ -1,9 +1,9 @@
 """Fill: start whatever fits; see `batdispatch.dispatchers.backfilling.filler`."""
 
 from batdispatch.engines.compiled.jit import part
-from batdispatch.engines.compiled.running import start
+from batdispatch.engines.compiled.queue_tree import first_from
+from batdispatch.engines.compiled.running_jobs import start
 from batdispatch.engines.compiled.state import FREE, UNKNOWN, State
-from batdispatch.engines.compiled.waiting import first_from
 
 
 @part

@@ -4,7 +4,7 @@ Runs are kept in descending order, so that first-fit takes from the end of the a
 """
 
 from batdispatch.engines.compiled.jit import part
-from batdispatch.engines.compiled.state import FREE, FREE_RUNS, RUNS, WAITING, State
+from batdispatch.engines.compiled.state import FREE, FREE_RUNS, RUNS, WAITING_JOBS, State
 
 
 @part
@@ -14,7 +14,7 @@ def has_room(state: State) -> bool:
     Each start cuts a run of free hosts in two places at most.
     """
     count = state.count
-    return count[RUNS] + count[FREE_RUNS] + 2 * min(count[WAITING], count[FREE]) <= len(state.first)
+    return count[RUNS] + count[FREE_RUNS] + 2 * min(count[WAITING_JOBS], count[FREE]) <= len(state.first)
 
 
 @part

@@ -92,7 +92,7 @@ def remove(target: Mask, other: Mask, words: int) -> None:
 
 
 @part
-def same(one: Mask, other: Mask, words: int) -> bool:
+def same_sets(one: Mask, other: Mask, words: int) -> bool:
     """Return whether two sets have the same numbers."""
     for index in range(words):  # noqa: SIM110 - compiled
         if one[index] != other[index]:

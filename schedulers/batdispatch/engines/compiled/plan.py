@@ -17,7 +17,7 @@ from batdispatch.engines.compiled import masks
 from batdispatch.engines.compiled.blocks import Blocks, Masks, blocks_of
 from batdispatch.engines.compiled.jit import part
 from batdispatch.engines.compiled.masks import WORD, Mask
-from batdispatch.engines.compiled.rounding import rounded
+from batdispatch.engines.compiled.rounding import round_six
 from batdispatch.engines.compiled.state import Counts, Floats, Ints
 
 # Which number of `Plan.count` is what.
@@ -157,7 +157,7 @@ def with_joined_blocks(plan: Plan, jobs: int) -> Plan:
     steps, spare = int(plan.count[STEPS]), int(plan.count[SPARE_KEPT])
     in_use = np.ones(len(plan.kept), dtype=np.bool_)
     in_use[plan.spare_kept[:spare]] = False
-    first, size, (rows, kept, now_free) = in_blocks.joined(
+    first, size, (rows, kept, now_free) = in_blocks.join_blocks(
         plan.blocks, [plan.rows[plan.row[:steps]], plan.kept[in_use], plan.now_free[None]]
     )
     blocks = blocks_of(first, size, _room_for(len(first), 2 * jobs, plan.blocks.hosts))
@@ -241,7 +241,7 @@ def _join(plan: Plan, time: float) -> None:
     at = first_at(plan, time)
     if not 0 < at < plan.count[STEPS] or plan.free[at] != plan.free[at - 1]:
         return
-    if masks.same(plan.rows[plan.row[at]], plan.rows[plan.row[at - 1]], words(plan)):
+    if masks.same_sets(plan.rows[plan.row[at]], plan.rows[plan.row[at - 1]], words(plan)):
         _drop(plan, at, at + 1)
 
 
@@ -314,24 +314,24 @@ def earliest(plan: Plan, units: int, seconds: float, now: float) -> float:
             continue
         masks.copy(plan.rows[plan.row[index]], common, used)
         at = index + 1
-        end = rounded(max(times[index], now) + seconds)
+        end = round_six(max(times[index], now) + seconds)
         while at < steps and times[at] < end:
             if plan.free[at] < units:
                 break
             free = plan.rows[plan.row[at]]
-            lost = in_blocks.lost(blocks, common, free, used, more)
+            lost = in_blocks.count_missing(blocks, common, free, used, more)
             if lost > more:
                 masks.copy(free, common, used)
                 index, more = at, plan.free[at] - units
                 while True:
                     free = plan.rows[plan.row[index - 1]]
-                    lost = in_blocks.lost(blocks, common, free, used, more)
+                    lost = in_blocks.count_missing(blocks, common, free, used, more)
                     if lost > more:
                         break
                     index -= 1
                     more -= lost
                     masks.meet(common, free, used)
-                end = rounded(max(times[index], now) + seconds)
+                end = round_six(max(times[index], now) + seconds)
             else:
                 more -= lost
                 masks.meet(common, free, used)
@@ -377,7 +377,7 @@ def may_start_before(plan: Plan, job: int, units: int, seconds: float, now: floa
         if begin < 0:
             begin = index
         until = times[index + 1] if index + 1 < steps else np.inf
-        if until >= rounded(max(times[begin], now) + seconds):
+        if until >= round_six(max(times[begin], now) + seconds):
             return True
     return False
 

@@ -36,6 +36,6 @@ def millionths(x: float) -> float:
 
 
 @part
-def rounded(x: float) -> float:
+def round_six(x: float) -> float:
     """Return what ``round(x, 6)`` returns, for x from 0 to infinity."""
     return millionths(x) / 1e6 if x < COARSE else x

@@ -12,17 +12,17 @@ from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.engines.compiled import conservative, plan, queueing
+from batdispatch.engines.compiled import conservative, plan, queue_kernel
 from batdispatch.engines.compiled.state import (
-    DONE,
-    ENDED,
+    ALL_OVER,
+    ENDS,
     FULL,
     KINDS,
-    LOGGED,
+    LOG_LINES,
     MESSAGES,
-    RUNNING,
+    RUNNING_JOBS,
     RUNS,
-    WAITING,
+    WAITING_JOBS,
     Counts,
     Floats,
     Ints,
@@ -76,24 +76,24 @@ def schedule_of(
     )
     while True:
         answer = simulation.go_on(SLICE)
-        if answer == DONE:
+        if answer == ALL_OVER:
             break
         if answer == FULL:
             simulation.grow()
-        elif answer == conservative.STOPPED:
+        elif answer == conservative.AT_STOP:
             raise Refusal(
                 "a place in the plan is too short for a job by less than the tolerance for late ends, which kernels do "
                 "not settle"
             )
         elif progress is not None:
             log = simulation.state.log
-            progress(int(np.count_nonzero(log[: simulation.state.count[LOGGED]] % KINDS == ENDED)))
+            progress(int(np.count_nonzero(log[: simulation.state.count[LOG_LINES]] % KINDS == ENDS)))
     state = simulation.state
     used, count = int(state.count[RUNS]), state.count
     return Schedule(
         start=state.start,
         end=state.end,
-        log=state.log[: count[LOGGED]],
+        log=state.log[: count[LOG_LINES]],
         at=state.hosts_at,
         runs=state.hosts_runs,
         first=state.first[:used],
@@ -113,16 +113,16 @@ class _Queueing:
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher) -> None:
         self.state = begin(jobs, runs, room_for(jobs, runs))
-        self._number = queueing.FCFS
+        self._number = queue_kernel.FCFS
         if isinstance(dispatcher, Filler):
-            self._number = queueing.FILLER
+            self._number = queue_kernel.FILLER
         elif isinstance(dispatcher, Easy):
             by_hosts = dispatcher.options.reservation == "hosts"
-            self._number = queueing.EASY_HOSTS if by_hosts else queueing.EASY_COUNT
+            self._number = queue_kernel.EASY_HOSTS if by_hosts else queue_kernel.EASY_COUNT
 
     def go_on(self, moments: int) -> int:
         """Simulate so many moments more, and return how that ended."""
-        return queueing.run(self.state, self._number, moments)
+        return queue_kernel.run(self.state, self._number, moments)
 
     def grow(self) -> None:
         """Make more room."""
@@ -145,7 +145,7 @@ class _Planning:
     def grow(self) -> None:
         """Make more room for what lacks it."""
         state, kept = self.state, self._plan
-        booked = int(state.count[WAITING] + state.count[RUNNING])
+        booked = int(state.count[WAITING_JOBS] + state.count[RUNNING_JOBS])
         if not plan.has_blocks_for(kept, booked):
             self._plan = plan.with_joined_blocks(kept, booked)
         elif not plan.has_room_for(kept, booked):

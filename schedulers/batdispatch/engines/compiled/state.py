@@ -21,24 +21,24 @@ NOW = 0
 #: When the first of the queue may start, s (EASY).
 SHADOW = 1
 #: Jobs submitted.
-COME = 0
+SUBMISSIONS = 0
 #: Jobs that wait.
-WAITING = 1
+WAITING_JOBS = 1
 #: Jobs that run.
-RUNNING = 2
+RUNNING_JOBS = 2
 #: Jobs started; their order breaks ties of simultaneous ends.
-STARTED = 3
+JOBS_STARTED = 3
 #: Hosts that are free, and runs of them.
 FREE = 4
 FREE_RUNS = 5
 #: Lines of `State.log`.
-LOGGED = 6
+LOG_LINES = 6
 #: Runs of hosts of all jobs started.
 RUNS = 7
 #: Messages that the engine would have exchanged.
 MESSAGES = 8
 #: Whether hosts were freed since the last decision.
-FREED = 9
+HOSTS_FREED = 9
 #: First of the queue for whom `SHADOW` was found, or -1 (EASY).
 HEAD = 10
 #: Hosts that the first of the queue leaves spare at the shadow time (EASY).
@@ -48,21 +48,21 @@ THRESHOLD = 12
 #: Whether the events of a moment have been applied, and the decision is to come.
 DECIDES = 13
 #: Jobs submitted by the last decision (conservative).
-DECIDED = 14
+JOBS_DECIDED = 14
 NUMBERS = 15
 
 #: No host.
 UNKNOWN = -1
 
 # What a line of `State.log` tells of a job: job * KINDS + kind.
-ENDED, STARTS, REJECTED = 0, 1, 2
+ENDS, STARTS, REJECTS = 0, 1, 2
 KINDS = 3
 
 # What a kernel returns.
 #: All jobs are over.
-DONE = 0
+ALL_OVER = 0
 #: It was to stop here.
-PAUSED = 1
+AT_PAUSE = 1
 #: `State.first` and `State.last` are full.
 FULL = 2
 

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.files import Source
-from batdispatch.inputs.log_options import LogOptions
-from batdispatch.inputs.workloads.logs import Importer, LogInfo, LogJob, Selection, assemble
+from batdispatch.inputs.log_options import ENTRY_POINTS, LogOptions
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, Selection, assemble
 from batdispatch.inputs.workloads.model import Workload
 from batdispatch.inputs.workloads.report import ImportReport
-from batdispatch.inputs.workloads.sacct_lines import is_header
 
-#: Format -> (module, function). A new format is one file and one line.
-FORMATS = {
-    "swf": ("batdispatch.inputs.workloads.swf", "read_swf"),
-    "kit": ("batdispatch.inputs.workloads.kit", "read_kit"),
-    "eurora": ("batdispatch.inputs.workloads.eurora", "read_eurora"),
-    "sacct": ("batdispatch.inputs.workloads.sacct", "read_sacct"),
-    "table": ("batdispatch.inputs.workloads.tables", "read_table"),
-}
-_ENDINGS = {
-    ".swf": "swf",
-    ".rst": "kit",
-    ".log_crypt": "eurora",
-    ".tar": "eurora",
-    ".sacct": "sacct",
-    ".csv": "table",
-    ".tsv": "table",
-}
 _KNOWN = (
     "expected an SWF log (18 fields a line), what sacct --parsable2 prints (columns by header), a KIT .rst log (9 "
     "fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns --columns names"
 )
+
+
+@cache
+def formats() -> dict[str, LogFormat]:
+    """Return the formats that are announced, by name.
+
+    Raises:
+        InputError: one cannot be loaded.
+    """
+    return {name: registry.load(ENTRY_POINTS, name, "log format") for name in registry.names(ENTRY_POINTS)}
 
 
 def guess_format(path: Path) -> str:
@@ -45,12 +38,10 @@ def guess_format(path: Path) -> str:
     Raises:
         InputError: it looks like none of the formats.
     """
-    if path.is_dir():
-        return "eurora"
-    name = path.name.lower().removesuffix(".xz").removesuffix(".gz")
-    for ending, kind in _ENDINGS.items():
-        if name.endswith(ending):
-            return kind
+    file = path.name.lower().removesuffix(".xz").removesuffix(".gz")
+    for name, kind in formats().items():
+        if kind.is_folder if path.is_dir() else file.endswith(kind.endings):
+            return name
     with Source(path) as log:
         for _, line in log.lines():
             text = line.strip()
@@ -61,14 +52,9 @@ def guess_format(path: Path) -> str:
                     f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
                     source=str(path),
                 )
-            if is_header(text):
-                return "sacct"
-            if b"__" in text and b";" in text:
-                return "eurora"
-            if text.startswith(b";") or len(text.split()) >= 18:
-                return "swf"
-            if text.count(b";") == 8:
-                return "kit"
+            for name, kind in formats().items():
+                if kind.suits is not None and kind.suits(text):
+                    return name
             raise InputError(f"the format is none we know: {_KNOWN}", source=str(path))
     raise InputError(f"is empty, {_KNOWN}", source=str(path))
 
@@ -99,7 +85,7 @@ def read_records(path: str | Path, *, kind: str | None = None, options: LogOptio
 
     Args:
         path: the log; plain or compressed.
-        kind: a key of `FORMATS`; None: guess.
+        kind: a key of `formats`; None: guess.
         options: how a record is understood.
 
     Raises:
@@ -108,20 +94,14 @@ def read_records(path: str | Path, *, kind: str | None = None, options: LogOptio
     options = options or LogOptions()
     kind = _kind(Path(path), kind, options)
     report, info = ImportReport(source=str(path), format=kind), LogInfo()
-    return Records(list(_importer(kind)(Path(path), options, report, info, None)), report, info)
+    return Records(list(formats()[kind].read(Path(path), options, report, info, None)), report, info)
 
 
 def _kind(source: Path, kind: str | None, options: LogOptions) -> str:
     kind = kind or ("table" if options.columns else guess_format(source))
-    if kind not in FORMATS:
-        raise InputError(f"{kind!r} is no log format, expected one of {', '.join(FORMATS)}", source="option --format")
+    if kind not in formats():
+        raise InputError(f"{kind!r} is no log format, expected one of {', '.join(formats())}", source="option --format")
     return kind
-
-
-def _importer(kind: str) -> Importer:
-    module, function = FORMATS[kind]
-    read: Importer = getattr(importlib.import_module(module), function)
-    return read
 
 
 class Imported(NamedTuple):
@@ -146,7 +126,7 @@ def read_log(
 
     Args:
         path: the log; plain or compressed.
-        kind: a key of `FORMATS`; None: guess.
+        kind: a key of `formats`; None: guess.
         options: how jobs are made.
         selection: which are taken.
         machine: what it is to run on; jobs that cannot are dropped and counted.
@@ -161,7 +141,7 @@ def read_log(
     report = ImportReport(source=str(path), format=kind)
     info = LogInfo()
     workload = assemble(
-        _importer(kind)(source, options, report, info, progress),
+        formats()[kind].read(source, options, report, info, progress),
         source=source,
         info=info,
         report=report,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -93,6 +93,28 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 
 #: An importer: path, options, report and info to fill, progress -> the jobs that ran.
 Importer = Callable[[Path, LogOptions, ImportReport, LogInfo, Callable[[int, int], None] | None], Iterator[LogJob]]
+
+
+class KnownMachine(NamedTuple):
+    """The one machine that logs of a format are of."""
+
+    name: str
+    #: Returns its platform file.
+    platform: Callable[[], bytes]
+
+
+class LogFormat(NamedTuple):
+    """A format of logs, as a package announces it by an entry point of the group ``batdispatch.logs``."""
+
+    read: Importer
+    #: What names of such files end in, without ``.gz`` and ``.xz``.
+    endings: tuple[str, ...] = ()
+    #: Whether the first line of a file, without blanks around it, looks like this format; None: no line does.
+    suits: Callable[[bytes], bool] | None = None
+    #: Whether a folder may be such a log.
+    is_folder: bool = False
+    #: The machine that such logs are of; None: any.
+    machine: KnownMachine | None = None
 
 
 def profile_name(delay: float) -> str:

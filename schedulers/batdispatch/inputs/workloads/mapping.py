@@ -9,6 +9,9 @@ colon its unit or the form of its times. A file says the same, also for names th
     submit = { column = "submitted at", unit = "%d.%m.%Y %H:%M" }
     runtime = { column = "elapsed", unit = "min" }
     cores = "cpus"
+
+Only a file can also say ``header`` (the names of the columns, if the first line of the table is a job already) and
+``unknown`` (texts that stand for nothing, beside ``NA`` and the like).
 """
 
 from __future__ import annotations
@@ -42,8 +45,10 @@ MEBIBYTES = {
 }
 MOMENTS = ("submit", "eligible", "start", "end")
 DURATIONS = ("runtime", "wait", "walltime")
-AMOUNTS = ("cores", "gpus", "memory")
+AMOUNTS = ("cores", "allocated", "gpus", "memory")
 TEXTS = ("user", "group", "account", "partition", "queue", "qos", "name")
+#: What a file may say.
+_KEYS = ("columns", "delimiter", "header", "unknown")
 FIELDS = (*MOMENTS, *DURATIONS, "nodes", *AMOUNTS, "id", "dependencies", *TEXTS)
 
 
@@ -64,6 +69,10 @@ class Table(NamedTuple):
     columns: Mapping[str, Column]
     #: What stands between fields; empty: told by the header.
     delimiter: str = ""
+    #: Names of the columns; empty: the first line of the table has them.
+    header: tuple[str, ...] = ()
+    #: Texts that stand for nothing, beside the usual ones.
+    unknown: frozenset[str] = frozenset()
 
 
 def parse_columns(text: str) -> Table:
@@ -97,18 +106,25 @@ def _read_file(path: Path) -> Table:
         document = tomllib.loads(content.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
         raise InputError(f"is no TOML: {problem}", source=source) from None
-    unknown = next((key for key in document if key not in ("columns", "delimiter")), None)
-    if unknown is not None:
-        raise InputError(did_you_mean(unknown, ("columns", "delimiter")), source=source, place=unknown[:60])
+    wrong = next((key for key in document if key not in _KEYS), None)
+    if wrong is not None:
+        raise InputError(did_you_mean(wrong, _KEYS), source=source, place=wrong[:60])
     delimiter = document.get("delimiter", "")
     if not isinstance(delimiter, str) or len(delimiter) > 1 or delimiter in ('"', "\n", "\r", "\0"):
         raise InputError(f"{str(delimiter)[:20]!r}, expected one character", source=source, place="delimiter")
     table = document.get("columns")
     if not isinstance(table, dict):
         raise InputError("is missing, expected a table [columns]", source=source, place="columns")
-    return _checked(
-        Table({str(key): _entry(str(key), value, source) for key, value in table.items()}, delimiter), source
-    )
+    columns = {str(key): _entry(str(key), value, source) for key, value in table.items()}
+    header, unknown = (_texts(document, key, source) for key in ("header", "unknown"))
+    return _checked(Table(columns, delimiter, header, frozenset(unknown)), source)
+
+
+def _texts(document: Mapping[str, Any], key: str, source: str) -> tuple[str, ...]:
+    texts = document.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError("expected a list of texts", source=source, place=key)
+    return tuple(texts)
 
 
 def _entry(field: str, value: Any, source: str) -> Column:
@@ -130,7 +146,7 @@ def _column(field: str, name: str, unit: str, source: str) -> Column:
     of = ""
     if field in AMOUNTS:
         unit, slash, of = unit.partition("/")
-        if ((slash or of) and of not in ("node", "core")) or (of == "core" and field == "cores"):
+        if ((slash or of) and of not in ("node", "core")) or (of == "core" and field in ("cores", "allocated")):
             raise refuse(f"{of[:40]!r}, expected an amount for each /node or /core, or of the whole job")
     if field in MOMENTS:
         if "%" not in unit and unit not in SECONDS:

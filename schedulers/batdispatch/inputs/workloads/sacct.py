@@ -23,9 +23,9 @@ import msgspec
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.log_options import LogOptions
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob
 from batdispatch.inputs.workloads.report import ImportReport
-from batdispatch.inputs.workloads.sacct_lines import read_lines
+from batdispatch.inputs.workloads.sacct_lines import is_header, read_lines
 from batdispatch.inputs.workloads.sacct_records import Record, RecordReader
 from batdispatch.inputs.workloads.slurm_texts import NOTHING_AWAITED
 from batdispatch.inputs.workloads.totals import asked
@@ -274,3 +274,6 @@ def _by_time(record: Record) -> tuple[float, float, int]:
 
 def _or_last(moment: float) -> float:
     return math.inf if math.isnan(moment) else moment
+
+
+FORMAT = LogFormat(read_sacct, endings=(".sacct",), suits=is_header)

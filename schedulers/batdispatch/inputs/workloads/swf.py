@@ -24,7 +24,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.log_options import LogOptions
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, check_processors_per_host
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.report import ImportReport
 
 #: Headers kept, and whether they are numbers.
@@ -227,3 +227,6 @@ def _memory(values: list[float], options: LogOptions, report: ImportReport, name
     elif first <= 0:
         report.change("without a memory figure: no memory demand", name)
     return math.ceil(max(first if first > 0 else second, 0) / 1024)
+
+
+FORMAT = LogFormat(read_swf, endings=(".swf",), suits=lambda line: line.startswith(b";") or len(line.split()) >= 18)

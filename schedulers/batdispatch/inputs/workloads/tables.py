@@ -14,7 +14,7 @@ from batdispatch.core.jobs.request import Dependency
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import Source
 from batdispatch.inputs.log_options import LogOptions
-from batdispatch.inputs.workloads.logs import LogInfo, LogJob, check_processors_per_host
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, check_processors_per_host
 from batdispatch.inputs.workloads.mapping import MEBIBYTES, MOMENTS, SECONDS, TEXTS, Column, Table, parse_columns
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
@@ -27,16 +27,30 @@ _NOTHING = frozenset({"", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"
 _MOST = 2**45
 
 
+#: Takes a row's fields, and returns those that are read; none: the row is no job. A `ValueError` says what is wrong.
+Check = Callable[[list[str]], list[str]]
+
+
 def read_table(
     path: Path,
     options: LogOptions,
     report: ImportReport,
     info: LogInfo,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    check: Check | None = None,
 ) -> Iterator[LogJob]:
-    """Yield the jobs of a table that ran: one row a job, the first row names the columns.
+    """Yield the jobs of a table that ran: one row a job; the first row, or the mapping, names the columns.
 
     Dropped and counted: rows without a submission time or a run time.
+
+    Args:
+        path: the table; plain or compressed.
+        options: how a row is understood.
+        report: what happens to each row is counted here.
+        info: filled.
+        progress: told of the bytes read.
+        check: what else a format demands of a row; None: nothing.
 
     Raises:
         InputError: there is no mapping, it names a column that is not there, or a field cannot be read.
@@ -53,8 +67,9 @@ def read_table(
         delimiter = table.delimiter or _delimiter(header, table)
         rows = csv.reader((f"{line}\n" for line in chain([header], lines)), delimiter=delimiter)
         try:
-            reader = _RowReader(log.name, next(rows, []), table, options, report, info)
-            for row in rows:
+            reader = _RowReader(log.name, table.header or next(rows, []), table, options, report, info)
+            for fields in rows:
+                row = fields if check is None else _checked(fields, check, log.name, rows.line_num)
                 if row:
                     job = reader.job(row, rows.line_num)
                     if job is not None:
@@ -66,6 +81,13 @@ def read_table(
     if options.time_zone:
         info.about["TimeZoneString"] = options.time_zone
     report.notes.extend(reader.remarks())
+
+
+def _checked(row: list[str], check: Check, source: str, line: int) -> list[str]:
+    try:
+        return check(row)
+    except ValueError as problem:
+        raise InputError(str(problem), source=source, place=f"line {line}") from None
 
 
 def _delimiter(header: str, table: Table) -> str:
@@ -99,6 +121,7 @@ class _RowReader:
             raise InputError("--columns names the memory, expected none or requested", source="option --memory")
         self._names = names
         self._columns = table.columns
+        self._nothing = _NOTHING | table.unknown
         exact = {name: index for index, name in reversed(list(enumerate(names)))}
         alike = {name.strip().casefold(): index for name, index in exact.items()}
         self._at: dict[str, int] = {}
@@ -175,9 +198,8 @@ class _RowReader:
         )
 
     def _totals(self, row: list[str]) -> Totals:
-        nodes, cores = self._count(row, "nodes"), self._count(row, "cores")
-        if cores and self._column("cores").of == "node":
-            cores *= max(nodes, 1)
+        nodes = self._count(row, "nodes")
+        cores = self._cores(row, nodes)
         gpus = self._count(row, "gpus") * self._parts("gpus", nodes, cores)
         memory = 0
         if self._options.memory != "none":
@@ -185,6 +207,12 @@ class _RowReader:
         if max(cores, gpus, memory) > _MOST:
             self._refuse("cores", row, "a job of a size that some machine has")
         return Totals(cores, nodes, nodes, memory, {"gpu": gpus} if gpus else {})
+
+    def _cores(self, row: list[str], nodes: int) -> int:
+        """Return the cores requested or allocated, as the options say, or the other figure where that is unknown."""
+        figures = [self._count(row, field) * self._parts(field, nodes, 1) for field in ("cores", "allocated")]
+        first, second = figures if self._options.size == "requested" else reversed(figures)
+        return first or second
 
     def _parts(self, field: str, nodes: int, cores: int) -> int:
         """Return of how many nodes or cores an amount is told."""
@@ -201,7 +229,7 @@ class _RowReader:
         if index is None:
             return ""
         text = row[index].strip()
-        return "" if text in _NOTHING else text
+        return "" if text in self._nothing else text
 
     def _refuse(self, field: str, row: list[str], expected: str) -> NoReturn:
         found = row[self._at[field]][:60] if field in self._at else ""
@@ -270,3 +298,6 @@ def _number(text: str) -> float:
     except ValueError:
         return math.nan
     return number if math.isfinite(number) and "_" not in text else math.nan
+
+
+FORMAT = LogFormat(read_table, endings=(".csv", ".tsv"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from math import isnan
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.network.use import NetworkUse
+from batdispatch.results.rows import read_rows
 
 FILE = "network.csv"
 #: Column -> field of `NetworkUse`.
@@ -25,8 +25,6 @@ FIELDS = {
     "shared_time": "busy",
 }
 HEADER = ("job_id", "workload_name", *FIELDS)
-#: Largest file read, in bytes.
-MAX_BYTES = 1 << 30
 
 
 def write_table(use: NetworkUse | None, columns: RunColumns, path: Path) -> None:
@@ -65,29 +63,19 @@ def read_table(path: Path, columns: RunColumns) -> dict[str, NDArray[np.float64]
     Raises:
         InputError: it is no such table, or its jobs are not those of the jobs file in their order.
     """
-    if path.stat().st_size > MAX_BYTES:
-        raise InputError(f"larger than {MAX_BYTES} bytes", source=str(path))
     found: list[list[float]] = [[] for _ in FIELDS]
     jobs = zip(columns.job_id.tolist(), columns.workload_name.tolist(), strict=True)
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.reader(file)
-            header = tuple(next(reader, []))
-            if header != HEADER:
-                raise InputError(f"found columns {header[:10]}, expected {', '.join(HEADER)}", source=str(path))
-            for fields in reader:
-                place = f"line {reader.line_num}"
-                job = next(jobs, None)
-                if job is None or len(fields) != len(HEADER) or tuple(fields[:2]) != job:
-                    expected = "no further row" if job is None else f"job {job[0]!r} with {len(HEADER)} fields"
-                    raise InputError(f"found {fields[:3]}, expected {expected}", source=str(path), place=place)
-                for column, text in zip(found, fields[2:], strict=True):
-                    try:
-                        column.append(float(text) if text else np.nan)
-                    except ValueError:
-                        raise InputError(f"{text[:80]!r} is no number", source=str(path), place=place) from None
-    except (UnicodeDecodeError, csv.Error) as problem:
-        raise InputError(str(problem), source=str(path)) from None
+    for line, fields in read_rows(path, HEADER):
+        place = f"line {line}"
+        job = next(jobs, None)
+        if tuple(fields[:2]) != job:
+            expected = "no further row" if job is None else f"job {job[0]!r}"
+            raise InputError(f"found {fields[:3]}, expected {expected}", source=str(path), place=place)
+        for column, text in zip(found, fields[2:], strict=True):
+            try:
+                column.append(float(text) if text else np.nan)
+            except ValueError:
+                raise InputError(f"{text[:80]!r} is no number", source=str(path), place=place) from None
     missing = next(jobs, None)
     if missing is not None:
         raise InputError(f"job {missing[0]!r} is missing", source=str(path))

@@ -8,19 +8,21 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from batdispatch.audit.findings import Findings
-from batdispatch.audit.run import Site
+from batdispatch.audit.words import part
+from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.platforms import read_platform
 from batdispatch.results.origins import Origins
-from batdispatch.results.run_files import RECORDING, RESULT
-from batdispatch.runs.checking.rerun import KIND, When, decide_again, why_not
+from batdispatch.results.run_files import RECORDING
+from batdispatch.runs.checking.lines import KIND
+from batdispatch.runs.checking.rerun import When, decide_again, why_not
+from batdispatch.runs.checking.settings import read_said
 from batdispatch.runs.checking.simulation import simulate_again
 from batdispatch.runs.run import InputFiles
 from batdispatch.runs.workers import Tell, carry_out
@@ -44,24 +46,33 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Rerun:
-    """A run to be made again.
+class Given:
+    """What the inputs of runs are, if not what the runs note, and how the reader looks at them.
 
     Attributes:
-        folder: of the run.
-        origins: where its inputs are.
-        master: the host that carries Batsim; None: what result.json says.
-        roles: of hosts that Batsim was told one of.
-        when: whether to; see `runs.checking.rerun`.
+        platform: of every run; None: the one that it notes. So are the others.
+        workload: of every run.
+        events: external events.
+        master: the host that carries Batsim.
+        roles: role of each host that Batsim was told one of, by name.
         limit: most violations kept of a kind.
     """
 
+    platform: Path | None = None
+    workload: Path | None = None
+    events: Path | None = None
+    master: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    limit: int = 100
+
+
+class Rerun(NamedTuple):
+    """A run to be made again: its folder, where its inputs are, what is known of them, and whether to."""
+
     folder: Path
     origins: Origins
-    master: str | None
-    roles: dict[str, str] | None
+    given: Given
     when: When
-    limit: int
 
 
 def make_again(reruns: Sequence[Rerun], budget: Budget, progress: Callable[[int, int], None]) -> list[Findings]:
@@ -99,7 +110,7 @@ def _undone(reason: str) -> Findings:
 
 def _without_rerun(rerun: Rerun) -> Findings | None:
     """Return what is known without a worker; None: the run has to be made again."""
-    result = _read(rerun.folder)
+    result = read_said(rerun.folder)
     reason = why_not(result, rerun.when)
     if not result and rerun.when != "never":
         # As in a folder that Batsim wrote: there is nothing that could be false.
@@ -114,25 +125,19 @@ _FILES = InputFiles()
 def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
     """Be a worker: make a run again, and tell what was found."""
     index, rerun = task
-    findings, result = Findings(limit=rerun.limit), _read(rerun.folder)
+    findings, result = Findings(limit=rerun.given.limit), read_said(rerun.folder)
     if (rerun.folder / RECORDING).is_file():
         if rerun.origins.platform is None:
             tell(_undone("its platform is not there"))
             return
-        decide_again(findings, rerun.folder, result, _site(rerun, rerun.origins.platform, result), rerun.when)
+        decide_again(findings, rerun.folder, result, _machine(rerun, rerun.origins.platform, result), rerun.when)
     else:
         place = scratch / str(index)
         simulate_again(findings, rerun.folder, result, rerun.origins, rerun.when, place, _FILES)
     tell(findings)
 
 
-def _site(rerun: Rerun, path: Path, result: dict[str, Any]) -> Site:
-    master = (result.get("platform") or {}).get("master") if rerun.master is None else rerun.master
-    is_batsim5 = (result.get("engine") or {}).get("name") == "batsim5"
-    return Site(path, master, rerun.roles, 5 if is_batsim5 else 4)
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    path = folder / RESULT
-    found: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any]) if path.is_file() else {}
-    return found
+def _machine(rerun: Rerun, path: Path, result: dict[str, Any]) -> Machine:
+    master = part(result, "platform").get("master") if rerun.given.master is None else rerun.given.master
+    is_batsim5 = part(result, "engine").get("name") == "batsim5"
+    return read_platform(path, master=master, roles=rerun.given.roles, batsim=5 if is_batsim5 else 4).machine

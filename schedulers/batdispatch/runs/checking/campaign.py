@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from batdispatch.audit.findings import Violation
+from batdispatch.audit.words import part
 from batdispatch.core.errors import InputError
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 from batdispatch.runs.campaign.leftovers import NEEDS, read_needs
 from batdispatch.runs.campaign.plan import Places
 from batdispatch.runs.campaign.table import NAMES, Row, outcome, read_all_rows, read_cell
-from batdispatch.runs.checking.names import belied_name, options_of
+from batdispatch.runs.checking.names import belied_name
 
 KIND = "table"
 #: What a file states about a row, before the dot of a column.
@@ -70,12 +71,11 @@ def _missing(folder: Path, rows: list[Row]) -> Iterator[Violation]:
     if not path.is_file():
         return
     needs = read_needs(path).parts
-    for part in dict.fromkeys(str(row["part"]) for row in rows):
-        cells = {row["cell"] for row in rows if row["part"] == part}
-        if part in needs and cells != set(needs[part].cells):
-            yield Violation(
-                KIND, f"part {part}: the table has {len(cells)} runs, {NEEDS} names {len(needs[part].cells)}"
-            )
+    for name in dict.fromkeys(str(row["part"]) for row in rows):
+        cells = {row["cell"] for row in rows if row["part"] == name}
+        if name in needs and cells != set(needs[name].cells):
+            count = len(needs[name].cells)
+            yield Violation(KIND, f"part {name}: the table has {len(cells)} runs, {NEEDS} names {count}")
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -87,7 +87,7 @@ def _names(row: Row, settings: Mapping[str, Any]) -> Iterator[str]:
     """Yield where a row calls its run what it is not."""
     if said := belied_name(str(row["dispatcher"]), settings):
         yield said
-    options = {f"dispatcher.{key}": text for key, text in options_of(settings).items()}
+    options = {f"dispatcher.{key}": text for key, text in part(settings, "options").items()}
     expected = {"seed": settings.get("seed"), **options}
     for name, found in row.items():
         stated = name == "seed" or name.startswith("dispatcher.")

@@ -10,8 +10,7 @@ What `check` does, in this order:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,30 +20,10 @@ from batdispatch.audit.findings import Findings
 from batdispatch.audit.run import Auditor
 from batdispatch.results.origins import Origins, find_origins
 from batdispatch.results.runs import read_result
-from batdispatch.runs.checking.again import Budget, Rerun, make_again
+from batdispatch.runs.checking.again import Budget, Given, Rerun, make_again
 from batdispatch.runs.checking.folders import Collection, collections_in
 from batdispatch.runs.checking.rerun import When
-
-
-@dataclass(frozen=True)
-class Given:
-    """What the inputs of runs are, if not what the runs note, and how the reader looks at them.
-
-    Attributes:
-        platform: of every run; None: the one that it notes. So are the others.
-        workload: of every run.
-        events: external events.
-        master: the host that carries Batsim.
-        roles: role of each host that Batsim was told one of, by name.
-        limit: most violations kept of a kind.
-    """
-
-    platform: Path | None = None
-    workload: Path | None = None
-    events: Path | None = None
-    master: str | None = None
-    roles: Mapping[str, str] = field(default_factory=dict)
-    limit: int = 100
+from batdispatch.runs.checking.settings import contradictions, read_said
 
 
 class Sample(NamedTuple):
@@ -78,7 +57,7 @@ class Report(NamedTuple):
 def check(
     paths: Sequence[Path],
     *,
-    given: Given = Given(),
+    given: Given | None = None,
     when: When = "auto",
     budget: Budget,
     sample: Sample | None = None,
@@ -97,6 +76,7 @@ def check(
     Raises:
         InputError: a folder holds no run, or a file is missing or malformed.
     """
+    given = given or Given()
     collections = collections_in(paths)
     every = list(dict.fromkeys(run for collection in collections for run in collection.runs))
     chosen = every if sample is None else _drawn(every, sample)
@@ -106,8 +86,11 @@ def check(
     for number, folder in enumerate(chosen, start=1):
         origins = _origins(folder, given)
         auditors = {origins: auditors.get(origins) or _auditor(origins, given)}
-        runs.append(Checked(folder, auditors[origins].run(folder)))
-        reruns.append(Rerun(folder, origins, given.master, dict(given.roles) or None, when, given.limit))
+        findings = auditors[origins].run(folder)
+        for violation in contradictions(read_said(folder)):
+            findings.add(violation)
+        runs.append(Checked(folder, findings))
+        reruns.append(Rerun(folder, origins, given, when))
         progress("audit", number, len(chosen))
     again = make_again(reruns, budget, lambda done, total: progress("rerun", done, total))
     for each, findings in zip(runs, again, strict=True):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from batdispatch.audit.words import part
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP
@@ -23,7 +24,7 @@ def belied_name(name: str, settings: Mapping[str, Any]) -> str:
         base, options = parse_named(name, "dispatcher")
     except InputError:
         return ""
-    dispatcher, given = str(settings.get("dispatcher")), options_of(settings)
+    dispatcher, given = str(settings.get("dispatcher")), part(settings, "options")
     if base not in registry.names(GROUP):
         return ""
     # A layer is called like the dispatcher in it by those who have nothing else in it.
@@ -33,9 +34,3 @@ def belied_name(name: str, settings: Mapping[str, Any]) -> str:
     if base == dispatcher and not options.items() <= given.items():
         return f"the table calls it {name}, and its options are {given}"
     return ""
-
-
-def options_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the dispatcher in what a run was made from."""
-    found = settings.get("options")
-    return found if isinstance(found, dict) else {}

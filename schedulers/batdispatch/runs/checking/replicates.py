@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from batdispatch.audit.findings import Violation
+from batdispatch.audit.words import part
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named
 from batdispatch.report.replicates.facts import Facts, read_facts
 from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
 from batdispatch.results.runs import jobs_file, read_result
-from batdispatch.runs.checking.names import belied_name, options_of
+from batdispatch.runs.checking.names import belied_name
 from batdispatch.runs.replicates import RUNS, TABLE, read_runs, table_of
 
 KIND = "table"
@@ -67,7 +68,7 @@ def _run_of(replicate: Path, text: str) -> Path | None:
     found = []
     for run in sorted(path for path in replicate.glob("*") if jobs_file(path)):
         settings = read_result(run).settings
-        given = options_of(settings)
+        given = part(settings, "options")
         if settings.get("dispatcher") == name and options.items() <= given.items():
             found.append((len(given), run))
     return min(found)[1] if found else None

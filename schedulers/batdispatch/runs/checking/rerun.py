@@ -20,32 +20,22 @@ import msgspec
 
 from batdispatch import __version__
 from batdispatch.audit.findings import Findings, Violation
-from batdispatch.audit.run import Auditor, Site
+from batdispatch.audit.words import part
 from batdispatch.batsim import protocol
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.messages import Message, Peer, Reply
 from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
 from batdispatch.links.foreign import is_foreign
 from batdispatch.links.informed import Informed
 from batdispatch.links.replay import Difference, replay, told_by
+from batdispatch.results.decisions import PLANS
 from batdispatch.results.run_files import RECORDING
+from batdispatch.runs.checking.lines import KIND, find, first_difference, lines_of, without_times
 
 #: When a run's dispatcher decides again; ``auto``: unless that runs a source file, which may be a stranger's.
 When = Literal["auto", "always", "never"]
-KIND = "decision"
-
-
-def audit_all(auditor: Auditor, folder: Path, when: When) -> Findings:
-    """Audit a run's folder, and let its dispatcher decide again in this process, however long that takes.
-
-    Raises:
-        InputError: as for `Auditor.run`.
-    """
-    findings = auditor.run(folder)
-    inputs = auditor.inputs(folder)
-    decide_again(findings, folder, inputs.said, inputs.platform, when)
-    return findings
 
 
 def why_not(result: Mapping[str, Any], when: When) -> str:
@@ -64,7 +54,7 @@ def why_not(result: Mapping[str, Any], when: When) -> str:
     return ""
 
 
-def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], platform: Site, when: When) -> None:
+def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], machine: Machine, when: When) -> None:
     """Let the dispatcher that result.json names answer the recorded messages, and add where it decides otherwise.
 
     Unless `when` is ``always``, source files that result.json names are not run: the folder may be a stranger's.
@@ -73,7 +63,7 @@ def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], pl
         findings: to add to.
         folder: of the run.
         result: its result.json.
-        platform: that the run was on.
+        machine: of its platform.
         when: whether to.
     """
     path = folder / RECORDING
@@ -87,7 +77,7 @@ def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], pl
         findings.undone[KIND] = f"the dispatcher cannot be set up here: {problem}"
         return
     try:
-        violations = list(_contradictions(session, path, result, platform))
+        violations = list(_contradictions(session, path, result, machine))
     except (BatdispatchError, OSError) as problem:
         violations = [Violation(KIND, f"the dispatcher cannot decide again as recorded: {problem}")]
     conclude(findings, violations, why_doubtful(result, cut_short=_is_cut_short(session)))
@@ -120,9 +110,7 @@ def why_doubtful(result: Mapping[str, Any], *, cut_short: bool) -> str:
         return f"the run is of version {result.get('batdispatch')}, this is {__version__}"
     if result.get("fallbacks") or cut_short:
         return "the clock stopped a solver, which does not repeat"
-    made_from = result.get("made_from")
-    packages = made_from.get("packages") if isinstance(made_from, dict) else None
-    for name, noted in packages.items() if isinstance(packages, dict) else ():
+    for name, noted in part(part(result, "made_from"), "packages").items():
         with suppress(PackageNotFoundError):
             if version(name) != noted:
                 return f"the run had {name} {noted}, this is {version(name)}"
@@ -155,9 +143,9 @@ def _is_cut_short(session: Session) -> bool:
     return False
 
 
-def _contradictions(session: Session, path: Path, result: Mapping[str, Any], platform: Site) -> Iterator[Violation]:
+def _contradictions(session: Session, path: Path, result: Mapping[str, Any], machine: Machine) -> Iterator[Violation]:
     """Yield what the dispatcher says otherwise than the recording and result.json do."""
-    peer: Peer = Informed(session, platform.machine, source=str(platform.path))
+    peer: Peer = Informed(session, machine, source=str(part(result, "platform").get("path")))
     measured = result.get("decision_time") == "measured"
     before = _taking_time_as_recorded(session) if measured else None
     found = replay(path, peer, protocol(told_by(path)), times=True, before=before)
@@ -173,6 +161,11 @@ def _contradictions(session: Session, path: Path, result: Mapping[str, Any], pla
     again = msgspec.json.decode(msgspec.json.encode(session.report))
     for name, one, other in differences(result.get("report") or {}, again, "report"):
         yield Violation("report", f"result.json says {name} = {one!r}, the dispatcher reports {other!r}")
+    plans = find(path.parent, PLANS)
+    if plans is not None:
+        yield from first_difference(
+            PLANS, lines_of(plans, PLANS), map(without_times, session.dispatcher.notes()), "decided"
+        )
 
 
 def _taking_time_as_recorded(session: Session) -> Callable[[Message, Reply | None], None]:

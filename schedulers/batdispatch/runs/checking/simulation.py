@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from batdispatch.audit.findings import Findings, Violation
+from batdispatch.audit.words import part, short
 from batdispatch.core.errors import BatdispatchError
-from batdispatch.inputs.files import MAX_BYTES, content_digest, file_digest, read_all
-from batdispatch.parts.solving.account import MEASURED
-from batdispatch.results.decisions import PLANS, TIMES
+from batdispatch.inputs.files import content_digest, file_digest
+from batdispatch.results.decisions import TIMES
 from batdispatch.results.origins import Origins
 from batdispatch.results.run_files import NAMES, RECORDING, SPARABLE
-from batdispatch.runs.checking.rerun import KIND, When, conclude, differences, why_doubtful, why_not
-from batdispatch.runs.run import InputFiles, execute, stated_by
+from batdispatch.runs.checking.lines import KIND, find, first_difference, lines_of
+from batdispatch.runs.checking.rerun import When, conclude, differences, why_doubtful, why_not
+from batdispatch.runs.checking.settings import spec_of
+from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
 
-SCHEDULE = "schedule.csv"
-#: Columns of schedule.csv that say what simulated, and how long that took.
-_OF_THE_ENGINE = ("batsim_version", "scheduling_time", "simulation_time")
 #: What result.json says of what came out, beside the files.
 _OUTCOME = ("options", "fallbacks", "dynamic_jobs", "rejected", "report", "attempts")
-_ENDINGS = ("", ".xz", ".gz")
 
 
 def simulate_again(
@@ -70,7 +65,7 @@ def simulate_again(
     )
     try:
         again = execute(here, scratch, files=files)
-        violations = [*_facts(spec, result, again, origins), *_files(folder, scratch)]
+        violations = [*_facts(result, again, origins), *_files(folder, scratch)]
     except (BatdispatchError, OSError) as problem:
         findings.undone[KIND] = f"the run cannot be simulated again: {problem}"
         return
@@ -80,16 +75,12 @@ def simulate_again(
 
 def _spec_of(result: Mapping[str, Any], when: When) -> RunSpec | str:
     """Return what a run was made from, or why it is not simulated again."""
-    settings = (result.get("made_from") or {}).get("settings")
-    if not isinstance(settings, dict):
-        return f"there is no {RECORDING}, and result.json does not say what the run was made from (made_from)"
-    reason = why_not({**result, **settings}, when)
+    spec = spec_of(result)
+    if isinstance(spec, str):
+        return f"there is no {RECORDING}, and {spec}"
+    reason = why_not({**result, **msgspec.structs.asdict(spec)}, when)
     if reason:
         return reason
-    try:
-        spec = msgspec.convert(settings, RunSpec)
-    except msgspec.ValidationError as problem:
-        return f"there is no {RECORDING}, and made_from.settings cannot be read: {problem}"
     if spec.engine != "embedded":
         return f"there is no {RECORDING}, and {spec.engine} is not started again"
     if spec.decision_time is None:
@@ -98,29 +89,28 @@ def _spec_of(result: Mapping[str, Any], when: When) -> RunSpec | str:
 
 
 def _other_simgrid(result: Mapping[str, Any], again: Mapping[str, Any]) -> str:
-    noted, here = ((each.get("engine") or {}).get("simgrid") for each in (result, again))
+    noted, here = (part(each, "engine").get("simgrid") for each in (result, again))
     return "" if noted == here else f"the run had SimGrid {noted}, this is {here}"
 
 
-def _facts(spec: RunSpec, result: Mapping[str, Any], again: Mapping[str, Any], origins: Origins) -> Iterator[Violation]:
-    """Yield what result.json says otherwise than its settings and what came out."""
+def _facts(result: Mapping[str, Any], again: Mapping[str, Any], origins: Origins) -> Iterator[Violation]:
+    """Yield what result.json says otherwise than what came out."""
     expected = msgspec.json.decode(
         msgspec.json.encode(
             {
-                **stated_by(spec),
                 **{name: again.get(name) for name in _OUTCOME},
                 "metrics": _timeless(again["metrics"]),
-                "platform": {**again["platform"], "path": spec.platform},
-                "workload": {**again["workload"], "path": spec.workload},
+                "platform": {**again["platform"], "path": part(result, "platform").get("path")},
+                "workload": {**again["workload"], "path": part(result, "workload").get("path")},
                 "inputs": _digests(origins),
             }
         )
     )
     found = {name: result.get(name) for name in expected}
-    found["metrics"] = _timeless(result.get("metrics") or {})
-    found["inputs"] = (result.get("made_from") or {}).get("sha256")
+    found["metrics"] = _timeless(part(result, "metrics"))
+    found["inputs"] = part(result, "made_from").get("sha256")
     for name, one, other in differences(found, expected, "result"):
-        yield Violation(KIND, f"{name} is {_short(one)}; simulated again, it is {_short(other)}")
+        yield Violation(KIND, f"{name} is {short(one, 160)}; simulated again, it is {short(other, 160)}")
 
 
 def _digests(origins: Origins) -> dict[str, str]:
@@ -135,54 +125,11 @@ def _timeless(metrics: Mapping[str, Any]) -> dict[str, Any]:
 def _files(folder: Path, again: Path) -> Iterator[Violation]:
     """Yield the first line of each file that differs."""
     for name in NAMES:
-        found, expected = _find(folder, name), _find(again, name)
+        found, expected = find(folder, name), find(again, name)
         if name in (RECORDING, TIMES) or (found is None and (expected is None or name in SPARABLE)):
             continue
         if found is None or expected is None:
             whether = "is not there; simulated again, the run writes it"
             yield Violation(KIND, f"{name} {whether if found is None else 'is there; simulated again, there is none'}")
         elif content_digest(found) != content_digest(expected):
-            yield from _first_difference(name, found, expected)
-
-
-def _find(folder: Path, name: str) -> Path | None:
-    return next((path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()), None)
-
-
-def _first_difference(name: str, found: Path, expected: Path) -> Iterator[Violation]:
-    lines = zip_longest(_lines(found, name), _lines(expected, name), fillvalue="nothing")
-    for number, (one, other) in enumerate(lines, start=1):
-        if one != other:
-            job = one.partition(",")[0] if name == "jobs.csv" else ""
-            message = f"{name}, line {number}, is {_short(one)}; simulated again, it is {_short(other)}"
-            yield Violation(KIND, message, job=job)
-            return
-
-
-def _lines(path: Path, name: str) -> list[str]:
-    """Return the lines of a file of a run without what a clock or the engine says of itself."""
-    text = read_all(path, limit=MAX_BYTES)[0].decode(errors="replace")
-    if name == SCHEDULE:
-        return [f"{key}={value}" for key, value in _sums(text) if key not in _OF_THE_ENGINE]
-    lines = text.splitlines(keepends=True)
-    return [_without_times(line) for line in lines] if name == PLANS else lines
-
-
-def _sums(text: str) -> Iterator[tuple[str, str]]:
-    for row in csv.DictReader(io.StringIO(text)):
-        yield from ((str(key), str(value)) for key, value in row.items())
-
-
-def _without_times(line: str) -> str:
-    try:
-        facts = msgspec.json.decode(line)
-    except msgspec.DecodeError:
-        return line
-    if not isinstance(facts, dict):
-        return line
-    return msgspec.json.encode({key: value for key, value in facts.items() if key not in MEASURED}).decode()
-
-
-def _short(value: Any) -> str:
-    text = repr(value.rstrip("\n") if isinstance(value, str) else value)
-    return text if len(text) <= 160 else text[:157] + "..."
+            yield from first_difference(name, lines_of(found, name), lines_of(expected, name), "simulated")

@@ -1,27 +1,18 @@
 """Platforms made from numbers: each function returns the bytes of a SimGrid platform file, always the same ones."""
 
 from batdispatch.inputs.platforms.generate.document import Links
-from batdispatch.inputs.platforms.generate.esp import esp
-from batdispatch.inputs.platforms.generate.eurora import eurora
 from batdispatch.inputs.platforms.generate.fabrics import dragonfly, fat_tree
 from batdispatch.inputs.platforms.generate.flat import flat
-from batdispatch.inputs.platforms.generate.forhlr2 import forhlr2
 from batdispatch.inputs.platforms.generate.grid import Widths
-from batdispatch.inputs.platforms.generate.hybrid import HYBRID_LINKS, hybrid
 from batdispatch.inputs.platforms.generate.mesh import mesh
 from batdispatch.inputs.platforms.generate.torus import torus
 
 __all__ = [
-    "HYBRID_LINKS",
     "Links",
     "Widths",
     "dragonfly",
-    "esp",
-    "eurora",
     "fat_tree",
     "flat",
-    "forhlr2",
-    "hybrid",
     "mesh",
     "torus",
 ]

@@ -1,0 +1,1 @@
+"""DMR (Iserte et al., 2018): malleable applications that arrive at random."""

@@ -1,0 +1,1 @@
+"""Eurora, the machine of CINECA: its platform and its log."""

@@ -1,0 +1,1 @@
+"""ForHLR II, the machine of KIT: its platform and its log."""
