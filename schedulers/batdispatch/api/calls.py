@@ -165,36 +165,13 @@ def compare(
     if who is not None:
         return _on_replicates(call, dispatchers, who, texts_of(options), words)
     extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
-    entrants = with_common(_entrants(dispatchers), texts_of(options))
-    folder = call.folder
-    specs = [call.base(dispatcher=one.name, options=one.options) for one in entrants]
-
-    def conclude(folders: list[Path], failures: dict[str, str]) -> None:
-        if folders and report:
-            from batdispatch.report.page import write_report
-            from batdispatch.runs.workers import workers_beside
-
-            # This process draws, so that one worker fewer goes through what was recorded.
-            with workers_beside(call.processes - 1) as workers:
-                write_report(folders, folder / "report" / "index.html", explain=explain, workers=workers)
-
-    folders, failures = carry_out(
-        specs,
-        folder,
-        processes=call.processes,
-        listener=call.listener,
-        fresh=fresh,
-        conclude=conclude,
-        prepare=call.prepare if call.inputs.made else None,
-        own=_own(specs, entrants),
-    )
-    comparison = Comparison(folder, folders, failures, call.listener.notes, call.keep)
+    comparison = _side_by_side(call, with_common(_entrants(dispatchers), texts_of(options)), report, explain)
     for label, run in comparison.items():
         for warning in run.warnings:
             call.listener.warn(f"{label}: {warning}")
-    for label, why in failures.items():
+    for label, why in comparison.failures.items():
         call.listener.failed(label, why)
-    if not folders:
+    if not comparison:
         raise SimulationError("no run finished, so there is nothing to compare")
     return comparison
 
@@ -216,6 +193,32 @@ def replicate(
         SimulationError: no run finished.
     """
     return compare(workload, dispatchers, replicates=count, **more)
+
+
+def _side_by_side(call: _Call, entrants: Sequence[Entrant], report: bool, explain: bool) -> Comparison:
+    """Make one run of each dispatcher on the whole workload, and the report if it is wanted."""
+    specs = [call.base(dispatcher=one.name, options=one.options) for one in entrants]
+
+    def conclude(folders: list[Path], failures: dict[str, str]) -> None:
+        if folders and report:
+            from batdispatch.report.page import write_report
+            from batdispatch.runs.workers import workers_beside
+
+            # This process draws, so that one worker fewer goes through what was recorded.
+            with workers_beside(call.processes - 1) as workers:
+                write_report(folders, call.folder / "report" / "index.html", explain=explain, workers=workers)
+
+    folders, failures = carry_out(
+        specs,
+        call.folder,
+        processes=call.processes,
+        listener=call.listener,
+        fresh=call.fresh,
+        conclude=conclude,
+        prepare=call.prepare if call.inputs.made else None,
+        own=_own(specs, entrants),
+    )
+    return Comparison(call.folder, folders, failures, call.listener.notes, call.keep)
 
 
 def _replication(replicates: int | None, given: Mapping[str, Any]) -> ComparisonOptions | None:
