@@ -32,7 +32,7 @@ from batdispatch.inputs.workloads import Workload
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of
 from batdispatch.results.metrics.sample import sample_of
-from batdispatch.runs.run import parse_dispatchers
+from batdispatch.runs.compare import entrants_of
 
 #: Columns behind SWF's own that hold a unit's demand.
 COLUMNS = ("core", "mem", "gpu", "mic")
@@ -125,7 +125,7 @@ def main() -> None:
         f"{'dispatcher':60} {'calls':>6} {'ms/call':>8} {'waiting':>8} {'ms':>7} "
         f"{'max ms':>7} {'slowdown':>9} {'wait s':>8}"
     )
-    for name, options in (entry for text in arguments.dispatchers for entry in parse_dispatchers(text)):
+    for _, name, options, _ in entrants_of(arguments.dispatchers):
         machine = machine_of(arguments.system)
         workload = workload_of(arguments.log, machine, arguments.first)
         run = simulate(machine, workload, name, options)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib
 import math
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from constraint import machine_of, simulate, workload_of
 from samples import KINDS, machine_of_kind, resampled, sessions
 
 from batdispatch.results.statistics.student import mean_by_student
-from batdispatch.runs.run import parse_dispatchers
+from batdispatch.runs.compare import entrant_of
 from batdispatch.runs.workers import workers_beside
 
 #: Student's 97.5 % quantiles as tables in books print them, by degrees of freedom: the manual's tables were made so.
@@ -41,8 +42,8 @@ def outcome(arguments: argparse.Namespace, text: str, seed: int) -> tuple[float,
     else:
         machine = machine_of_kind(KINDS[arguments.kind])
         workload = sessions(KINDS[arguments.kind], machine, arguments.jobs or 2000, seed)
-    ((name, options),) = parse_dispatchers(text)
-    run = simulate(machine, workload, name, options)
+    entrant = entrant_of(text)
+    run = simulate(machine, workload, entrant.name, entrant.options)
     return float(run.slowdown.mean()), float(run.wait.mean()), float(run.busy.mean())
 
 
@@ -59,10 +60,12 @@ def main() -> None:
     arguments = parser.parse_args()
     base: np.ndarray | None = None
     print(f"{'dispatcher':50}  slowdown   wait s     ms  ratio           95 %  lower higher")
+    # A worker imports this file, which as a script has no name.
+    by_name = importlib.import_module("constraint_samples")
     with workers_beside(max(arguments.processes, 1)) as pool:
         assert pool is not None
         for text in arguments.dispatchers:
-            one = functools.partial(outcome, arguments, text)
+            one = functools.partial(by_name.outcome, arguments, text)
             found = np.array(list(pool.map(one, range(1, arguments.seeds + 1))))
             base = found if base is None else base
             ratios = np.log(found[:, 0] / base[:, 0])

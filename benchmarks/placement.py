@@ -22,6 +22,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ from batdispatch.inputs.workloads import Workload
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.placement.geometry import network, search
 from batdispatch.parts.placement.geometry.cliques import CliqueSearch
-from batdispatch.runs.isolation import isolated
+from batdispatch.runs.workers import call_isolated
 
 PLACEMENTS = "first-fit,contiguous[order=hilbert],connected,convex,convex[rule=routers],local,convex+local,compact"
 PER_ROUTER = 2
@@ -198,6 +200,8 @@ def missed(dims: list[int], per_router: int, filled_by: str, count: int, progres
 
 
 def main() -> None:
+    # A worker imports this file, which as a script has no name.
+    by_name = import_module("placement")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dims", default="24,24,24")
     parser.add_argument("--jobs", type=int, default=3000)
@@ -213,7 +217,7 @@ def main() -> None:
         for dims, per_router in (([4, 4, 4], 1), ([4, 4, 4], 2), ([8, 8], 2), ([5, 5, 5], 1), ([6, 6, 6], 1)):
             for filled_by in ("convex", "contiguous", "first-fit"):
                 arguments = {"dims": dims, "per_router": per_router, "filled_by": filled_by, "count": chosen.states}
-                row = isolated("placement:missed", arguments)
+                row = call_isolated(partial(by_name.missed, **arguments))
                 name, hosts = "x".join(map(str, dims)), per_router * int(np.prod(dims))
                 counts = [row[key] for key in ("asked", "there", "lost", "unanswered")]
                 cells = [name, hosts, filled_by, round(row["busy"], 2), *counts]
@@ -224,7 +228,7 @@ def main() -> None:
     for placement in split_list(chosen.placements):
         dims = [int(size) for size in chosen.dims.split(",")]
         arguments = {"placement": placement, "dims": dims, "jobs": chosen.jobs, "load": chosen.load}
-        row = isolated("placement:measure", arguments)
+        row = call_isolated(partial(by_name.measure, **arguments))
         cells = [f"{row[name]:>12.2f}" if isinstance(row[name], float) else f"{row[name]:>12}" for name in columns]
         print(f"{placement:34}" + "".join(cells), flush=True)
 

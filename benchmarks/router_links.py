@@ -24,6 +24,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ import numpy as np
 from batdispatch.engines.activities import Activity
 from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import generate, read_platform
-from batdispatch.runs.isolation import isolated
+from batdispatch.runs.workers import call_isolated
 
 #: Bytes that a host sends to each it sends to.
 SENT = 1e9
@@ -132,6 +134,8 @@ def load(side: int, progress: object = None) -> list[float]:
 
 
 def main() -> None:
+    # A worker imports this file, which as a script has no name.
+    by_name = import_module("router_links")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dims", default="6,4,4")
     parser.add_argument("--seeds", type=int, default=5)
@@ -141,7 +145,7 @@ def main() -> None:
     if chosen.sizes:
         print("| routers | hosts | file (kB) | read (s) | load (s) | begin (s) | memory (MiB) |\n" + "|---:" * 7 + "|")
         for side in (int(text) for text in chosen.sizes.split(",")):
-            hosts, size, read, loaded, begun, memory = isolated("router_links:load", {"side": side})
+            hosts, size, read, loaded, begun, memory = call_isolated(partial(by_name.load, side=side))
             cells = [f"{hosts:,.0f}", f"{size:,.0f}", f"{read:.2f}", f"{loaded:.2f}", f"{begun:.2f}", f"{memory:,.0f}"]
             print(f"| {side} x {side} x {side} | " + " | ".join(cells) + " |", flush=True)
         return
@@ -151,7 +155,7 @@ def main() -> None:
         found = []
         for platform in PLATFORMS:
             ends = [
-                np.mean(isolated("router_links:simulate", {"platform": platform, "dims": dims, "tasks": tasks}))
+                np.mean(call_isolated(partial(by_name.simulate, platform=platform, dims=dims, tasks=tasks)))
                 for tasks in cases
             ]
             found.append(np.array(ends))

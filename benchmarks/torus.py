@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,7 @@ from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate.torus import torus
 from batdispatch.inputs.workloads import Workload
-from batdispatch.runs.isolation import isolated
+from batdispatch.runs.workers import call_isolated
 
 HEAD = ("jobs", "hosts", "at once", "read", "load", "start", "solve", "decisions", "engine", "all", "MiB")
 COLUMNS = ("jobs", "hosts", "at_once", "read", "load", "start", "solve", "decisions", "engine", "total", "memory")
@@ -155,6 +157,8 @@ def show(label: str, found: dict[str, float]) -> None:
 
 
 def main() -> None:
+    # A worker imports this file, which as a script has no name.
+    by_name = import_module("torus")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2000)
     parser.add_argument("--size", type=int, default=16, help="hosts of a job")
@@ -181,7 +185,7 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).parent))
     print(f"{'':34}" + "".join(f"{name:>10}" for name in HEAD))
     for label, change in cases:
-        show(label, isolated("torus:measure", {**base, **change}))
+        show(label, call_isolated(partial(by_name.measure, **{**base, **change})))
 
 
 if __name__ == "__main__":

@@ -20,11 +20,11 @@ from matplotlib.image import imread, imsave
 from mkdocs.structure.files import File, Files
 from numpy.typing import NDArray
 
+from batdispatch.api.results import load
 from batdispatch.cli.demo import DISPATCHERS
 from batdispatch.cli.main import cli
 from batdispatch.report import style
 from batdispatch.report.gantt import gantt
-from batdispatch.report.notebook import load
 from batdispatch.report.pictures import curve_figures
 from batdispatch.results.runs import read_runs
 

@@ -1,17 +1,24 @@
 """HPC job dispatchers as event-reactive schedulers for Batsim.
 
-What an author of dispatchers and parts needs can be imported from here, and stays: a name that stands here is not
-renamed or removed without a release that warns of it. The manual's page "For authors" describes each of them.
-`batdispatch.testing` holds what the tests of a plug-in need.
+What is public can be imported from here, and stays: a name that stands here is not renamed or removed without a release
+that warns of it. `run`, `compare` and the like do what the commands of these names do (the manual's page "In Python");
+the rest is for authors of dispatchers and parts (page "For authors"). `batdispatch.testing` holds what the tests of a
+plug-in need.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from batdispatch.api.calls import campaign, compare, replicate, run
+    from batdispatch.api.looks import check, report
+    from batdispatch.api.results import load
+    from batdispatch.api.server import serve
     from batdispatch.core.capacity.filling import fill
     from batdispatch.core.capacity.space import Space
-    from batdispatch.core.errors import InputError
+    from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
     from batdispatch.core.hosts import hostset
     from batdispatch.core.hosts.allocation import Allocation, Place
     from batdispatch.core.jobs.job import Job, JobState, Stay
@@ -25,13 +32,15 @@ if TYPE_CHECKING:
     from batdispatch.core.plans.reservations import Reservation, Reservations
     from batdispatch.core.plans.timeline import Timeline
     from batdispatch.dispatchers.backfilling.queue import QueueDispatcher, QueueOptions
+    from batdispatch.inputs.platforms import Platform, read_platform
+    from batdispatch.inputs.workloads import Workload, read_workload
     from batdispatch.parts.ordering import Ordering
     from batdispatch.parts.placement import HostPlacement, Placement
     from batdispatch.parts.policy import Action, Policy, Situation
     from batdispatch.parts.prediction import Prediction
     from batdispatch.parts.requests import RequestSequence, SequenceOptions
     from batdispatch.parts.requests.laws import Law
-    from batdispatch.report.notebook import load
+    from batdispatch.runs.listener import Listener
 
 __version__ = "0.1.0"
 
@@ -39,19 +48,23 @@ __version__ = "0.1.0"
 _HOMES = {
     "Action": "parts.policy",
     "Allocation": "core.hosts.allocation",
+    "BatdispatchError": "core.errors",
     "Dispatcher": "core.line.dispatcher",
     "Host": "core.machine.machine",
     "HostPlacement": "parts.placement",
+    "ImpossibleDecision": "core.errors",
     "InputError": "core.errors",
     "Job": "core.jobs.job",
     "JobState": "core.jobs.job",
     "Law": "parts.requests.laws",
     "Ledger": "core.line.ledger",
+    "Listener": "runs.listener",
     "Machine": "core.machine.machine",
     "Options": "core.line.options",
     "Ordering": "parts.ordering",
     "Place": "core.hosts.allocation",
     "Placement": "parts.placement",
+    "Platform": "inputs.platforms",
     "Policy": "parts.policy",
     "Prediction": "parts.prediction",
     "QueueDispatcher": "dispatchers.backfilling.queue",
@@ -62,32 +75,47 @@ _HOMES = {
     "Reservations": "core.plans.reservations",
     "Scene": "core.line.scene",
     "SequenceOptions": "parts.requests",
+    "SimulationError": "core.errors",
     "Situation": "parts.policy",
     "Space": "core.capacity.space",
     "Stay": "core.jobs.job",
     "Timeline": "core.plans.timeline",
+    "Workload": "inputs.workloads",
+    "campaign": "api.calls",
+    "check": "api.looks",
+    "compare": "api.calls",
     "events": "core.line",
     "fill": "core.capacity.filling",
     "hostset": "core.hosts",
-    "load": "report.notebook",
+    "load": "api.results",
+    "read_platform": "inputs.platforms",
+    "read_workload": "inputs.workloads",
+    "replicate": "api.calls",
+    "report": "api.looks",
+    "run": "api.calls",
+    "serve": "api.server",
 }
 
 __all__ = [
     "Action",
     "Allocation",
+    "BatdispatchError",
     "Dispatcher",
     "Host",
     "HostPlacement",
+    "ImpossibleDecision",
     "InputError",
     "Job",
     "JobState",
     "Law",
     "Ledger",
+    "Listener",
     "Machine",
     "Options",
     "Ordering",
     "Place",
     "Placement",
+    "Platform",
     "Policy",
     "Prediction",
     "QueueDispatcher",
@@ -98,15 +126,26 @@ __all__ = [
     "Reservations",
     "Scene",
     "SequenceOptions",
+    "SimulationError",
     "Situation",
     "Space",
     "Stay",
     "Timeline",
+    "Workload",
     "__version__",
+    "campaign",
+    "check",
+    "compare",
     "events",
     "fill",
     "hostset",
     "load",
+    "read_platform",
+    "read_workload",
+    "replicate",
+    "report",
+    "run",
+    "serve",
 ]
 
 
@@ -129,3 +168,24 @@ def __getattr__(name: str) -> Any:
     if _HOMES[name] == "core":
         return import_module(f"{home}.{name}")
     return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    # Neither what this file needs itself nor rooms that happen to be imported.
+    return __all__
+
+
+class _Package(ModuleType):
+    """This module, in which `report` is the function, even when the room of this name has been imported."""
+
+    @property
+    def report(self) -> Any:
+        return __getattr__("report")
+
+    @report.setter
+    def report(self, room: ModuleType) -> None:
+        # Python enters a room here once it is imported. Whoever imports from that room does not look here for it.
+        pass
+
+
+sys.modules[__name__].__class__ = _Package

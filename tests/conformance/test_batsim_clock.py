@@ -20,11 +20,11 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs.isolation import isolated
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from batdispatch.runs.workers import call_isolated
 from recorded import PLAYED, RECORDINGS, four, play, recorded_frames
-from with_simgrid import frames_with_simgrid, needs_simgrid
+from with_simgrid import delays_of, frames_with_simgrid, needs_simgrid
 
 #: Seconds within which every start is the recorded one.
 TOLERANCE = 1e-4
@@ -179,9 +179,7 @@ def test_the_command_takes_the_delays_from_the_platform(
     ("platform", "master", "expected"), [("flat16", None, flat16), ("flat128", "n0", flat128), ("four", None, four)]
 )
 def test_routes_give_the_delays(platform: str, master: str | None, expected: Delays) -> None:
-    found = isolated(
-        "with_simgrid:delays_of", {"platform": str(RECORDINGS / "platforms" / f"{platform}.xml"), "master": master}
-    )
-    for host, delay in enumerate(found, -1):
+    delays = call_isolated(delays_of, str(RECORDINGS / "platforms" / f"{platform}.xml"), master)
+    for host, delay in enumerate(delays, -1):
         for ours, theirs in zip(delay, expected(None if host < 0 else host), strict=True):
             assert math.isclose(ours, theirs, rel_tol=1e-9)

@@ -1,6 +1,5 @@
 """The example notebook runs from top to bottom, and what it shows is right."""
 
-import ast
 import csv
 import statistics
 from pathlib import Path
@@ -11,21 +10,11 @@ import nbformat
 import pytest
 
 from batdispatch.cli.main import cli
+from notebooks import show
 
 NOTEBOOK = Path(__file__).parents[2] / "docs/examples/demonstration.ipynb"
 #: How an object says that a notebook can show more of it than its text.
 RICH = ("_repr_html_", "_repr_png_", "_repr_svg_", "_repr_mimebundle_")
-
-
-def show(cell: str, names: dict[str, Any]) -> Any:
-    """Run a cell as Jupyter does: the value of its last expression is shown, unless a semicolon ends it."""
-    tree = ast.parse(cell)
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) and not cell.rstrip().endswith(";") else None
-    exec(compile(tree, str(NOTEBOOK), "exec", dont_inherit=True), names)
-    if last is None:
-        return None
-    assert isinstance(last, ast.Expr)
-    return eval(compile(ast.Expression(last.value), str(NOTEBOOK), "eval", dont_inherit=True), names)
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from batdispatch.inputs.workloads import read_workload
 from batdispatch.inputs.workloads.writer import job_fields
 from batdispatch_papers.dada.workload import tiles
 from manual import PAGES, ROOT, blocks, name_of
+from small_log import write_log
 
 #: What the page of every dispatcher has, in this order.
 HEADINGS = [
@@ -53,6 +54,8 @@ def test_python_runs(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     if page.name == "notebook.md":
         done = CliRunner().invoke(cli, ["demo", "--no-report"])
         assert done.exit_code == 0, done.output
+    if page.name == "python.md":
+        write_log(tmp_path / "log.swf")
     names: dict[str, object] = {}
     for block in blocks(page, "python"):
         if "--8<--" not in block:

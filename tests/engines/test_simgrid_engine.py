@@ -13,11 +13,11 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.engines.simgrid_library import how_to_install
 from batdispatch.results.frame import read_jobs
-from batdispatch.runs import simgrid
-from batdispatch.runs.isolation import isolated
+from batdispatch.runs import engines
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
-from with_simgrid import needs_simgrid
+from batdispatch.runs.workers import call_isolated
+from with_simgrid import needs_simgrid, start_twice
 
 #: Two hosts of 1 Gf behind links of 100 MB/s and 10 ms, a storage host behind one of 50 MB/s and 10 ms;
 #: another one is not connected.
@@ -240,7 +240,7 @@ def test_at_the_command_line_it_is_one_message_too(bench: Bench) -> None:
 def test_simgrid_starts_once_in_a_process(bench: Bench) -> None:
     platform, _ = bench.files([])
     with pytest.raises(SimulationError, match="SimGrid can simulate once in a process"):
-        isolated("with_simgrid:start_twice", {"platform": platform})
+        call_isolated(start_twice, platform)
 
 
 @needs_simgrid
@@ -294,7 +294,7 @@ def test_an_io_job_needs_simgrid(bench: Bench) -> None:
 
 
 def test_without_simgrid_a_message_says_how_to_install_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simgrid, "find_simgrid", lambda: None)
+    monkeypatch.setattr(engines, "find_simgrid", lambda: None)
     with pytest.raises(InputError) as raised:
         bench.run(job("j", "steps"))
     assert "w.json, profile 'exchange': type 'parallel_homogeneous': its run time depends" in str(raised.value)

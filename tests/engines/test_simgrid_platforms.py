@@ -13,11 +13,11 @@ from batdispatch.engines.simgrid_library import VARIABLE, find_simgrid
 from batdispatch.inputs.platforms import generate, read_platform
 from batdispatch.inputs.platforms.generate.torus import RouterLinks
 from batdispatch.inputs.platforms.simgrid_form import readable
-from batdispatch.runs.isolation import isolated
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from batdispatch.runs.workers import call_isolated
 from recorded import RECORDINGS
-from with_simgrid import needs_simgrid
+from with_simgrid import ends_of, needs_simgrid
 
 TORUS = RECORDINGS / "platforms" / "torus444.xml"
 FOUR = RECORDINGS / "platforms" / "four.xml"
@@ -132,7 +132,7 @@ def test_hosts_of_a_router_contend_for_its_links_where_they_are_shared(
     path.write_bytes(generate.torus([4, 3], hosts_per_router=2, links=links, router_links=router_links))
     # Both hosts of router 0 send to router 1, which is beside it.
     messages = [("n10", "n12", 1e9), ("n11", "n13", 1e9)]
-    ends = isolated("with_simgrid:ends_of", {"platform": str(path), "messages": messages})
+    ends = call_isolated(ends_of, str(path), messages)
     assert ends == pytest.approx([seconds] * 2, rel=1e-4)
 
 
@@ -145,7 +145,7 @@ def test_each_dimension_and_each_host_has_its_bandwidth(tmp_path: Path) -> None:
     # All eight hosts of router 0 send: to router 1 in the first dimension, to router 8 in the second, and one alone.
     for target, senders, seconds in ((8, 8, 2.0), (64, 8, 4.0), (8, 1, 1.0)):
         messages = [(names[host], names[target + host], 1e9) for host in range(senders)]
-        ends = isolated("with_simgrid:ends_of", {"platform": str(path), "messages": messages})
+        ends = call_isolated(ends_of, str(path), messages)
         assert ends == pytest.approx([seconds] * senders, rel=1e-4)
 
 

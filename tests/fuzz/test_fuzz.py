@@ -37,7 +37,7 @@ from batdispatch.links.replay import check_wire, read_recording, replay
 from batdispatch.links.retrace import Retraced, retrace
 from batdispatch.report.workload.tables import as_dict
 from batdispatch.report.workload.traits import Traits
-from batdispatch.runs.right_size import platform_for
+from batdispatch.runs.inputs import platform_for
 from mutating import changed_value, damaged, dumped
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"

@@ -162,6 +162,9 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
     # Beside what the contract sees, that a package's own file and a file in it do not need each other.
     graph = grimp.build_graph("batdispatch", cache_dir=None)
     imported = {name: graph.find_modules_directly_imported_by(name) for name in sorted(graph.modules)}
+    # It names for type checkers what is public, in any room; when it runs, it imports what is asked for.
+    runs = grimp.build_graph("batdispatch", cache_dir=None, exclude_type_checking_imports=True)
+    imported["batdispatch"] = runs.find_modules_directly_imported_by("batdispatch")
     TopologicalSorter(imported).prepare()
 
 

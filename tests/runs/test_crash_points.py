@@ -14,6 +14,7 @@ from batdispatch.inputs.folders import MARK
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import find_runs, read_result, read_run
 from batdispatch.runs.compare import compare
+from batdispatch.runs.listener import Listener
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 
@@ -122,8 +123,10 @@ def test_a_comparison_killed_is_completed_by_the_next(
     with pytest.raises(InputError, match=r"is unfinished: what wrote into it was killed"):
         find_runs([out])
     kept: list[str] = []
+    listener = Listener()
+    listener.kept = kept.extend  # type: ignore[method-assign]
     names = ["easy", "fcfs"]
-    folders, failures = compare([spec(name) for name in names], out, processes=2, on_kept=kept.extend)
+    folders, failures = compare([spec(name) for name in names], out, processes=2, listener=listener)
     assert ([folder.name for folder in folders], failures) == (names, {})
     # A worker that dies loses only its own run.
     assert kept == (["easy", "fcfs"] if who == "parent" else ["fcfs"])

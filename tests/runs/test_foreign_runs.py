@@ -17,7 +17,7 @@ from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links import foreign
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.campaign.authors import code_of_others
+from batdispatch.runs.provenance import code_of_others
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
 from checked import checked

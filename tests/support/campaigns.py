@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from batdispatch.cli.campaign_inputs import CommandMakers
 from batdispatch.cli.campaign_inputs import make as run_command
 from batdispatch.cli.main import cli
-from batdispatch.runs.campaign.doing import make_input, simulate
+from batdispatch.runs.campaign.cell import make_input, simulate
 from batdispatch.runs.campaign.file import Campaign, read_campaign
 from batdispatch.runs.campaign.plan import Plan
 from batdispatch.runs.campaign.table import write_tables

@@ -75,27 +75,34 @@ def crash_runs(platform: str, workload: str, dispatcher: str, before: str, root:
 
 
 def crash_compare(platform: str, workload: str, dispatchers: str, out: str, who: str, *what: str) -> None:
+    import crashing
     from batdispatch.report.page import write_report
-    from batdispatch.runs.compare import compare
+    from batdispatch.runs import compare as comparing
     from batdispatch.runs.spec import RunSpec
 
     specs = [RunSpec(platform=platform, workload=workload, dispatcher=name) for name in dispatchers.split(",")]
     if who == "worker":
         os.environ[VARIABLE] = " ".join([out, *what])
+        # A worker imports what it calls, and never runs this script.
+        comparing._execute = crashing.execute_watched
     else:
         watch(Path(out), named(" ".join(what)))
-    compare(
+    comparing.compare(
         specs,
         Path(out),
         processes=2,
-        progress=lambda *_: None,
         conclude=lambda folders, _: write_report(folders, Path(out) / "report" / "index.html") and None,
     )
 
 
-if __name__ == "__mp_main__" and VARIABLE in os.environ:
+def execute_watched(out: Path, run: Any, tell: Callable[[Any], None]) -> None:
+    """Be a worker's task, and die before what the environment names."""
+    from batdispatch.runs.compare import _execute
+
     place, _, rest = os.environ[VARIABLE].partition(" ")
     watch(Path(place), named(rest))
+    _execute(out, run, tell)
+
 
 if __name__ == "__main__":
     {"run": crash_runs, "compare": crash_compare}[sys.argv[1]](*sys.argv[2:])

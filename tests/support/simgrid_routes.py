@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from batdispatch.engines.simgrid_library import find_simgrid
-from batdispatch.runs.isolation import isolated
+from batdispatch.runs.workers import call_isolated
 
 _MAIN = ctypes.CFUNCTYPE(None, c_int, c_void_p)
 
 
 def simgrid_routes(platform: Path, names: Sequence[str]) -> tuple[str, list[list[str]]]:
     """Return SimGrid's version, and the names of the links between all ordered pairs of hosts, row by row."""
-    answer = isolated("simgrid_routes:routes_here", {"platform": str(platform), "names": list(names)})
+    answer = call_isolated(routes_here, str(platform), list(names))
     if "lacks" in answer:
         pytest.skip(f"this SimGrid has no function {answer['lacks']}")
     return answer["version"], answer["routes"]

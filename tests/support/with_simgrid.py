@@ -14,7 +14,7 @@ from batdispatch.engines.mail import Delay
 from batdispatch.engines.simgrid_library import find_simgrid, how_to_install
 from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import Platform, read_platform
-from batdispatch.runs.isolation import isolated
+from batdispatch.runs.workers import call_isolated
 from recorded import play
 
 needs_simgrid = pytest.mark.skipif(
@@ -24,15 +24,12 @@ needs_simgrid = pytest.mark.skipif(
 
 def play_with_simgrid(name: str, out: Path, workload: Path | None = None) -> dict[str, list[dict[str, Any]]]:
     """Take the decisions of a recording again with SimGrid; return what was heard: type of event -> data."""
-    arguments = {"name": name, "out": str(out), "workload": None if workload is None else str(workload)}
-    heard: dict[str, list[dict[str, Any]]] = isolated("with_simgrid:play_here", arguments)
-    return heard
+    return call_isolated(play_here, name, str(out), None if workload is None else str(workload))
 
 
 def frames_with_simgrid(name: str, out: Path) -> list[dict[str, Any]]:
     """Take the decisions of a recording again with SimGrid and Batsim's clock; return the frames that were heard."""
-    heard: list[dict[str, Any]] = isolated("with_simgrid:frames_here", {"name": name, "out": str(out)})
-    return heard
+    return call_isolated(frames_here, name, str(out))
 
 
 def frames_here(name: str, out: str, progress: object) -> list[dict[str, Any]]:

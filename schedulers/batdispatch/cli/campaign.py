@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import json_text, note, print_failures, quiet_option
+from batdispatch.cli.messages import Terminal, json_text, note, quiet_option
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import checked_folder, fresh_option, json_option, out_option, processes_option
+from batdispatch.cli.outputs import fresh_option, json_option, out_option, processes_option
 from batdispatch.cli.progress import ProgressDisplay, duration
 from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.inputs.folders import checked_folder
 from batdispatch.runs.campaign.options import CampaignOptions
 
 if TYPE_CHECKING:
-    from batdispatch.runs.campaign.campaign import Done
+    from batdispatch.api.results import CampaignResults
     from batdispatch.runs.campaign.plan import Plan
-    from batdispatch.runs.campaign.work import Outcome
+    from batdispatch.runs.campaign.task import Outcome
 
 #: Failures that are shown one by one.
 _SHOWN = 10
@@ -62,32 +63,51 @@ def command(
     from batdispatch.core import extras
 
     extras.check("campaign", "a campaign")
-    from batdispatch.cli.campaign_inputs import CommandMakers
-    from batdispatch.runs.campaign.campaign import carry_out_campaign
-    from batdispatch.runs.campaign.file import read_campaign
-    from batdispatch.runs.campaign.plan import Plan
-    from batdispatch.runs.campaign.running import Orders
+    from batdispatch.api.calls import campaign as run_campaign
 
     only = None if call.parts is None else [part.strip() for part in call.parts.split(",")]
-    campaign = read_campaign(file, CommandMakers(), quick=call.quick, parts=only, logs=call.logs)
-    root = checked_folder(out)
-
-    def plan() -> Plan:
-        return Plan(campaign, root, fresh=fresh)
-
-    if call.clean:
-        if only is not None:
-            raise InputError("what a whole campaign needs is kept: not with --clean", source="option --parts")
-        _clean(plan(), call.dry_run, as_json)
+    chosen: dict[str, Any] = {"quick": call.quick, "parts": only, "logs": call.logs}
+    if call.clean or call.dry_run:
+        _look(call, file, chosen, out, processes, fresh=fresh, as_json=as_json)
         return
-    if call.dry_run:
-        _foretell(plan(), processes, as_json)
-        return
-    orders = Orders(processes=processes, executor=call.executor, batch=call.batch, more=more)
     with CampaignDisplay() as watching:
-        done = carry_out_campaign(plan, root.absolute() / campaign.name, orders, fresh=fresh, begin=watching.begin)
+        done = run_campaign(
+            file,
+            **chosen,
+            out=out,
+            processes=processes,
+            executor=call.executor,
+            batch=call.batch,
+            fresh=fresh,
+            more=more,
+            watch=watching.begin,
+        )
     assert watching.plan is not None
     _conclude(watching.plan, done, as_json)
+
+
+def _look(
+    call: CampaignOptions,
+    file: Path,
+    chosen: dict[str, Any],
+    out: Path,
+    processes: int,
+    *,
+    fresh: bool,
+    as_json: bool,
+) -> None:
+    """Say what would be run, or remove what no campaign needs."""
+    from batdispatch.runs.campaign.commands import makers
+    from batdispatch.runs.campaign.file import read_campaign
+    from batdispatch.runs.campaign.plan import Plan
+
+    plan = Plan(read_campaign(file, makers(), **chosen), checked_folder(out), fresh=fresh)
+    if not call.clean:
+        _foretell(plan, processes, as_json)
+        return
+    if chosen["parts"] is not None:
+        raise InputError("what a whole campaign needs is kept: not with --clean", source="option --parts")
+    _clean(plan, call.dry_run, as_json)
 
 
 def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
@@ -125,7 +145,7 @@ def _foretell(plan: Plan, processes: int, as_json: bool) -> None:
 
 def _clean(plan: Plan, dry_run: bool, as_json: bool) -> None:
     """Remove what no campaign needs, or say what that is."""
-    from batdispatch.runs.campaign.cleaning import clean
+    from batdispatch.runs.campaign.leftovers import clean
 
     found = clean(plan, remove=not dry_run)
     sizes = {kind: sum(one.size for one in found if one.is_run is kind) for kind in (True, False)}
@@ -192,7 +212,7 @@ class CampaignDisplay:
         if outcome.failure:
             self._failures += 1
             if self._failures <= _SHOWN:
-                print_failures({self.plan.label(outcome.key): outcome.failure})
+                Terminal().failed(self.plan.label(outcome.key), outcome.failure)
         if outcome.key in self._weights:
             self._done.add(outcome.key)
             self._tell()
@@ -206,7 +226,7 @@ class CampaignDisplay:
             )
 
 
-def _conclude(plan: Plan, done: Done, as_json: bool) -> None:
+def _conclude(plan: Plan, done: CampaignResults, as_json: bool) -> None:
     """Print what came of it, with the logs of runs that failed.
 
     Raises:
@@ -214,7 +234,7 @@ def _conclude(plan: Plan, done: Done, as_json: bool) -> None:
     """
     if as_json:
         answer = {
-            "results": str(done.results),
+            "results": str(done.path),
             "runs": len(plan.tasks),
             "kept": len(plan.kept),
             "failed": [
@@ -228,7 +248,7 @@ def _conclude(plan: Plan, done: Done, as_json: bool) -> None:
             lines = log.read_text(errors="replace").splitlines()[-_LINES:]
             click.echo("\n".join([f"{plan.tasks[key].label}: {log}", *(f"  {line}" for line in lines)]), err=True)
     if not as_json:
-        click.echo(str(done.results))
+        click.echo(str(done.path))
     if done.failures:
         more = len(done.failures) - _SHOWN
         others = f", {more:,} of them not shown: column failure of the table has all" if more > 0 else ""

@@ -16,7 +16,7 @@ _OUTPUT = ("output", "json")
 
 
 class CommandMaker:
-    """A command that writes a platform or a workload; see `runs.campaign.making.Maker`."""
+    """A command that writes a platform or a workload; see `runs.campaign.commands.Maker`."""
 
     def __init__(self, path: Sequence[str], command: click.Command) -> None:
         self._path = tuple(path)
@@ -64,7 +64,7 @@ class CommandMaker:
 
 
 class CommandMakers:
-    """Finds commands; see `runs.campaign.making.Makers`."""
+    """Finds commands; see `runs.campaign.commands.Makers`."""
 
     def find(self, command: Sequence[str], kind: str) -> CommandMaker:
         """Return the maker of a kind of a group of commands, or of a command that has no kinds."""

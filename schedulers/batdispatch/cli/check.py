@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from batdispatch.cli.groups import Choice, Command, option
+from batdispatch.cli.messages import Terminal
 from batdispatch.cli.options import Seconds
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import roles_of
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from batdispatch.runs.checking.check import Checked, Report
     from batdispatch.runs.checking.rerun import When
 
-#: Seconds of wall-clock time for all reruns, unless --replay always asks for them in any case.
-BUDGET = 600.0
 #: Exit status when nothing wrong was found, and something could not be made again.
 UNDONE = 3
 
@@ -127,24 +126,28 @@ def command(
       batdispatch check campaigns/mine --sample 20 --budget 60
       batdispatch check batsim-output --platform P.xml --workload W.json --master-host n0
     """
+    from batdispatch.api.looks import check
     from batdispatch.cli.progress import ProgressDisplay
-    from batdispatch.runs.checking.again import Budget, Given
-    from batdispatch.runs.checking.check import Sample, check
+    from batdispatch.runs.checking.check import Sample
 
     if seed is not None and sample is None:
         raise InputError("needs --sample N", source="option --seed")
     drawn = None if sample is None else Sample(sample, secrets.randbelow(2**32) if seed is None else seed)
-    given = Given(platform, workload, events, master_host, roles_of(roles), limit)
-    seconds = BUDGET if budget is None and replay == "auto" else budget
     with ProgressDisplay() as progress:
         report = check(
-            folders,
-            given=given,
-            when=replay,
-            budget=Budget(seconds),
-            sample=drawn,
-            progress=progress.tell,
-        )
+            *folders,
+            platform=platform,
+            workload=workload,
+            events=events,
+            master_host=master_host,
+            roles=roles_of(roles),
+            replay=replay,
+            budget=budget,
+            sample=sample,
+            seed=0 if drawn is None else drawn.seed,
+            limit=limit,
+            listener=Terminal(progress.tell),
+        ).findings
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(_answer(report, drawn)), indent=2).decode())
     else:

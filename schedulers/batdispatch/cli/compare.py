@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 from click.core import ParameterSource
+from msgspec.structs import asdict
 
 from batdispatch.cli.groups import Command
 from batdispatch.cli.logs import log_options, refuse_log_options
-from batdispatch.cli.messages import json_text, note, print_failures, quiet_option, show, warn
+from batdispatch.cli.messages import Terminal, json_text, quiet_option, show
 from batdispatch.cli.options import options, refuse
 from batdispatch.cli.outputs import (
-    checked_folder,
     explain_option,
     fresh_option,
     json_option,
@@ -30,8 +28,7 @@ from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.spec import REAL_BATSIM, RunSpec
 
 if TYPE_CHECKING:
-    from batdispatch.cli.progress import ProgressDisplay
-    from batdispatch.runs.replicate_comparison import ReplicateComparison
+    from batdispatch.api.results import Comparison, Replication
 
 #: What a comparison says otherwise than a run.
 _TEXTS = {
@@ -88,161 +85,80 @@ def command(
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers fcfs,easy,conservative --out kth
       batdispatch compare KTH-SP2-1996-2.1-cln.swf.xz --dispatchers families --replicates 10 --out kth10
     """
+    from batdispatch.api.calls import REPLICATION, compare
+    from batdispatch.api.results import Replication
     from batdispatch.cli.progress import ProgressDisplay
-    from batdispatch.core import extras
-    from batdispatch.inputs.workloads.importing import is_workload
-    from batdispatch.runs.from_log import LogInputs, inputs_in
+    from batdispatch.runs.inputs import is_log
 
-    extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
     given = typed.workload if log is None else log
     if not given or (log is not None and typed.workload):
         raise InputError("expected one workload or log, as LOG or as --workload", source="option --workload")
-    is_log = reading.kind is not None or bool(reading.columns) or not is_workload(Path(given))
-    if not is_log:
+    if not is_log(given, reading):
         refuse_log_options()
-    platform = None if typed.platform in ("", "auto") else typed.platform
-    folder = checked_folder(out)
-    inputs = inputs_in(folder, platform, given, is_log=is_log)
-    base = msgspec.structs.replace(typed, platform=str(inputs.platform), workload=str(inputs.workload))
-    _check_replicates(who, report=report)
-    progress = ProgressDisplay()
-    given_log = given if is_log else None
-    making = LogInputs(inputs, platform, given_log, reading, base.master_host, progress.tell, note, warn)
-    prepare = making.make if is_log or platform is None else None
     if who.replicates is None:
-        work = _SideBySide(who, base, folder, page=folder / "report" / "index.html" if report else None)
-        work.make(prepare, processes, progress, fresh=fresh, explain=explain)
-        work.print(as_json=as_json)
-    else:
-        from batdispatch.runs.replicate_comparison import ReplicateComparison
-
-        comparison = ReplicateComparison(who, base, folder, _given_words())
-        with progress:
-            comparison.make(inputs, prepare, processes, progress.tell, fresh=fresh, on_kept=_tell_kept)
+        refuse("needs --replicates N", REPLICATION)
+    elif not report:
+        raise InputError("goes without --replicates: what these show stands in the report", source="option --no-report")
+    settings = {name: value for name, value in asdict(typed).items() if name not in ("workload", "dispatcher")}
+    settings["platform"] = None if typed.platform in ("", "auto") else typed.platform
+    with ProgressDisplay() as progress:
+        comparison = compare(
+            given,
+            **asdict(who),
+            **settings,
+            **asdict(reading),
+            out=out,
+            processes=processes,
+            fresh=fresh,
+            report=report,
+            explain=explain,
+            words=_given_words(),
+            listener=Terminal(progress.tell),
+        )
+    if isinstance(comparison, Replication):
         _print_replicates(comparison, as_json=as_json)
+    else:
+        _print(comparison, out / "report" / "index.html" if report else out, as_json=as_json)
 
 
-def _check_replicates(who: ComparisonOptions, *, report: bool) -> None:
-    """Refuse options of replicates that need others.
+def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
+    """Print the metrics, and the path of what was written.
 
     Raises:
-        InputError: there is one.
+        SimulationError: a run failed.
     """
-    from batdispatch.runs.families import FAMILIES, check_names
+    from batdispatch.cli.metrics_table import metrics_table
+    from batdispatch.results.rejections import in_words, rejections_of
 
-    check_names(who.dispatchers)
-    if who.replicates is None:
-        refuse("needs --replicates N", ("replicate_by", "slice_jobs", "weeks", "baseline"))
-        if who.dispatchers.strip() == FAMILIES:
-            raise InputError(f"{FAMILIES} needs --replicates N", source="option --dispatchers")
-        return
-    for name, way in (("slice_jobs", "slices"), ("weeks", "sessions")):
-        if who.replicate_by != way:
-            refuse(f"is for --replicate-by {way}, and this is {who.replicate_by}", (name,))
-    if not report:
-        raise InputError("goes without --replicates: what these show stands in the report", source="option --no-report")
-
-
-class _SideBySide:
-    """One run of each dispatcher on the whole workload."""
-
-    folders: list[Path]
-    failures: dict[str, str]
-
-    def __init__(self, who: ComparisonOptions, base: RunSpec, folder: Path, page: Path | None) -> None:
-        from batdispatch.runs.run import parse_dispatchers, with_common
-
-        self._folder, self._page = folder, page
-        self._specs = [
-            msgspec.structs.replace(base, dispatcher=name, options=options)
-            for name, options in with_common(parse_dispatchers(who.dispatchers), base.options)
-        ]
-
-    def make(
-        self,
-        prepare: Callable[[], None] | None,
-        processes: int,
-        following: ProgressDisplay,
-        *,
-        fresh: bool,
-        explain: bool,
-    ) -> None:
-        """Simulate, and write the report if there is to be one."""
-        from batdispatch.runs.compare import compare
-        from batdispatch.runs.workers import workers_beside
-
-        def conclude(folders: list[Path], failures: dict[str, str]) -> None:
-            if folders and self._page is not None:
-                from batdispatch.report.page import write_report
-
-                # This process draws, so that one worker fewer goes through what was recorded.
-                with workers_beside(processes - 1) as workers:
-                    write_report(folders, self._page, explain=explain, workers=workers)
-
-        with following:
-            self.folders, self.failures = compare(
-                self._specs,
-                self._folder,
-                processes=processes,
-                progress=following.tell,
-                fresh=fresh,
-                on_kept=_tell_kept,
-                conclude=conclude,
-                prepare=prepare,
-            )
-
-    def print(self, *, as_json: bool) -> None:
-        """Print the metrics, warnings, failures and the path of the page.
-
-        Raises:
-            SimulationError: a run failed.
-        """
-        from batdispatch.cli.metrics_table import metrics_table
-        from batdispatch.results.rejections import in_words, rejections_of
-        from batdispatch.results.runs import warnings_of
-
-        results = {path.name: msgspec.json.decode((path / "result.json").read_bytes()) for path in self.folders}
-        metrics = {label: result["metrics"] for label, result in results.items()}
-        for label, result in results.items():
-            for warning in warnings_of(result["report"]):
-                warn(f"{label}: {warning}")
-        print_failures(self.failures)
-        if not self.folders:
-            raise SimulationError("no run finished, so there is nothing to compare")
-        if as_json:
-            click.echo(json_text(metrics))
-        else:
-            show(metrics_table(metrics))
-            for line in in_words({label: rejections_of(result) for label, result in results.items()}):
-                show(line)
-            click.echo(str(self._page or self._folder))
-        if self.failures:
-            raise SimulationError(f"{len(self.failures)} of {len(self._specs)} runs failed")
+    results = {label: run.result for label, run in comparison.items()}
+    metrics = {label: result["metrics"] for label, result in results.items()}
+    if as_json:
+        click.echo(json_text(metrics))
+    else:
+        show(metrics_table(metrics))
+        for line in in_words({label: rejections_of(result) for label, result in results.items()}):
+            show(line)
+        click.echo(str(path))
+    if comparison.failures:
+        failed = len(comparison.failures)
+        raise SimulationError(f"{failed} of {failed + len(comparison)} runs failed")
 
 
-def _print_replicates(comparison: ReplicateComparison, *, as_json: bool) -> None:
+def _print_replicates(comparison: Replication, *, as_json: bool) -> None:
     """Print what came of a comparison over replicates, and the path of its page.
 
     Raises:
         SimulationError: a run failed.
     """
-    from batdispatch.report.replicates.answers import as_dict
-    from batdispatch.report.replicates.page import text_of
-
-    print_failures(comparison.failures)
     if as_json:
-        click.echo(json_text(as_dict(comparison.sections, comparison.page)))
+        click.echo(json_text(comparison.answers))
     else:
-        show(text_of(comparison.sections, comparison.facts))
+        show(str(comparison))
         for name, why in comparison.facts.refused:
             show(f"Not compared, {name}: {why}.")
         click.echo(str(comparison.page))
     if comparison.failures:
         raise SimulationError(f"{len(comparison.failures)} runs failed")
-
-
-def _tell_kept(labels: list[str]) -> None:
-    note(f"kept {', '.join(labels)}: whole runs of the same command and inputs (--fresh makes them anew)")
 
 
 def _given_words() -> str:

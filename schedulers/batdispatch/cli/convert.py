@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from batdispatch.cli.groups import Choice, Command, option
-from batdispatch.cli.logs import log_options, refuse_log_options, warn_of_overruns
+from batdispatch.cli.logs import log_options, refuse_log_options
 from batdispatch.cli.messages import answer, json_text, quiet_option, show, warn
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
@@ -53,7 +53,7 @@ def command(on: LogMachine, reading: LogReading, log: str, output: Path, target:
     """
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads.importing import is_workload
-    from batdispatch.runs.from_log import read_as
+    from batdispatch.runs.inputs import read_log_as, warn_of_overruns
 
     version: Literal[4, 5] = 5 if target == "batsim5" else 4
     if target is not None and reading.kind is None and is_workload(Path(log)):
@@ -63,10 +63,10 @@ def command(on: LogMachine, reading: LogReading, log: str, output: Path, target:
         raise InputError("needs --platform", source="option --master-host")
     machine = None if on.platform is None else read_platform(on.platform, master=on.master_host).machine
     with ProgressDisplay() as following:
-        imported = read_as(log, reading, machine=machine, follow=following.tell)
+        imported = read_log_as(log, reading, machine=machine, follow=following.tell)
     workload, report, _ = imported
     account = _written(workload, output, version)
-    warn_of_overruns(imported)
+    warn_of_overruns(imported, warn)
     if as_json:
         answer(json_text(account | report.as_dict()))
     else:

@@ -11,7 +11,8 @@ import click
 from batdispatch.cli import compare
 from batdispatch.cli.groups import Command
 from batdispatch.cli.messages import note, quiet_option
-from batdispatch.cli.outputs import checked_folder, out_option, report_option
+from batdispatch.cli.outputs import out_option, report_option
+from batdispatch.inputs.folders import checked_folder
 
 #: What is compared, on which of the files beside the examples.
 DISPATCHERS = "fcfs,easy,conservative"
@@ -35,7 +36,7 @@ def command(context: click.Context, out: Path, report: bool) -> None:
       batdispatch demo
     """
     from batdispatch.inputs.files import write_whole
-    from batdispatch.runs.from_log import INPUT
+    from batdispatch.runs.inputs import INPUT
 
     inputs = checked_folder(out) / INPUT
     inputs.mkdir(parents=True, exist_ok=True)

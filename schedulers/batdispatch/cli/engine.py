@@ -8,7 +8,8 @@ import click
 
 from batdispatch.cli.groups import OTHER, Command
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import checked_folder, out_option
+from batdispatch.cli.outputs import out_option
+from batdispatch.inputs.folders import checked_folder
 from batdispatch.runs.engine_options import EngineInPlace
 from batdispatch.runs.spec import RunSpec
 

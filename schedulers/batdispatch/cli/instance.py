@@ -68,7 +68,7 @@ def solve(solving: SolveOptions, file: Path, as_json: bool) -> None:
       batdispatch instance solve instances.jsonl --models positions,node-wise --work 5 --json > solved.jsonl
     """
     from batdispatch.inputs.instances import read_instances
-    from batdispatch.runs.collecting import solve_with
+    from batdispatch.runs.instances import solve_with
 
     limits: dict[str, Any] = {"work": solving.work, "wall": solving.wall, "seed": solving.seed}
     chosen = [name.strip() for name in solving.models.split(",")]

@@ -11,9 +11,10 @@ import click
 from batdispatch.cli.groups import Command, option
 from batdispatch.cli.messages import is_quiet, quiet_option
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import checked_folder, out_option, processes_option
+from batdispatch.cli.outputs import out_option, processes_option
 from batdispatch.core.errors import SimulationError
 from batdispatch.core.line.settings import RESULTS
+from batdispatch.inputs.folders import checked_folder
 from batdispatch.runs.campaign.options import LeaderboardOptions
 
 if TYPE_CHECKING:
@@ -48,10 +49,9 @@ def command(who: LeaderboardOptions, out: Path, page: Path | None, processes: in
     from batdispatch.core import extras
 
     extras.check("campaign", "the leaderboard")
+    from batdispatch.api.leaderboard import rank
     from batdispatch.cli.campaign import CampaignDisplay
-    from batdispatch.cli.campaign_inputs import CommandMakers
     from batdispatch.cli.kinds import names
-    from batdispatch.runs.leaderboard.leaderboard import rank
 
     chosen = [name.strip() for name in who.boards.split(",") if name.strip()]
     with CampaignDisplay() as watching:
@@ -62,9 +62,8 @@ def command(who: LeaderboardOptions, out: Path, page: Path | None, processes: in
             checked_folder(out),
             page,
             names=names("dispatchers"),
-            makers=CommandMakers(),
             processes=processes,
-            begin=watching.begin,
+            watch=watching.begin,
         )
     if not is_quiet():
         _print(standings)

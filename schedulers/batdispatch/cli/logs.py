@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from batdispatch.cli.groups import option
-from batdispatch.cli.messages import show, warn
+from batdispatch.cli.messages import show
 from batdispatch.cli.options import options, refuse
 from batdispatch.inputs.log_options import ONLY_LOGS, LogReading
 
 if TYPE_CHECKING:
     from batdispatch.inputs.workloads import Workload
-    from batdispatch.inputs.workloads.importing import Imported
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,7 +37,7 @@ def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
     Raises:
         InputError: it is wrong.
     """
-    from batdispatch.runs.from_log import read_either
+    from batdispatch.runs.inputs import read_either
 
     workload, report = read_either(log)
     if report is None:
@@ -46,14 +45,6 @@ def read_source(log: Path, *, quiet: bool) -> tuple[Workload, dict[str, Any]]:
     if not quiet:
         show(report.as_text())
     return workload, {"imported": report.as_dict()}
-
-
-def warn_of_overruns(imported: Imported) -> None:
-    """Propose ``--overrun extend`` where many jobs would be killed for some seconds."""
-    from batdispatch.runs.from_log import overrun_proposal
-
-    if proposal := overrun_proposal(imported):
-        warn(proposal)
 
 
 def refuse_log_options(*more: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import msgspec
 
 from batdispatch.cli.groups import option
 from batdispatch.core.line.settings import RESULTS
+from batdispatch.runs.listener import Listener
 
 _KEY = "batdispatch.quiet"
 _APART = "batdispatch.apart"
@@ -51,6 +52,28 @@ def warn(text: str) -> None:
     note(f"warning: {text}")
 
 
+class Terminal(Listener):
+    """Shows how far work is as `progress` does, and says the rest on the error stream."""
+
+    def __init__(self, progress: Callable[[str, int, int], None] = lambda *state: None) -> None:
+        self._progress = progress
+
+    def progress(self, label: str, done: int, total: int) -> None:
+        self._progress(label, done, total)
+
+    def note(self, text: str) -> None:
+        note(text)
+
+    def warn(self, text: str) -> None:
+        warn(text)
+
+    def failed(self, label: str, why: str) -> None:
+        click.echo(f"batdispatch: {label} failed: {why}", err=True)
+
+    def kept(self, labels: Sequence[str]) -> None:
+        note(f"kept {', '.join(labels)}: whole runs of the same command and inputs (--fresh makes them anew)")
+
+
 def write_apart(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
     """Be the callback of an option that names a file: if this is the standard output, all else goes elsewhere."""
     # A process without a standard output has no such descriptor.
@@ -74,9 +97,3 @@ def answer(text: str) -> None:
 def json_text(value: object) -> str:
     """Return a value as people read JSON."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-
-
-def print_failures(failures: Mapping[str, str]) -> None:
-    """Say on the error stream which runs failed, and why."""
-    for label, problem in failures.items():
-        click.echo(f"batdispatch: {label} failed: {problem}", err=True)

@@ -89,16 +89,3 @@ report_option = option(
     show_default=True,
     help="Write the report, an HTML page. Without it, the table is all.",
 )
-
-
-def checked_folder(out: Path) -> Path:
-    """Return a folder for results, which the run creates once its input is read.
-
-    Raises:
-        InputError: there is a file of that name.
-    """
-    from batdispatch.core.errors import InputError
-
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file, expected a folder for the results", source="option --out")
-    return out

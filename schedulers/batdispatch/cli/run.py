@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 
 from batdispatch.cli.groups import Command
-from batdispatch.cli.messages import json_text, quiet_option, show, warn
+from batdispatch.cli.messages import Terminal, json_text, quiet_option, show
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import checked_folder, json_option, out_option
+from batdispatch.cli.outputs import json_option, out_option
 from batdispatch.runs.spec import RunSpec, as_typed
 
 
@@ -32,19 +32,15 @@ def command(typed: RunSpec, out: Path | None, as_json: bool) -> None:
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --set ordering=sjf --decision-time measured
       batdispatch run --platform P.xml --workload W.json --dispatcher easy --engine batsim5
     """
+    from batdispatch.api.calls import run
     from batdispatch.cli.metrics_table import metrics_table
     from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.results.rejections import in_words, rejections_of
-    from batdispatch.results.runs import warnings_of
-    from batdispatch.runs.run import build, execute
 
     spec = as_typed(typed)
-    build(spec)
-    folder = checked_folder(out or Path("runs") / spec.label)
+    folder = out or Path("runs") / spec.label
     with ProgressDisplay() as progress:
-        result = execute(spec, folder, progress=functools.partial(progress.tell, spec.label), notice=warn)
-    for warning in warnings_of(result["report"]):
-        warn(warning)
+        result = run(**asdict(spec), out=folder, log=False, listener=Terminal(progress.tell)).result
     if as_json:
         click.echo(json_text(result))
         return

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 import click
+from msgspec.structs import asdict
 
 from batdispatch.cli.groups import Command
+from batdispatch.cli.messages import Terminal
 from batdispatch.cli.options import options
 from batdispatch.links.options import MachineFile, ServeOptions
-from batdispatch.runs.spec import WHO_DECIDES, RunSpec, session_of
+from batdispatch.runs.spec import WHO_DECIDES, RunSpec
 
 
 @click.command(cls=Command)
@@ -31,33 +31,15 @@ def command(context: click.Context, spec: RunSpec, serving: ServeOptions, machin
       batdispatch serve --dispatcher easy --protocol 5
       batsim -p platform.xml -w workload5.json -s tcp://127.0.0.1:28000 ""   (Batsim 5, in another terminal)
     """
-    from batdispatch.batsim import features_for, protocol
-    from batdispatch.links import serve as link
-    from batdispatch.links.informed import informed
-    from batdispatch.links.recorder import Recorder
-    from batdispatch.links.signals import StopSignals
+    from batdispatch.api.server import serve
 
-    session = session_of(spec)
-    peer = informed(machine, session, serving.protocol)
-    wire = protocol(serving.protocol)
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignals())
-        recorder = None if serving.record is None else stack.enter_context(Recorder(serving.record, wire))
-        served = link.serve(
-            peer,
-            serving.socket,
-            wire,
-            features=features_for(registers_jobs=session.dispatcher.registers_jobs),
-            timeout=serving.timeout,
-            max_message=serving.max_message << 20,
-            allow_remote=serving.allow_remote,
-            recorder=recorder,
-            signals=signals,
-            on_ready=lambda real: click.echo(f"listening on {real}"),
-            on_notice=lambda text: click.echo(f"batdispatch: {text}", err=True),
-        )
-        if served.stopped_by is not None and recorder is not None:
-            recorder.abort()
+    served = serve(
+        **{name: getattr(spec, name) for name in WHO_DECIDES},
+        **asdict(serving),
+        **asdict(machine),
+        on_ready=lambda real: click.echo(f"listening on {real}"),
+        listener=Terminal(),
+    )
     if served.stopped_by is not None:
         click.echo(f"batdispatch: stopped by {served.stopped_by} after {served.messages} messages", err=True)
         # What a shell expects of a process that a signal ended.

@@ -9,9 +9,10 @@ import click
 
 from batdispatch.cli.groups import Command
 from batdispatch.cli.logs import log_options
-from batdispatch.cli.messages import is_quiet, json_text, note, print_failures, quiet_option, warn
+from batdispatch.cli.messages import Terminal, is_quiet, json_text, quiet_option
 from batdispatch.cli.options import options
-from batdispatch.cli.outputs import checked_folder, json_option, out_option, processes_option
+from batdispatch.cli.outputs import json_option, out_option, processes_option
+from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.comparison_options import FidelityOptions
 from batdispatch.runs.spec import RunSpec
@@ -54,16 +55,17 @@ def fidelity(
     from batdispatch.cli.progress import ProgressDisplay
     from batdispatch.core.errors import SimulationError
     from batdispatch.runs.fidelity import as_dict, simulate_log, waits_of, write_fidelity
-    from batdispatch.runs.from_log import LogInputs, inputs_in
+    from batdispatch.runs.inputs import Inputs
 
     folder = checked_folder(out)
-    inputs = inputs_in(folder, against.platform, log, is_log=True)
+    inputs = Inputs(log, against.platform, folder, log=True, reading=reading)
     with ProgressDisplay() as progress:
-        making = LogInputs(inputs, against.platform, log, reading, None, progress.tell, note, warn)
+        listener = Terminal(progress.tell)
         imported, folders, failures = simulate_log(
-            making, against.dispatchers, folder, seed=spec.seed, processes=processes
+            inputs, against.dispatchers, folder, seed=spec.seed, processes=processes, listener=listener
         )
-    print_failures(failures)
+    for name, why in failures.items():
+        listener.failed(name, why)
     if not folders or failures:
         raise SimulationError(f"{len(failures)} of {len(folders) + len(failures)} runs failed")
     waits = waits_of(imported, inputs.platform, folders)

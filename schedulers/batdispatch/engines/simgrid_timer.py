@@ -27,7 +27,7 @@ class SimGridTimer:
     """Times activities with SimGrid's L07 model on the hosts and links of a platform file.
 
     SimGrid ends the process on what it finds wrong and cannot start twice in one, so use this in a process of its own
-    (`batdispatch.runs.isolation`).
+    (`batdispatch.runs.workers`).
     """
 
     def __init__(self, platform: Platform) -> None:

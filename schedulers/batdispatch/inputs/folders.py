@@ -23,6 +23,7 @@ import socket
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 
@@ -104,6 +105,18 @@ class Claim:
                 path.unlink(missing_ok=True)
         for name in sorted(new, key=lambda name: (name == last, name)):
             new[name].replace(self.folder / name)
+
+
+def checked_folder(out: str | PathLike[str]) -> Path:
+    """Return a folder for results, which is made once their inputs are read.
+
+    Raises:
+        InputError: there is a file of that name.
+    """
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file, expected a folder for the results", source="option --out")
+    return folder
 
 
 @contextmanager

@@ -24,8 +24,8 @@ from batdispatch.engines.simgrid_timer import SimGridTimer
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.isolation import isolated
-from batdispatch.runs.simgrid import needs_simgrid
+from batdispatch.runs.engines import needs_simgrid
+from batdispatch.runs.workers import call_isolated
 
 
 def runtimes_alone(platform: Path, workload: Path, jobs_file: Path) -> NDArray[np.float64]:
@@ -48,13 +48,12 @@ def runtimes_alone(platform: Path, workload: Path, jobs_file: Path) -> NDArray[n
         row = int(np.flatnonzero(~np.isfinite(columns.starting_time))[0])
         raise InputError(f"job {columns.job_id[row]} never started", source=str(jobs_file))
     hosts = dict(zip(columns.job_id.tolist(), columns.allocated_resources.tolist(), strict=True))
-    arguments = {"platform": str(platform), "workload": str(workload), "hosts": hosts}
     needs = needs_simgrid(read_platform(platform), read_workload(workload), "auto", "together")
-    found = isolated("batdispatch.runs.alone:simulated", arguments) if needs else simulated(**arguments)  # type: ignore[arg-type]
-    return np.array([found[job] for job in hosts])
+    runtimes = call_isolated(simulated, platform, workload, hosts) if needs else simulated(platform, workload, hosts)
+    return np.array([runtimes[job] for job in hosts])
 
 
-def simulated(platform: str, workload: str, hosts: Mapping[str, str], progress: object = None) -> dict[str, float]:
+def simulated(platform: Path, workload: Path, hosts: Mapping[str, str], progress: object = None) -> dict[str, float]:
     """Return job -> run time alone, in seconds, simulated in this process.
 
     Args:

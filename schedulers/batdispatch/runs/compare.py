@@ -2,24 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
+from batdispatch.core.line.blame import blame, user_error
+from batdispatch.core.line.dispatcher import Dispatcher, find
+from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.inputs.folders import Claim, stamp
+from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
-from batdispatch.runs.keeping import others_code
-from batdispatch.runs.run import InputFiles, build, clear, execute, is_made
+from batdispatch.runs.listener import SILENT, Listener
+from batdispatch.runs.provenance import others_code
+from batdispatch.runs.run import InputFiles, build, clear, execute, is_made, spec_options
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workers import Tell, carry_out, forget_peak
+from batdispatch.runs.workers import Tell, carry_out, forget_peak, sparse_progress
 
-#: Called with (name, jobs ended so far, jobs in all).
-LabelledProgress = Callable[[str, int, int], None]
 #: Called with the folders of the runs that are whole, in order, and why the others failed, by name.
 Conclude = Callable[[list[Path], dict[str, str]], None]
-#: A run and its name.
+#: A run and its name: the path of its folder below that of the comparison.
 _Named = tuple[str, RunSpec]
+
+
+class Entrant(NamedTuple):
+    """A dispatcher that takes part in a comparison.
+
+    Attributes:
+        text: what people call it: its name with options in brackets.
+        name: registered, ``module:Class`` or ``file.py:Class``.
+        options: as texts.
+        own: an object of the caller's that decides; None: one is built by name.
+    """
+
+    text: str
+    name: str
+    options: dict[str, str]
+    own: Dispatcher | None = None
+
+
+def entrant_of(dispatcher: str | Dispatcher, source: str = "option --dispatcher") -> Entrant:
+    """Return who takes part, given by name with options in brackets, or as an object.
+
+    Raises:
+        InputError: the text has another form.
+    """
+    if isinstance(dispatcher, Dispatcher):
+        kind, options = type(dispatcher), spec_options(dispatcher)
+        inside = ",".join(f"{key}={text}" for key, text in options.items())
+        text = f"{kind.__name__}[{inside}]" if options else kind.__name__
+        return Entrant(text, f"{kind.__module__}:{kind.__qualname__}", options, dispatcher)
+    return Entrant(dispatcher.strip(), *parse_named(dispatcher, source))
+
+
+def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> list[Entrant]:
+    """Return who takes part; a text may name several, with commas between them.
+
+    Raises:
+        InputError: a text has another form, or somebody stands twice.
+    """
+    source = "option --dispatchers"
+    given = [dispatchers] if isinstance(dispatchers, str | Dispatcher) else dispatchers
+    texts = [part for one in given for part in (split_list(one) if isinstance(one, str) else [one])]
+    entrants: list[Entrant] = []
+    for one in texts:
+        entrant = entrant_of(one, source)
+        if any(entrant[1:3] == other[1:3] for other in entrants):
+            raise InputError(f"{entrant.text!r} stands twice", source=source)
+        entrants.append(entrant)
+    return entrants
+
+
+def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[Entrant]:
+    """Return who takes part with the options of ``--set``, each with those that it knows and does not state itself.
+
+    Objects keep their own.
+
+    Raises:
+        InputError: nobody knows an option.
+    """
+    if not common:
+        return list(entrants)
+    known = [
+        set() if one.own is not None or is_foreign(one.name) else set(find(one.name).options_type.__struct_fields__)
+        for one in entrants
+    ]
+    for key in common:
+        if not any(key.replace("-", "_") in names for names in known):
+            hint = did_you_mean(key, set().union(*known))
+            raise InputError(f"no dispatcher here has an option {key!r}: {hint}", source="option --set")
+    return [
+        one._replace(
+            options={**{key: text for key, text in common.items() if key.replace("-", "_") in names}, **one.options}
+        )
+        for one, names in zip(entrants, known, strict=True)
+    ]
 
 
 def compare(
@@ -27,12 +105,12 @@ def compare(
     out: Path,
     *,
     processes: int = 1,
-    progress: LabelledProgress | None = None,
+    listener: Listener = SILENT,
     fresh: bool = False,
-    on_kept: Callable[[list[str]], None] | None = None,
     conclude: Conclude | None = None,
     prepare: Callable[[], None] | None = None,
     names: Sequence[str] | None = None,
+    own: Mapping[str, Dispatcher] = {},
 ) -> tuple[list[Path], dict[str, str]]:
     """Execute runs, each into ``out/NAME``, and return the folders of the whole runs and the failures by name.
 
@@ -46,12 +124,13 @@ def compare(
         specs: the runs.
         out: the folder.
         processes: how many runs at a time.
-        progress: told how far each run is.
+        listener: hears how far each run is, and which ones are kept; failures are returned.
         fresh: keep no run.
-        on_kept: told, before others are made, the labels of the runs kept, if there are any.
         conclude: called at the end, while `out` still counts as unfinished.
         prepare: called at the beginning, with `out` claimed; writes inputs into it that the runs name.
         names: of the runs, paths of their folders below `out`; None: their labels.
+        own: label of a run -> the caller's object that decides in it. No other process knows its class, so these runs
+            are made in this one, before the others.
 
     Raises:
         InputError: a run's input is wrong, or another process is writing into a folder: then none can be compared.
@@ -59,18 +138,18 @@ def compare(
     named = dict(zip([spec.label for spec in specs] if names is None else names, specs, strict=True))
     if len(named) != len(specs):
         raise InputError(f"two runs would have the same folder: {', '.join(sorted(spec.label for spec in specs))}")
-    efforts = {name: build(spec).innermost().effort for name, spec in named.items()}
+    efforts = {name: build(spec, own.get(spec.label)).innermost().effort for name, spec in named.items()}
     failures: dict[str, str] = {}
     with Claim(out) as claim:
         if prepare is not None:
             prepare()
         kept = [] if fresh else [name for name, spec in named.items() if is_made(spec, out / name)]
-        if kept and on_kept is not None:
-            on_kept(kept)
+        if kept:
+            listener.kept(kept)
         # Those that take longest first, so that the last ones to end are short; equals as they were named.
         pending = sorted(((name, named[name]) for name in named if name not in kept), key=lambda run: -efforts[run[0]])
         if pending:
-            _make(pending, claim, processes, progress, failures)
+            _make(pending, claim, processes, listener, failures, own)
         folders = [out / name for name in named if name not in failures]
         if conclude is not None:
             conclude(folders, failures)
@@ -81,11 +160,14 @@ def _make(
     pending: Sequence[_Named],
     claim: Claim,
     processes: int,
-    progress: LabelledProgress | None,
+    listener: Listener,
     failures: dict[str, str],
+    own: Mapping[str, Dispatcher],
 ) -> None:
     """Execute runs, so many at a time, and enter why some failed."""
     out = claim.folder
+    here, files = [run for run in pending if run[1].label in own], InputFiles()
+    pending = [run for run in pending if run[1].label not in own]
     #: Name of each run that is being made -> whether its folder is new, and what stands for its earlier result.json.
     begun: dict[str, tuple[bool, tuple[int, int] | None]] = {}
 
@@ -94,8 +176,7 @@ def _make(
         begun[run[0]] = not folder.exists(), stamp(folder / RESULT)
 
     def told(run: _Named, what: tuple[int, int]) -> None:
-        if progress is not None:
-            progress(run[0], *what)
+        listener.progress(run[0], *what)
 
     def ended(run: _Named, problem: str | None) -> None:
         del begun[run[0]]
@@ -106,6 +187,9 @@ def _make(
             clear(out / run[0], recording=False, folder=False)
 
     try:
+        for run in here:
+            began(run)
+            ended(run, _problem_of(out, run, own[run[1].label], partial(told, run), files))
         carry_out(
             partial(_execute, out),
             pending,
@@ -123,6 +207,18 @@ def _make(
         raise
 
 
+def _problem_of(out: Path, run: _Named, own: Dispatcher, tell: Tell, files: InputFiles) -> str | None:
+    """Execute a run in this process, and return why it failed; an InputError is raised."""
+    try:
+        execute(run[1], out / run[0], progress=sparse_progress(tell), files=files, own=own)
+    except InputError:
+        raise
+    except Exception as problem:
+        error = user_error(problem)
+        return blame(problem) if error is None else str(error)
+    return None
+
+
 def _is_others(run: _Named) -> bool:
     """Return whether a run uses code of somebody else, which may leave something behind in its process."""
     spec = run[1]
@@ -137,9 +233,4 @@ def _execute(out: Path, run: _Named, tell: Tell) -> None:
     """Be a worker's task."""
     name, spec = run
     forget_peak()
-
-    def progress(done: int, total: int) -> None:
-        if done == total or done % max(total // 200, 1) == 0:
-            tell((done, total))
-
-    execute(spec, out / name, progress=progress, files=_FILES)
+    execute(spec, out / name, progress=sparse_progress(tell), files=_FILES)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from batdispatch.batsim import protocol
 from batdispatch.batsim.v5.workload import check_kinds
@@ -21,9 +18,9 @@ from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.results.run_files import NAMES, RESULT
 from batdispatch.runs.engine_options import ASKED_FOR, EngineInPlace
-from batdispatch.runs.isolation import isolated
-from batdispatch.runs.simgrid import needs_simgrid
+from batdispatch.runs.engines import needs_simgrid
 from batdispatch.runs.spec import RunSpec
+from batdispatch.runs.workers import call_isolated
 
 
 def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> None:
@@ -45,8 +42,7 @@ def simulate_for_scheduler(spec: RunSpec, options: EngineInPlace, out: Path) -> 
     apart = needs_simgrid(site, jobs, spec.simgrid, spec.clock)
     with Claim(out) as claim:
         if apart:
-            task = {"spec": msgspec.to_builtins(spec), "options": msgspec.to_builtins(options)}
-            isolated(f"{__name__}:simulate_with_simgrid", {**task, "out": str(claim.place)})
+            call_isolated(simulate_with_simgrid, spec, options, claim.place)
         else:
             _simulate(spec, options, claim.place, site, jobs, None)
         # What an earlier run left beside the tables would pass for this one's.
@@ -65,13 +61,12 @@ def _read(spec: RunSpec, options: EngineInPlace) -> tuple[Platform, Workload]:
     return site, read_workload(Path(spec.workload))
 
 
-def simulate_with_simgrid(progress: object, spec: dict[str, Any], options: dict[str, Any], out: str) -> None:
+def simulate_with_simgrid(spec: RunSpec, options: EngineInPlace, out: Path, progress: object) -> None:
     """Simulate with SimGrid in this process, once."""
     from batdispatch.engines.simgrid_timer import SimGridTimer
 
-    run, engine = msgspec.convert(spec, RunSpec), msgspec.convert(options, EngineInPlace)
-    site, jobs = _read(run, engine)
-    _simulate(run, engine, Path(out), site, jobs, SimGridTimer(site))
+    site, jobs = _read(spec, options)
+    _simulate(spec, options, out, site, jobs, SimGridTimer(site))
 
 
 def _simulate(

@@ -17,41 +17,40 @@ from batdispatch.report.fidelity.waits import Waits, apart
 from batdispatch.report.fidelity.words import LOG
 from batdispatch.report.workload.traits import Traits
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.runs.compare import compare
-from batdispatch.runs.from_log import LogInputs
-from batdispatch.runs.run import parse_dispatchers
+from batdispatch.runs.compare import compare, entrants_of
+from batdispatch.runs.inputs import Inputs
+from batdispatch.runs.listener import Listener
 from batdispatch.runs.spec import RunSpec
 from batdispatch.runs.workload_traits import cores_of
 
 
 def simulate_log(
-    making: LogInputs, dispatchers: str, folder: Path, *, seed: int, processes: int
+    inputs: Inputs, dispatchers: str, folder: Path, *, seed: int, processes: int, listener: Listener
 ) -> tuple[Imported, list[Path], dict[str, str]]:
     """Simulate a log under dispatchers, and return what was made of it, the runs' folders, and failures by name.
 
     Args:
-        making: makes the inputs.
+        inputs: the log and the platform.
         dispatchers: a list of them.
         folder: of the runs.
         seed: of random choices.
         processes: simulations at a time.
+        listener: hears of the work.
 
     Raises:
         InputError: the log or an option is wrong.
     """
-    platform, workload = map(str, making.inputs)
+    platform, workload = str(inputs.platform), str(inputs.workload)
     specs = [
-        RunSpec(platform=platform, workload=workload, dispatcher=name, options=options, seed=seed, record=False)
-        for name, options in parse_dispatchers(dispatchers)
+        RunSpec(platform=platform, workload=workload, dispatcher=one.name, options=one.options, seed=seed, record=False)
+        for one in entrants_of(dispatchers)
     ]
     imported: list[Imported] = []
 
     def prepare() -> None:
-        making.make()
-        # The log as it was made into the workload: without the jobs that do not fit the machine.
-        imported.append(making.read(making.inputs.platform))
+        imported.extend(filter(None, [inputs.prepare(listener)]))
 
-    folders, failures = compare(specs, folder, processes=processes, progress=making.follow, prepare=prepare)
+    folders, failures = compare(specs, folder, processes=processes, listener=listener, prepare=prepare)
     return imported[0], folders, failures
 
 

@@ -1,200 +1,214 @@
-"""A comparison over replicates: every dispatcher on each of them, and the page of what that shows."""
+"""A comparison on replicates: who takes part, the runs, and what the page over all of them says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import pandas as pd
 
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.core.jobs.job import Job
-from batdispatch.core.line.dispatcher import create
-from batdispatch.core.line.options import did_you_mean, parse_named, split_list
+from batdispatch.core.line.dispatcher import Dispatcher, create
+from batdispatch.core.line.options import did_you_mean, parse_named
 from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.folders import Claim, check_finished
+from batdispatch.inputs.files import write_whole
+from batdispatch.inputs.folders import Claim
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads import read_workload
+from batdispatch.inputs.workloads import Workload, read_workload
 from batdispatch.report.page import write_page
 from batdispatch.report.replicates.answers import Section, sections
 from batdispatch.report.replicates.facts import Facts, read_facts, write_facts
 from batdispatch.report.replicates.page import render
 from batdispatch.report.replicates.table import DISPATCHER
-from batdispatch.report.replicates.tidy import from_campaign
-from batdispatch.runs.compare import LabelledProgress, compare
+from batdispatch.runs.compare import Entrant, compare, entrant_of, entrants_of, with_common
 from batdispatch.runs.comparison_options import ComparisonOptions
 from batdispatch.runs.families import FAMILIES, Member, members
-from batdispatch.runs.from_log import INPUT, Inputs
-from batdispatch.runs.replicates import RUNS, TABLE, Replicates, read_runs, write_runs
-from batdispatch.runs.run import parse_dispatchers, with_common
+from batdispatch.runs.inputs import INPUT, Inputs
+from batdispatch.runs.listener import SILENT, Listener
+from batdispatch.runs.replicates import BLOCKS, RUNS, TABLE, Replicates, read_runs, table_of
 from batdispatch.runs.spec import RunSpec
 
-#: The page of a comparison, in its folder.
-PAGE = Path("report") / "index.html"
-#: The table of a campaign, as `runs.campaign.table` calls it.
+#: Name of the folder of the page.
+REPORT = "report"
+#: The table of a campaign, as `campaign.table` calls it, which needs further libraries.
 RESULTS = "results.parquet"
 
 
-class ReplicateComparison:
-    """A comparison over replicates in a folder.
+@dataclass(frozen=True)
+class ReplicateResults:
+    """What came of a comparison on replicates.
 
     Attributes:
-        page: the path of what it says, for people.
-        sections: what it says, once it is made.
-        facts: the rest of its page.
+        folders: of the runs that are whole.
         failures: run -> why it failed.
+        page: the page.
+        sections: what it says.
+        facts: what it says of how it came about.
     """
 
+    folders: list[Path]
+    failures: dict[str, str]
+    page: Path
     sections: list[Section]
     facts: Facts
-    failures: dict[str, str]
 
-    def __init__(self, options: ComparisonOptions, base: RunSpec, folder: Path, words: str) -> None:
-        """Set up.
 
-        Args:
-            options: who is compared, and how replicates are made.
-            base: every run, but for its dispatcher, workload and seed; its options are for every dispatcher that knows
-                them.
-            folder: of the comparison.
-            words: the command, to be repeated.
-        """
-        self._options, self._base, self._folder, self._words = options, base, folder, words
-        self.page = folder / PAGE
+class _Party(NamedTuple):
+    """Who takes part in a comparison, what each is, and (name, why) of who cannot."""
 
-    @cached_property
-    def _replicates(self) -> Replicates:
-        options = self._options
-        return Replicates(options.replicate_by, options.replicates or 1, options.slice_jobs, options.weeks)
+    entrants: list[Entrant]
+    about: list[str]
+    refused: list[tuple[str, str]]
 
-    def make(
-        self,
-        inputs: Inputs,
-        prepare: Callable[[], None] | None,
-        processes: int,
-        progress: LabelledProgress,
-        *,
-        fresh: bool,
-        on_kept: Callable[[list[str]], None],
-    ) -> None:
-        """Write replicates, simulate, and write the table and the page.
 
-        Args:
-            inputs: the platform and the workload.
-            prepare: writes them; None: they are there.
-            processes: simulations at a time.
-            progress: told how far each run is.
-            fresh: keep no run.
-            on_kept: told which runs are kept.
+def compare_on_replicates(
+    options: ComparisonOptions,
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
+    base: RunSpec,
+    inputs: Inputs,
+    out: Path,
+    *,
+    common: Mapping[str, str] = {},
+    words: str = "",
+    processes: int = 1,
+    fresh: bool = False,
+    listener: Listener = SILENT,
+) -> ReplicateResults:
+    """Write replicates, let each dispatcher serve all of them, and write the table and the page of what that shows.
 
-        Raises:
-            InputError: something is wrong with an option or an input.
-            SimulationError: no run finished.
-        """
-        notes: list[str] = []
-        with Claim(self._folder):
-            # Who takes part depends on the workload, so inputs are made before runs are named.
-            if prepare is not None:
-                prepare()
-            workload = read_workload(inputs.workload)
-            machine = read_platform(inputs.platform, master=self._base.master_host).machine
-            who, refused = self._members(workload.jobs, machine)
-            (self._folder / INPUT).mkdir(parents=True, exist_ok=True)
-            files = self._replicates.files(self._folder / INPUT, inputs.workload)
-            self._replicates.write(workload, files, notes.append)
-        runs = self._runs(files, [dispatcher for _, dispatcher, _ in who])
-        names = list(runs)
+    Args:
+        options: how replicates are made, and who is compared with all others.
+        dispatchers: who takes part; `FAMILIES`: one dispatcher for each family that the workload has work for.
+        base: every run, but for its files, its dispatcher and its seed.
+        inputs: the platform and the workload.
+        out: folder of the comparison.
+        common: options of every dispatcher that knows them.
+        words: the command that does this; empty: there is none.
+        processes: simulations at a time.
+        fresh: keep no run.
+        listener: hears of the work.
 
-        def conclude(folders: list[Path], failures: dict[str, str]) -> None:
-            self.failures = failures
-            if not folders:
-                return
-            # A run that failed has no result, even if an earlier one of its name left one.
-            places = [self._folder / ("no-such-run" if name in failures else name) for name in names]
-            columns = [(row[0], places[index :: len(who)]) for index, row in enumerate(who)]
-            write_runs(self._folder, workload.name, self._replicates.names, columns)
-            write_facts(self._facts(workload.name, who, refused, notes), self._folder)
-            self.sections, self.facts = write_comparison(self._folder, self.page)
+    Raises:
+        InputError: something is wrong with a setting or an input.
+        SimulationError: no run finished.
+    """
+    replicates = Replicates(options.replicate_by, options.replicates or 1, options.slice_jobs, options.weeks)
+    baseline = options.baseline or ""
+    notes: list[str] = []
+    with Claim(out):
+        # Who takes part depends on the workload, so inputs are made before runs are named.
+        inputs.prepare(listener)
+        workload = read_workload(inputs.workload)
+        party = _party(dispatchers, baseline, workload, read_platform(inputs.platform, master=base.master_host).machine)
+        (out / INPUT).mkdir(parents=True, exist_ok=True)
+        files = replicates.files(out / INPUT, inputs.workload)
+        replicates.write(workload, files, notes.append)
+    entrants = with_common(party.entrants, common)
+    cells = [
+        (name, _spec(base, inputs.platform, file, seed, entrant))
+        for file, name, seed in zip(files, replicates.names, replicates.seeds(base.seed), strict=True)
+        for entrant in entrants
+    ]
+    names = [f"{RUNS}/{name.replace(' ', '-')}/{spec.label}" for name, spec in cells]
+    path = out / REPORT / "index.html"
+    told: list[tuple[list[Section], Facts]] = []
 
-        compare(
-            list(runs.values()),
-            self._folder,
-            processes=processes,
-            progress=progress,
-            fresh=fresh,
-            on_kept=lambda kept: on_kept([f"{len(kept)} of {len(runs)} runs"]),
-            conclude=conclude,
-            names=names,
-        )
-        if len(self.failures) == len(runs):
-            first = next(iter(self.failures.values()))
-            raise SimulationError(f"no run finished, so there is nothing to compare; the first: {first}")
-
-    def _runs(self, files: Sequence[Path], dispatchers: Sequence[str]) -> dict[str, RunSpec]:
-        """Return every run by its name, which is its folder's: all dispatchers on the first replicate come first."""
-        entries = with_common([parse_dispatchers(text)[0] for text in dispatchers], self._base.options)
-        replicates = self._replicates
-        runs = {}
-        for file, name, seed in zip(files, replicates.names, replicates.seeds(self._base.seed), strict=True):
-            for dispatcher, options in entries:
-                # What compiled kernels may simulate has no recording, and nobody looks into so many runs.
-                settings = {"workload": str(file), "dispatcher": dispatcher, "options": options, "seed": seed}
-                spec = msgspec.structs.replace(self._base, **settings, record=False)
-                runs[f"{RUNS}/{name.replace(' ', '-')}/{spec.label}"] = spec
-        return runs
-
-    def _members(
-        self, jobs: Sequence[Job], machine: Machine
-    ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]]]:
-        """Return (name, dispatcher, what it is) of who takes part, and (name, why) of who cannot."""
-        dispatchers, refused = self._options.dispatchers, []
-        if dispatchers.strip() == FAMILIES:
-            families = [_installed(member) for member in members(jobs, machine)]
-            who = [(one.name, one.dispatcher, f"{one.family}: {one.why}") for one in families if one.dispatcher]
-            refused = [(one.family, one.why) for one in families if not one.dispatcher]
-        else:
-            parse_dispatchers(dispatchers)
-            who = [(text.strip(), text.strip(), "") for text in split_list(dispatchers)]
-        _check_baseline(self._options.baseline, [name for name, _, _ in who])
-        return who, refused
-
-    def _facts(
-        self, name: str, who: list[tuple[str, str, str]], refused: list[tuple[str, str]], notes: list[str]
-    ) -> Facts:
-        return Facts(
-            title=f"Which dispatcher for {name}?",
-            blocks={"slices": "slices", "sessions": "resamples", "seeds": "seeds"}[self._replicates.by],
+    def conclude(folders: list[Path], failures: dict[str, str]) -> None:
+        if not folders:
+            return
+        # A run that failed has no result, even if an earlier one of its name left one.
+        places = [out / ("no-such-run" if name in failures else name) for name in names]
+        rows = [(one.text, places[at :: len(entrants)]) for at, one in enumerate(party.entrants)]
+        write_whole(out / TABLE, table_of(workload.name, replicates.names, rows))
+        facts = Facts(
+            title=f"Which dispatcher for {workload.name}?",
+            blocks=BLOCKS[replicates.by],
             how=" ".join(notes),
-            baseline=self._options.baseline or "",
-            who=who,
-            refused=refused,
-            failures=[(run.partition("/")[2], why) for run, why in self.failures.items()],
-            rerun=[self._words],
+            baseline=baseline,
+            who=[(one.text, one.text, what) for one, what in zip(party.entrants, party.about, strict=True)],
+            refused=party.refused,
+            failures=[(run.partition("/")[2], why) for run, why in failures.items()],
+            rerun=[words] if words else [],
         )
+        write_facts(facts, out)
+        told.append(write_comparison(out, path))
+
+    folders, failures = compare(
+        [spec for _, spec in cells],
+        out,
+        processes=processes,
+        listener=_KeptCount(listener, len(cells)),
+        fresh=fresh,
+        conclude=conclude,
+        names=names,
+        own={cells[at][1].label: one.own for at, one in enumerate(entrants) if one.own is not None},
+    )
+    if not folders:
+        first = next(iter(failures.values()))
+        raise SimulationError(f"no run finished, so there is nothing to compare; the first: {first}")
+    return ReplicateResults(folders, failures, path, *told[0])
 
 
-def _check_baseline(baseline: str | None, names: list[str]) -> None:
+class _KeptCount(Listener):
+    """Passes on how far runs are, and how many of all are kept."""
+
+    def __init__(self, listener: Listener, runs: int) -> None:
+        self._listener, self._runs = listener, runs
+
+    def progress(self, label: str, done: int, total: int) -> None:
+        self._listener.progress(label, done, total)
+
+    def kept(self, labels: Sequence[str]) -> None:
+        self._listener.kept([f"{len(labels)} of {self._runs} runs"])
+
+
+def _spec(base: RunSpec, platform: Path, workload: Path, seed: int, entrant: Entrant) -> RunSpec:
+    return msgspec.structs.replace(
+        base,
+        platform=str(platform),
+        workload=str(workload),
+        dispatcher=entrant.name,
+        options=entrant.options,
+        seed=seed,
+        # What compiled kernels may simulate has no recording, and nobody looks into so many runs.
+        record=False,
+    )
+
+
+def _party(
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher], baseline: str, workload: Workload, machine: Machine
+) -> _Party:
+    if isinstance(dispatchers, str) and dispatchers.strip() == FAMILIES:
+        families = [_installed(one) for one in members(workload.jobs, machine)]
+        able = [one for one in families if one.dispatcher]
+        entrants = [entrant_of(one.dispatcher)._replace(text=one.name) for one in able]
+        refused = [(one.family, one.why) for one in families if not one.dispatcher]
+        party = _Party(entrants, [f"{one.family}: {one.why}" for one in able], refused)
+    else:
+        entrants = entrants_of(dispatchers)
+        party = _Party(entrants, [""] * len(entrants), [])
+    _check_baseline(baseline, [one.text for one in party.entrants])
+    return party
+
+
+def _check_baseline(baseline: str, names: Sequence[str]) -> None:
     if baseline and baseline not in names:
         hint = did_you_mean(baseline, names)
         raise InputError(f"{baseline!r} is none of the dispatchers: {hint}", source="option --baseline")
 
 
-def _installed(member: Member) -> Member:
+def _installed(one: Member) -> Member:
     """Return a family for which nobody can stand if what its dispatcher needs is not installed."""
     try:
-        if member.dispatcher:
-            create(*parse_named(member.dispatcher), 0)
+        if one.dispatcher:
+            create(*parse_named(one.dispatcher), 0)
     except InputError as problem:
-        return member._replace(dispatcher="", why=str(problem))
-    return member
-
-
-def has_replicates(folder: Path) -> bool:
-    """Return whether a folder is that of a campaign, or of a comparison with replicates."""
-    return any((folder / name).is_file() for name in (RESULTS, TABLE))
+        return one._replace(dispatcher="", why=str(problem))
+    return one
 
 
 def write_comparison(
@@ -205,36 +219,25 @@ def write_comparison(
     Raises:
         InputError: the folder holds none, or none of the dispatchers is called like the baseline.
     """
-    runs, facts = _campaign(folder) if (folder / RESULTS).is_file() else _comparison(folder)
+    runs, facts = _campaign(folder) if (folder / RESULTS).is_file() else (read_runs(folder / TABLE), read_facts(folder))
     if title is not None or baseline is not None:
         facts = msgspec.structs.replace(facts, title=title or facts.title, baseline=baseline or facts.baseline)
     _check_baseline(facts.baseline, list(dict.fromkeys(runs[DISPATCHER])))
-    about = sections(runs, facts.baseline or None, blocks=facts.blocks)
-    if not about:
+    told = sections(runs, facts.baseline or None, blocks=facts.blocks)
+    if not told:
         raise InputError("holds no metric to compare: every run failed", source=str(folder))
-    write_page(render(about, facts), page)
-    return about, facts
+    write_page(render(told, facts), page)
+    return told, facts
 
 
-def report_replicates(
-    folder: Path, page: Path | None, *, title: str | None, baseline: str | None
-) -> tuple[list[Section], Path]:
-    """Write the page of a campaign or of a comparison with replicates, and return what it says, and its path.
-
-    Raises:
-        InputError: the folder is unfinished or malformed.
-    """
-    check_finished(folder)
-    page = page or folder / PAGE
-    return write_comparison(folder, page, title=title, baseline=baseline)[0], page
-
-
-def _comparison(folder: Path) -> tuple[pd.DataFrame, Facts]:
-    return read_runs(folder / TABLE), read_facts(folder)
+def has_replicates(folder: Path) -> bool:
+    """Return whether a folder is that of a campaign, or of a comparison with replicates."""
+    return any((folder / name).is_file() for name in (RESULTS, TABLE))
 
 
 def _campaign(folder: Path) -> tuple[pd.DataFrame, Facts]:
     extras.check("campaign", "the page of a campaign")
+    from batdispatch.report.replicates.tidy import from_campaign
     from batdispatch.runs.campaign.table import read_table
 
     frame, title = read_table(folder)

@@ -1,4 +1,4 @@
-"""Replicates of a workload for a comparison: their files, and what each is called."""
+"""Replicates of a workload for a comparison: their files, what each is called, and the table over their runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.resampling import resampled
 from batdispatch.inputs.workloads.slicing import even_gap, sliced
@@ -24,6 +23,8 @@ from batdispatch.runs.comparison_options import WEEKS, By
 TABLE = "replicates.csv"
 #: Folder of the runs, in that of the comparison.
 RUNS = "runs"
+#: What replicates are called.
+BLOCKS: dict[By, str] = {"slices": "slices", "sessions": "resamples", "seeds": "seeds"}
 #: Jobs of a slice, unless said.
 JOBS = 1000
 
@@ -47,8 +48,7 @@ class Replicates:
     @property
     def names(self) -> list[str]:
         """What each is called."""
-        word = {"slices": "slice", "sessions": "resample", "seeds": "seed"}[self.by]
-        return [f"{word} {number}" for number in range(self.count)]
+        return [f"{BLOCKS[self.by].removesuffix('s')} {number}" for number in range(self.count)]
 
     def files(self, folder: Path, workload: Path) -> list[Path]:
         """Return the workload of each, which stands in a folder."""
@@ -83,13 +83,6 @@ class Replicates:
                 made, _ = resampled(np.random.default_rng(seed), workload, weeks=self.weeks)
                 write_workload(made, path)
             tell(f"Each has {self.weeks} weeks of users drawn anew.")
-
-
-def write_runs(out: Path, workload: str, names: list[str], dispatchers: list[tuple[str, list[Path]]]) -> Path:
-    """Write the tidy table of a comparison, and return its path; see `table_of`."""
-    path = out / TABLE
-    write_whole(path, table_of(workload, names, dispatchers))
-    return path
 
 
 def table_of(workload: str, names: Sequence[str], dispatchers: Sequence[tuple[str, Sequence[Path]]]) -> bytes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import platform as python_platform
 import resource
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +15,9 @@ import numpy as np
 
 from batdispatch import __version__
 from batdispatch.core.errors import InputError
-from batdispatch.core.line.dispatcher import Dispatcher, find
+from batdispatch.core.line.blame import blame
+from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.events import Event
-from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_json, write_lines
@@ -36,23 +37,61 @@ from batdispatch.results.network.table import write_table
 from batdispatch.results.run_files import NAMES, PARTIAL_RECORDING, RECORDING, RESULT, digests
 from batdispatch.results.runs import figures_of
 from batdispatch.runs.engines import Progress, Simulation
-from batdispatch.runs.isolation import isolated
-from batdispatch.runs.keeping import digest_of, is_whole, made_from, others_code
+from batdispatch.runs.provenance import digest_of, is_whole, made_from, others_code
 from batdispatch.runs.spec import RunSpec, command_line
+from batdispatch.runs.workers import call_isolated
 
 
-def build(spec: RunSpec) -> Dispatcher:
+def build(spec: RunSpec, own: Dispatcher | None = None) -> Dispatcher:
     """Build the dispatcher of a run, which checks its name and options before anything large is read.
 
+    Args:
+        spec: the run.
+        own: a caller's object that decides; each run has a copy, since a dispatcher remembers its run.
+
     Raises:
-        InputError: they are wrong, or what it needs is not installed.
+        InputError: they are wrong, or what it needs is not installed, or the object cannot be copied.
     """
     if is_foreign(spec.dispatcher) and (spec.engine != "embedded" or spec.decision_time != 0.0):
         option = "--engine" if spec.engine != "embedded" else "--decision-time"
         raise InputError(f"is not for {spec.dispatcher}, which another program runs", source=f"option {option}")
     if spec.batsim_option:
         check_options(spec.batsim_option, spec.engine)
-    return create_any(spec.dispatcher, spec.options, spec.seed)
+    if own is None:
+        return create_any(spec.dispatcher, spec.options, spec.seed)
+    try:
+        copied = deepcopy(own)
+    except Exception as problem:
+        raise InputError(f"{spec.dispatcher} cannot be copied for a run: {blame(problem)}") from problem
+    if not hasattr(copied, "options"):
+        raise InputError(f"dispatcher {spec.dispatcher}: its __init__ does not call super().__init__(options, seed)")
+    copied._seed = spec.seed
+    # It was made from another seed if the object has been used before.
+    copied.__dict__.pop("rng", None)
+    return copied
+
+
+def check_known_elsewhere(own: Dispatcher | None) -> None:
+    """Check that another process can import the class of an object that decides.
+
+    Raises:
+        InputError: the class is one of a notebook, a script, or a function.
+    """
+    kind = type(own)
+    if own is not None and (kind.__module__ == "__main__" or "<locals>" in kind.__qualname__):
+        raise InputError(
+            f"{kind.__name__} is not known to the process in which SimGrid times these jobs: put it into a file, and "
+            f"name it as file.py:{kind.__name__}"
+        )
+
+
+def spec_options(dispatcher: Dispatcher) -> dict[str, str]:
+    """Return the options of a dispatcher that are not the defaults of its class, as texts."""
+    options = dispatcher.options
+    default = type(options)()
+    values = {name: getattr(options, name) for name in options.__struct_fields__}
+    changed = {name: value for name, value in values.items() if value != getattr(default, name)}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in changed.items()}
 
 
 class InputFiles:
@@ -92,19 +131,21 @@ def execute(
     progress: Progress | None = None,
     notice: Callable[[str], None] = lambda text: None,
     files: InputFiles | None = None,
+    own: Dispatcher | None = None,
 ) -> dict[str, Any]:
     """Simulate a run into the folder `out` and return its result.json.
 
     The files of an earlier run there are replaced once this run is whole. A run that needs SimGrid is simulated in a
     process of its own. `notice` is called with what is remarkable about a run and does not end it, such as a fault of a
-    real Batsim that touches jobs of the workload. What `files` has read before is not read again.
+    real Batsim that touches jobs of the workload. What `files` has read before is not read again. A copy of `own`
+    decides if it is given, an object of the class that the spec names.
 
     Raises:
         InputError: the spec or a file it names is wrong, SimGrid is needed and not installed, or another process is
             writing into the folder; nothing is written.
         ImpossibleDecision, SimulationError: the run failed; nothing is written but its recording.
     """
-    inputs = _Inputs(spec, InputFiles() if files is None else files)
+    inputs = _Inputs(spec, InputFiles() if files is None else files, own)
     with Claim(out) as claim:
         # The recording of an earlier failure would pass for one of this run.
         (out / PARTIAL_RECORDING).unlink(missing_ok=True)
@@ -114,8 +155,8 @@ def execute(
             elif not inputs.simulation.in_simgrid:
                 result = _finish(inputs, inputs.simulation.simulate(claim.place, progress), claim.place)
             else:
-                task = {"spec": msgspec.to_builtins(spec), "out": str(claim.place)}
-                result = isolated(f"{__name__}:execute_with_simgrid", task, progress=progress)
+                check_known_elsewhere(own)
+                result = call_isolated(execute_with_simgrid, spec, claim.place, own, progress=progress)
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -158,22 +199,22 @@ def is_made(spec: RunSpec, out: Path) -> bool:
     return is_whole(out, made_from(spec, platform=platform, workload=workload, events=events))
 
 
-def execute_with_simgrid(spec: dict[str, Any], out: str, progress: Progress) -> dict[str, Any]:
+def execute_with_simgrid(spec: RunSpec, out: Path, own: Dispatcher | None, progress: Progress) -> dict[str, Any]:
     """Simulate a run with SimGrid in this process, once, and return its result.json; raises as `execute`."""
     from batdispatch.engines.simgrid_timer import SimGridTimer
 
-    inputs = _Inputs(msgspec.convert(spec, RunSpec), InputFiles())
-    outcome = inputs.simulation.simulate(Path(out), progress, SimGridTimer(inputs.platform))
-    return _finish(inputs, outcome, Path(out))
+    inputs = _Inputs(spec, InputFiles(), own)
+    outcome = inputs.simulation.simulate(out, progress, SimGridTimer(inputs.platform))
+    return _finish(inputs, outcome, out)
 
 
 class _Inputs:
     """What a run reads, and when it began to."""
 
-    def __init__(self, spec: RunSpec, files: InputFiles) -> None:
+    def __init__(self, spec: RunSpec, files: InputFiles, own: Dispatcher | None) -> None:
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         self.spec = spec
-        self.dispatcher = build(spec)
+        self.dispatcher = build(spec, own)
         self.platform = files.platform(spec)
         events: list[Event] = []
         if spec.external_events is not None:
@@ -328,41 +369,3 @@ def decision_statistics(seconds: list[float]) -> dict[str, float]:
         "seconds_p99": float(p99),
         "seconds_max": float(times.max()),
     }
-
-
-def parse_dispatchers(text: str) -> list[tuple[str, dict[str, str]]]:
-    """Read a list such as ``fcfs,easy[reservation=hosts,placement=contiguous[wrap=true]]``.
-
-    Raises:
-        InputError: it has another form, or an entry stands twice.
-    """
-    source = "option --dispatchers"
-    entries: list[tuple[str, dict[str, str]]] = []
-    for part in split_list(text):
-        entry = parse_named(part, source)
-        if entry in entries:
-            raise InputError(f"{part.strip()!r} stands twice", source=source)
-        entries.append(entry)
-    return entries
-
-
-def with_common(
-    entries: Sequence[tuple[str, dict[str, str]]], common: Mapping[str, str]
-) -> list[tuple[str, dict[str, str]]]:
-    """Return dispatchers with the options of ``--set``, each with those that it knows and does not state itself.
-
-    Raises:
-        InputError: no dispatcher knows an option.
-    """
-    known = [
-        set() if is_foreign(name) else {field.name for field in msgspec.structs.fields(find(name).options_type)}
-        for name, _ in entries
-    ]
-    for key in common:
-        if not any(key.replace("-", "_") in names for names in known):
-            hint = did_you_mean(key, set().union(*known))
-            raise InputError(f"no dispatcher here has an option {key!r}: {hint}", source="option --set")
-    return [
-        (name, {**{key: value for key, value in common.items() if key.replace("-", "_") in names}, **options})
-        for (name, options), names in zip(entries, known, strict=True)
-    ]

@@ -149,14 +149,22 @@ def as_typed(spec: RunSpec) -> RunSpec:
     Raises:
         InputError: an option is wrong, or needs another one.
     """
+    name, options = named_with(spec.dispatcher, spec.options)
+    return msgspec.structs.replace(with_shell(spec), dispatcher=name, options=options)
+
+
+def with_shell(spec: RunSpec) -> RunSpec:
+    """Return a run whose shell of Nix has its flake.
+
+    Raises:
+        InputError: there is no such shell, or a setting of a real Batsim comes without one.
+    """
     from batdispatch.links.nix import shell_of
 
     for word, value in (("--batsim", spec.batsim), ("--nix", spec.nix)):
         if value is not None and spec.engine == "embedded":
             raise InputError("needs --engine batsim4 or batsim5", source=f"option {word}")
-    name, options = named_with(spec.dispatcher, spec.options)
-    shell = None if spec.nix is None else shell_of(spec.nix, Path())
-    return msgspec.structs.replace(spec, dispatcher=name, options=options, nix=shell)
+    return spec if spec.nix is None else msgspec.structs.replace(spec, nix=shell_of(spec.nix, Path()))
 
 
 def session_of(spec: RunSpec) -> Session:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.inputs.workloads.importing import Imported, is_workload
+from batdispatch.inputs.workloads.importing import Imported
 from batdispatch.report.workload.traits import Traits
-from batdispatch.runs.compare import LabelledProgress
-from batdispatch.runs.from_log import read_as
-
-
-def is_plain_workload(path: str, reading: LogReading) -> bool:
-    """Return whether a file is a Batsim workload, and is not read as a log."""
-    return reading.kind is None and not reading.columns and is_workload(Path(path))
+from batdispatch.runs.inputs import Follow, is_log, read_log_as
 
 
 def traits_of(
-    path: str, reading: LogReading, machine: Machine | None, follow: LabelledProgress | None = None
+    path: str, reading: LogReading, machine: Machine | None, follow: Follow | None = None
 ) -> tuple[Traits, Imported | None]:
     """Return what a workload or log is like; also return what was made of a log.
 
@@ -34,10 +26,10 @@ def traits_of(
         InputError: the file is malformed, or has no jobs.
     """
     imported, starts, capacity = None, None, None
-    if is_plain_workload(path, reading):
+    if not is_log(path, reading):
         workload = read_workload(path)
     else:
-        imported = read_as(path, reading, machine=machine, follow=follow)
+        imported = read_log_as(path, reading, machine=machine, follow=follow)
         workload, starts = imported.workload, imported.info.starts
         if imported.info.hosts and "core" in imported.info.capacity:
             capacity = imported.info.hosts * imported.info.capacity["core"]

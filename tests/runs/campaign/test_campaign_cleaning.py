@@ -13,9 +13,9 @@ from click.testing import CliRunner, Result
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.folders import MARK, Claim
-from batdispatch.runs.campaign import cleaning
+from batdispatch.runs.campaign import leftovers
 from batdispatch.runs.campaign import plan as planning
-from batdispatch.runs.campaign.cleaning import NEEDS, clean, note_needs
+from batdispatch.runs.campaign.leftovers import NEEDS, clean, note_needs
 from batdispatch.runs.campaign.plan import Plan
 from campaigns import SMALL, Calls, make, planned, read, written
 
@@ -66,7 +66,7 @@ def test_runs_of_older_code_stay_until_the_campaign_was_run_again(
 ) -> None:
     older = campaign(tmp_path, SMALL)
     monkeypatch.setattr(planning, "_environment", lambda: {"code": "another"})
-    monkeypatch.setattr(cleaning, "environment", lambda: {"code": "another"})
+    monkeypatch.setattr(leftovers, "environment", lambda: {"code": "another"})
     newer = planned(tmp_path, SMALL)
     assert not older.tasks.keys() & newer.tasks.keys()
     # The table shows them.
@@ -149,7 +149,7 @@ def test_what_is_not_ours_stays(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from batdispatch.runs.campaign import cleaning
+from batdispatch.runs.campaign import leftovers
 from campaigns import planned
 left = int(sys.argv[3])
 def dying(remove):
@@ -161,7 +161,7 @@ def dying(remove):
         return remove(*words, **more)
     return one
 os.unlink, os.rmdir = dying(os.unlink), dying(os.rmdir)
-cleaning.clean(planned(Path(sys.argv[1]), sys.argv[2]), remove=True)
+leftovers.clean(planned(Path(sys.argv[1]), sys.argv[2]), remove=True)
 """
 
 

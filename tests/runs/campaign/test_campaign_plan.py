@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
-from batdispatch.runs.campaign import authors
+from batdispatch.runs import provenance
 from batdispatch.runs.campaign import plan as planning
-from batdispatch.runs.campaign.doing import make_input
+from batdispatch.runs.campaign.cell import make_input
 from batdispatch.runs.campaign.plan import MOST, Plan, batches
 from campaigns import PLATFORM, SMALL, WORKLOAD, make, planned
 
@@ -43,7 +43,7 @@ def keys(plan: Plan) -> set[str]:
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
     planning.digest.cache_clear()
-    authors._digest.cache_clear()
+    provenance._digest.cache_clear()
 
 
 def test_an_option_changes_the_cells_that_it_concerns(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_what_an_input_is_made_from_counts(folder: Path, monkeypatch: pytest.Mon
 def test_the_code_of_an_author_counts(folder: Path) -> None:
     before = [one.task.key for one in planned(folder, FILES).planned]
     (folder / "mine.py").write_text(MINE + "    reserve = 1\n")
-    authors._digest.cache_clear()
+    provenance._digest.cache_clear()
     after = [one.task.key for one in planned(folder, FILES).planned]
     assert (before[0] == after[0], before[1] == after[1]) == (True, False)
 

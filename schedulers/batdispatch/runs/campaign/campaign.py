@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batdispatch.inputs.folders import Claim, check_free
-from batdispatch.runs.campaign.cleaning import note_needs
 from batdispatch.runs.campaign.estimate import estimate
 from batdispatch.runs.campaign.inputs import labelled
+from batdispatch.runs.campaign.leftovers import note_needs
 from batdispatch.runs.campaign.plan import Plan
-from batdispatch.runs.campaign.running import Orders, run, take_away
+from batdispatch.runs.campaign.snakemake import Orders, run, take_away
 from batdispatch.runs.campaign.table import write_tables
-from batdispatch.runs.campaign.work import Outcome
+from batdispatch.runs.campaign.task import Outcome
 
 #: The folder of links to cells, for people: runs/PART/PLATFORM/WORKLOAD/DISPATCHER.
 LINKS = "runs"

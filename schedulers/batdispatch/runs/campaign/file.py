@@ -18,9 +18,9 @@ from batdispatch.core.line.options import describe_type, did_you_mean, parse_nam
 from batdispatch.core.line.settings import settings_of
 from batdispatch.links.foreign import create_any
 from batdispatch.links.nix import shell_of
+from batdispatch.runs.campaign.commands import Makers
 from batdispatch.runs.campaign.entries import Entry, merged, read_entries
 from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, labelled, whole_numbers
-from batdispatch.runs.campaign.making import Makers
 from batdispatch.runs.spec import RunSpec
 
 #: The most cells that a file may stand for.

@@ -15,9 +15,9 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.files import file_digest
+from batdispatch.runs.campaign.commands import Maker, Makers
 from batdispatch.runs.campaign.entries import Entry
-from batdispatch.runs.campaign.making import Maker, Makers
-from batdispatch.runs.keeping import environment
+from batdispatch.runs.provenance import environment
 
 #: Hexadecimal digits of a key: two of a million things share one with a chance of 1 in 10^12.
 DIGITS = 24

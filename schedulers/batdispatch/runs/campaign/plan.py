@@ -25,10 +25,9 @@ import msgspec
 from batdispatch.inputs.files import file_digest
 from batdispatch.links.nix import pinned
 from batdispatch.results.run_files import RESULT
-from batdispatch.runs.campaign.authors import code_of_others
 from batdispatch.runs.campaign.file import Campaign, Cell
 from batdispatch.runs.campaign.inputs import Input, key_of
-from batdispatch.runs.keeping import environment, is_whole, made_from
+from batdispatch.runs.provenance import code_of_others, environment, is_whole, made_from
 from batdispatch.runs.spec import RunSpec
 
 #: Says in a cell's folder that the audit found nothing.

@@ -12,7 +12,7 @@ from batdispatch.audit.words import part
 from batdispatch.core.errors import InputError
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
-from batdispatch.runs.campaign.cleaning import NEEDS, read_needs
+from batdispatch.runs.campaign.leftovers import NEEDS, read_needs
 from batdispatch.runs.campaign.plan import Places
 from batdispatch.runs.campaign.table import NAMES, Row, outcome, read_all_rows, read_cell
 from batdispatch.runs.checking.names import belied_name

@@ -1,5 +1,7 @@
 """What one task of Snakemake does: it makes a batch of inputs, or simulates a batch of cells.
 
+Snakemake calls `main` in a process of its own, with the folder that it works in and the name of the task.
+
 Theory of operation. A task's process reads what it has to do from ``tasks/NAME.json`` in the folder that Snakemake
 works in. One worker process does it (see `runs.workers`), so that a crash of a library loses one cell. The task's
 process tells each outcome in a line of ``progress/NAME.jsonl``. Its answer is the file that Snakemake waits for. A cell
@@ -18,17 +20,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.errors import BatdispatchError, InputError, SimulationError
 from batdispatch.core.line.blame import user_error
 from batdispatch.inputs.files import write_whole
+from batdispatch.links.with_parent import end_with_parent
 from batdispatch.runs.workers import Tell, carry_out, forget_peak
-
-if TYPE_CHECKING:
-    from batdispatch.runs.campaign.doing import Make
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,13 +63,25 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cpu: float = 0.0
 
 
-def carry_out_task(folder: Path, name: str, make: Make) -> None:
+def main() -> int:
+    """Do the task that the command line names, and return the exit status."""
+    # Who killed Snakemake wanted its work to end, too.
+    end_with_parent(os.getppid())
+    folder, name = sys.argv[1:]
+    try:
+        carry_out_task(Path(folder), name)
+    except BatdispatchError as problem:
+        print(f"batdispatch: error: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def carry_out_task(folder: Path, name: str) -> None:
     """Do a task and write its answer.
 
     Args:
         folder: that Snakemake works in.
         name: of the task.
-        make: a function of a module, which a worker can import.
 
     Raises:
         InputError: there is no such task.
@@ -91,7 +103,7 @@ def carry_out_task(folder: Path, name: str, make: Make) -> None:
 
         with chdir(task.here):
             carry_out(
-                partial(_work, task.root, task.logs, make),
+                partial(_work, task.root, task.logs),
                 [*task.inputs, *task.cells],
                 processes=1,
                 began=lambda one: None,
@@ -106,9 +118,9 @@ def _key(one: dict[str, Any]) -> str:
     return key
 
 
-def _work(root: str, logs: str, make: Make, one: dict[str, Any], tell: Tell) -> None:
+def _work(root: str, logs: str, one: dict[str, Any], tell: Tell) -> None:
     """Be a worker: make an input, or simulate a cell."""
-    from batdispatch.runs.campaign.doing import make_input, simulate
+    from batdispatch.runs.campaign.cell import make_input, simulate
     from batdispatch.runs.campaign.plan import CellTask, Places, Recipe
 
     forget_peak()
@@ -118,7 +130,7 @@ def _work(root: str, logs: str, make: Make, one: dict[str, Any], tell: Tell) -> 
             if "key" in one:
                 simulate(msgspec.convert(one, CellTask), Places(Path(root)))
             else:
-                make_input(msgspec.convert(one, Recipe), make)
+                make_input(msgspec.convert(one, Recipe))
         except Exception as problem:
             error = user_error(problem)
             if error is None:

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.inputs.folders import MARK, Claim
 from batdispatch.results.runs import find_runs
-from batdispatch.runs import keeping
+from batdispatch.runs import provenance
 from batdispatch.runs.compare import compare
+from batdispatch.runs.listener import Listener
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
 
@@ -88,22 +89,22 @@ def test_another_content_of_an_input_is_noticed(name: str, spec: RunSpec, tmp_pa
 @pytest.mark.parametrize("fact", ["_code", "_version", "find_simgrid"])
 def test_other_code_is_noticed(fact: str, spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     execute(spec, tmp_path / "out")
-    monkeypatch.setattr(keeping, fact, lambda *_: "other")
+    monkeypatch.setattr(provenance, fact, lambda *_: "other")
     assert not is_made(spec, tmp_path / "out")
 
 
 def test_the_code_is_that_of_the_package_but_its_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = Path(shutil.copytree(ROOT / "schedulers" / "batdispatch", tmp_path / "batdispatch"))
-    before = keeping._code()
-    monkeypatch.setattr(keeping.batdispatch, "__file__", str(package / "__init__.py"))
-    keeping._code.cache_clear()
-    assert keeping._code() == before
+    before = provenance._code()
+    monkeypatch.setattr(provenance.batdispatch, "__file__", str(package / "__init__.py"))
+    provenance._code.cache_clear()
+    assert provenance._code() == before
     for file, same in (("cli/run.py", True), ("core/line/session.py", False)):
         with (package / file).open("a") as text:
             text.write("\n")
-        keeping._code.cache_clear()
-        assert (keeping._code() == before) is same
-    keeping._code.cache_clear()
+        provenance._code.cache_clear()
+        assert (provenance._code() == before) is same
+    provenance._code.cache_clear()
 
 
 @pytest.mark.parametrize("gone", ["jobs.csv", "decisions.jsonl", "schedule.csv"])
@@ -134,7 +135,7 @@ def test_code_of_others_is_found_at_every_depth(text: str, found: str | None, mo
 
     points = EntryPoints([EntryPoint("strange", "somebody.elses:Dispatcher", "batdispatch.dispatchers")])
     monkeypatch.setattr(registry, "announced", lambda: points)
-    assert keeping.others_code(text) == found
+    assert provenance.others_code(text) == found
 
 
 def test_a_dispatcher_of_ones_own_is_run_again(spec: RunSpec, tmp_path: Path) -> None:
@@ -142,6 +143,14 @@ def test_a_dispatcher_of_ones_own_is_run_again(spec: RunSpec, tmp_path: Path) ->
     own = msgspec.structs.replace(spec, dispatcher=f"{tmp_path / 'own.py'}:Own")
     execute(own, tmp_path / "out")
     assert not is_made(own, tmp_path / "out")
+
+
+class Kept(Listener):
+    def __init__(self, labels: list[str]) -> None:
+        self._labels = labels
+
+    def kept(self, labels: Sequence[str]) -> None:
+        self._labels.extend(labels)
 
 
 def published(folder: Path) -> int:
@@ -154,11 +163,11 @@ def test_a_comparison_says_what_it_keeps_and_makes_the_rest(spec: RunSpec, tmp_p
     execute(spec, out / spec.label)
     before = published(out / spec.label)
     told: list[str] = []
-    folders, failures = compare([other, spec], out, on_kept=told.extend)
+    folders, failures = compare([other, spec], out, listener=Kept(told))
     assert ([folder.name for folder in folders], failures) == (["filler", spec.label], {})
     assert (told, published(out / spec.label)) == ([spec.label], before)
     told.clear()
-    compare([spec], out, on_kept=told.extend, fresh=True)
+    compare([spec], out, listener=Kept(told), fresh=True)
     assert told == []
     assert published(out / spec.label) != before
 

@@ -29,7 +29,7 @@ from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 from batdispatch.runs.campaign.plan import Places, Plan
 from batdispatch.runs.campaign.table import RESULTS
-from batdispatch.runs.keeping import environment
+from batdispatch.runs.provenance import environment
 
 #: In a campaign's folder: which cells and inputs it needs.
 NEEDS = "needs.json"
@@ -37,7 +37,7 @@ _CELL = re.compile(r"[0-9a-f]{16,64}")
 _INPUT = re.compile(r"[0-9a-f]{16,64}\.(xml|json|events)")
 
 
-class Needed(msgspec.Struct):
+class PartNeeds(msgspec.Struct):
     """What a part of a campaign needs: keys of cells, and names of the files of inputs."""
 
     cells: list[str]
@@ -47,7 +47,7 @@ class Needed(msgspec.Struct):
 class Needs(msgspec.Struct):
     """What a campaign needs, by its parts, as of the last call that ran them."""
 
-    parts: dict[str, Needed]
+    parts: dict[str, PartNeeds]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def note_needs(plan: Plan) -> None:
     inputs = sorted(plan.inputs())
     for name in dict.fromkeys(one.cell.part for one in plan.planned):
         cells = dict.fromkeys(one.task.key for one in plan.planned if one.cell.part == name)
-        parts[name] = Needed(list(cells), inputs)
+        parts[name] = PartNeeds(list(cells), inputs)
     write_json(path, msgspec.to_builtins(Needs(parts)))
 
 

@@ -12,19 +12,18 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import file_digest, replacing
 from batdispatch.inputs.folders import Occupied
+from batdispatch.runs.campaign.commands import make
 from batdispatch.runs.campaign.plan import AUDITED, CellTask, Places, Recipe, is_kept
 from batdispatch.runs.run import InputFiles, execute
 
-#: Runs a command of the command line.
-Make = Callable[[Sequence[str]], None]
 #: Seconds between two looks at a cell that another process simulates.
 _PAUSE = 1.0
 #: What this process has read.
 _FILES = InputFiles()
 
 
-def make_input(recipe: Recipe, make: Make) -> None:
-    """Make a platform or workload, unless it is there.
+def make_input(recipe: Recipe, make: Callable[[Sequence[str]], None] = make) -> None:
+    """Make a platform or workload, unless it is there; `make` runs a command of the command line.
 
     Raises:
         InputError: it cannot be made.

@@ -1,9 +1,16 @@
-"""What makes platforms and workloads: commands of the command line, which is above this folder and hands them in."""
+"""What makes platforms and workloads: commands of the command line.
+
+That is above this folder, which knows no more of it than where to find it when it is needed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
+
+#: Where the commands are.
+_HOME = "batdispatch.cli.campaign_inputs"
 
 
 class Maker(Protocol):
@@ -50,3 +57,18 @@ class Makers(Protocol):
             InputError: there is no such kind.
         """
         ...
+
+
+def makers() -> Makers:
+    """Return what finds the commands of the command line."""
+    found: Any = import_module(_HOME)
+    return found.CommandMakers()  # type: ignore[no-any-return]
+
+
+def make(words: Sequence[str]) -> None:
+    """Run a command of the command line in this process.
+
+    Raises:
+        InputError: it refuses its options or its input.
+    """
+    import_module(_HOME).make(words)

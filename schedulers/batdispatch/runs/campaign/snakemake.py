@@ -27,7 +27,7 @@ from batdispatch.inputs.files import write_json, write_whole
 from batdispatch.links import with_parent
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.plan import Plan, Recipe, batches
-from batdispatch.runs.campaign.work import Outcome, Task
+from batdispatch.runs.campaign.task import Outcome, Task
 
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 #: Inputs that one task makes: most take less time than it takes to start.
@@ -61,7 +61,7 @@ class Orders:
 
 
 @dataclass
-class Ran:
+class SnakemakeOutcome:
     """What came of a call.
 
     Attributes:
@@ -73,7 +73,7 @@ class Ran:
     failures: dict[str, str] = field(default_factory=dict)
 
 
-def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: OnOutcome) -> Ran:
+def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: OnOutcome) -> SnakemakeOutcome:
     """Make the pending cells of a plan, whose campaign's folder is claimed.
 
     Args:
@@ -98,7 +98,7 @@ def run(plan: Plan, costs: dict[str, float | None], orders: Orders, on_outcome: 
     for log in logs.glob("*.txt"):
         if not plan.knows(log.stem):
             log.unlink(missing_ok=True)
-    ran = Ran(logs)
+    ran = SnakemakeOutcome(logs)
     if not plan.pending:
         return ran
     _write(plan, costs, orders, work, logs)

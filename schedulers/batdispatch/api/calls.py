@@ -1,0 +1,416 @@
+"""What Python calls to simulate: a run, a comparison, a campaign.
+
+Each function does what the command of its name does, with the same words where something is wrong. Its settings are
+fields of the structs that give the command its options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike, cpu_count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, overload
+
+from batdispatch.api.listeners import NoteKeeper, default_listener
+from batdispatch.api.results import CampaignResults, Comparison, LoadedRun, Replication
+from batdispatch.api.settings import divide, fields_of, takes, texts_of
+from batdispatch.core import extras
+from batdispatch.core.errors import InputError, SimulationError
+from batdispatch.core.line.dispatcher import Dispatcher
+from batdispatch.core.line.settings import named_with
+from batdispatch.inputs.folders import checked_folder
+from batdispatch.inputs.log_options import LogReading
+from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
+from batdispatch.runs.compare import compare as carry_out
+from batdispatch.runs.comparison_options import ComparisonOptions
+from batdispatch.runs.families import FAMILIES, check_names
+from batdispatch.runs.inputs import GivenPlatform, GivenWorkload, Inputs
+from batdispatch.runs.listener import Listener
+from batdispatch.runs.run import build, execute
+from batdispatch.runs.spec import RunSpec, with_shell
+
+if TYPE_CHECKING:
+    from batdispatch.runs.campaign.plan import Plan
+    from batdispatch.runs.campaign.task import Outcome
+
+#: Called with a campaign's plan and the CPU seconds that each pending cell is expected to take; returns what outcomes
+#: are told to.
+Watch = Callable[["Plan", dict[str, float | None]], Callable[["Outcome"], None]]
+#: What says how runs are made beside their inputs and their dispatcher.
+RUN = fields_of(RunSpec, leave=("platform", "workload", "dispatcher", "options"))
+#: What says how a log is read.
+LOG = fields_of(LogReading)
+#: What says how replicates are made, and what else there is to say of them.
+REPLICATION = fields_of(ComparisonOptions, leave=("dispatchers", "replicates"))
+#: Most processes that work at a time, unless said.
+_PROCESSES = 8
+
+
+@takes(RUN, LOG)
+def run(
+    workload: GivenWorkload,
+    dispatcher: str | Dispatcher,
+    *,
+    platform: GivenPlatform | None = None,
+    options: Mapping[str, Any] = {},
+    out: str | PathLike[str] | None = None,
+    log: bool | None = None,
+    listener: Listener | None = None,
+    **settings: Any,
+) -> LoadedRun:
+    """Simulate a workload under one dispatcher.
+
+    Args:
+        workload: file of a workload or of a log, or a `Workload`.
+        dispatcher: name with options in brackets, ``module:Class``, ``file.py:Class``, or an object of your own class.
+        platform: file, `Platform`, or a number of equal hosts; None: one of the right size for the workload is made.
+        options: further options of a dispatcher that is given by name.
+        out: folder for the results; None: a temporary one, which goes with what is returned.
+        log: whether the workload is a log; None: its name or its content tells.
+        listener: hears of the work; None: a notebook shows how far it is.
+        settings: as options of ``batdispatch run`` (``seed``, ``decision_time``, ``record``, ...) and, if the workload
+            is a log, of ``batdispatch convert`` (``select``, ``overrun``, ...). Times are seconds. A decision time of
+            None is measured.
+
+    Raises:
+        InputError: a file, a name or a setting is wrong, or something is not installed.
+        ImpossibleDecision, SimulationError: the run failed.
+    """
+    entrant = _entrant(dispatcher, options)
+    call = _Call(workload, platform, out, listener, settings, own=entrant.own, log=log)
+    base = call.base(dispatcher=entrant.name, options=entrant.options)
+    build(base, entrant.own)
+    folder = call.folder if call.named else call.folder / base.label
+    call.prepare()
+    result = execute(
+        base,
+        folder,
+        progress=lambda done, total: call.listener.progress(base.label, done, total),
+        notice=call.listener.warn,
+        own=entrant.own,
+    )
+    run = LoadedRun(folder, base.label, keep=call.keep)
+    run.result = result
+    for warning in run.warnings:
+        call.listener.warn(warning)
+    return run
+
+
+@overload
+def compare(
+    workload: GivenWorkload,
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
+    *,
+    replicates: None = None,
+    **more: Any,
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    workload: GivenWorkload,
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
+    *,
+    replicates: int,
+    **more: Any,
+) -> Replication: ...
+
+
+@takes(REPLICATION, RUN, LOG)
+def compare(
+    workload: GivenWorkload,
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
+    *,
+    replicates: int | None = None,
+    platform: GivenPlatform | None = None,
+    options: Mapping[str, Any] = {},
+    out: str | PathLike[str] | None = None,
+    processes: int | None = None,
+    fresh: bool = False,
+    report: bool = False,
+    explain: bool = True,
+    words: str = "",
+    listener: Listener | None = None,
+    **settings: Any,
+) -> Comparison | Replication:
+    """Simulate a workload under several dispatchers, side by side.
+
+    Whole runs of the same inputs that the folder holds are kept. A run that fails does not take the others with it: it
+    is among the `failures`.
+
+    Args:
+        workload: as for `run`.
+        dispatchers: each as for `run`; a text may name several, with commas between them.
+        replicates: compare on so many replicates of the workload, 1 to 1000; see `replicate`.
+        platform: as for `run`.
+        options: of every dispatcher that knows them and is given by name.
+        out: folder for the results, which gets a folder for each run; None: a temporary one.
+        processes: runs at a time; None: one for each processor, and at most 8.
+        fresh: keep no run.
+        report: write the report as part of the comparison; else it is written when it is asked for.
+        explain: whether that report says why jobs waited.
+        words: the command that does this, for the page over replicates; empty: there is none.
+        listener: as for `run`.
+        settings: as for `run` and, with replicates, as options of ``batdispatch compare`` (``replicate_by``,
+            ``slice_jobs``, ``weeks``, ``baseline``).
+
+    Raises:
+        InputError: as `run`.
+        SimulationError: no run finished.
+    """
+    chosen = {name: settings.pop(name) for name in REPLICATION.keys() & settings.keys()}
+    call = _Call(workload, platform, out, listener, settings, processes=processes, fresh=fresh)
+    who = _replication(replicates, chosen)
+    if who is not None:
+        return _on_replicates(call, dispatchers, who, texts_of(options), words)
+    extras.check("report" if report else None, "the report", also=" (or leave it out: --no-report)")
+    comparison = _side_by_side(call, with_common(_entrants(dispatchers), texts_of(options)), report, explain)
+    for label, run in comparison.items():
+        for warning in run.warnings:
+            call.listener.warn(f"{label}: {warning}")
+    for label, why in comparison.failures.items():
+        call.listener.failed(label, why)
+    if not comparison:
+        raise SimulationError("no run finished, so there is nothing to compare")
+    return comparison
+
+
+@takes(REPLICATION)
+def replicate(
+    workload: GivenWorkload, dispatchers: str | Dispatcher | Sequence[str | Dispatcher], count: int, **more: Any
+) -> Replication:
+    """Compare dispatchers on replicates of a workload, and say which one to choose, and how sure that is.
+
+    Args:
+        workload: as for `run`.
+        dispatchers: as for `compare`, or ``families``: one dispatcher for each family that the workload has work for.
+        count: how many replicates, 1 to 1000.
+        more: as for `compare`.
+
+    Raises:
+        InputError: as `run`, or the workload has too few jobs for so many slices, or names no users.
+        SimulationError: no run finished.
+    """
+    return compare(workload, dispatchers, replicates=count, **more)
+
+
+def _side_by_side(call: _Call, entrants: Sequence[Entrant], report: bool, explain: bool) -> Comparison:
+    """Make one run of each dispatcher on the whole workload, and the report if it is wanted."""
+    specs = [call.base(dispatcher=one.name, options=one.options) for one in entrants]
+
+    def conclude(folders: list[Path], failures: dict[str, str]) -> None:
+        if folders and report:
+            from batdispatch.report.page import write_report
+            from batdispatch.runs.workers import workers_beside
+
+            # This process draws, so that one worker fewer goes through what was recorded.
+            with workers_beside(call.processes - 1) as workers:
+                write_report(folders, call.folder / "report" / "index.html", explain=explain, workers=workers)
+
+    folders, failures = carry_out(
+        specs,
+        call.folder,
+        processes=call.processes,
+        listener=call.listener,
+        fresh=call.fresh,
+        conclude=conclude,
+        prepare=call.prepare if call.inputs.made else None,
+        own=_own(specs, entrants),
+    )
+    return Comparison(call.folder, folders, failures, call.listener.notes, call.keep)
+
+
+def _replication(replicates: int | None, given: Mapping[str, Any]) -> ComparisonOptions | None:
+    """Return how a comparison is on replicates; None: it is not.
+
+    Raises:
+        InputError: a setting is wrong, or needs another one.
+    """
+    (chosen,) = divide({"replicates": replicates, **given}, fields_of(ComparisonOptions))
+    who = ComparisonOptions(dispatchers="", **chosen)
+    stated = [one for one in REPLICATION.values() if getattr(who, one.name) != one.default]
+    if who.replicates is None:
+        for one in stated:
+            raise InputError("needs --replicates N", source=f"option {one.option}")
+        return None
+    for name, way in (("slice_jobs", "slices"), ("weeks", "sessions")):
+        if REPLICATION[name] in stated and who.replicate_by != way:
+            why = f"is for --replicate-by {way}, and this is {who.replicate_by}"
+            raise InputError(why, source=f"option {REPLICATION[name].option}")
+    return who
+
+
+def _on_replicates(
+    call: _Call,
+    dispatchers: str | Dispatcher | Sequence[str | Dispatcher],
+    who: ComparisonOptions,
+    common: Mapping[str, str],
+    words: str,
+) -> Replication:
+    """Compare on replicates."""
+    extras.check("report", "the report")
+    from batdispatch.runs.replicate_comparison import compare_on_replicates
+
+    if isinstance(dispatchers, str):
+        check_names(dispatchers)
+    came = compare_on_replicates(
+        who,
+        dispatchers,
+        call.base(dispatcher="", options={}),
+        call.inputs,
+        call.folder,
+        common=common,
+        words=words,
+        processes=call.processes,
+        fresh=call.fresh,
+        listener=call.listener,
+    )
+    for label, why in came.failures.items():
+        call.listener.failed(label, why)
+    return Replication(call.folder, came, call.listener.notes, call.keep)
+
+
+def campaign(
+    file: str | PathLike[str],
+    *,
+    out: str | PathLike[str] = "campaigns",
+    parts: Sequence[str] | None = None,
+    quick: bool = False,
+    logs: str | PathLike[str] | None = None,
+    processes: int | None = None,
+    executor: str = "local",
+    batch: int | None = None,
+    fresh: bool = False,
+    more: Sequence[str] = (),
+    listener: Listener | None = None,
+    watch: Watch | None = None,
+) -> CampaignResults:
+    """Run a campaign: platforms, workloads, dispatchers, options and seeds from a file, here or on a cluster.
+
+    Whole runs of the same inputs and code are kept. Runs that fail are among the `failures`.
+
+    Args:
+        file: the campaign's file.
+        out: folder of campaigns, which share their runs.
+        parts: run only these parts of the file.
+        quick: run the quick version that the file describes.
+        logs: folder of logs that do not stand where the file says.
+        processes: tasks at a time; None: one for each processor, and at most 8.
+        executor: of Snakemake: ``local``, or an executor plug-in that is installed.
+        batch: most runs of a task; None: some minutes' worth.
+        fresh: keep no run.
+        more: further words for Snakemake.
+        listener: as for `run`.
+        watch: follows the work; None: the listener does.
+
+    Raises:
+        InputError: the file or an input is wrong, or another process works on this campaign.
+        SimulationError: Snakemake could not run it.
+    """
+    extras.check("campaign", "a campaign")
+    from batdispatch.runs.campaign.campaign import carry_out_campaign
+    from batdispatch.runs.campaign.commands import makers
+    from batdispatch.runs.campaign.file import read_campaign
+    from batdispatch.runs.campaign.plan import Places, Plan
+    from batdispatch.runs.campaign.snakemake import Orders
+
+    read = read_campaign(Path(file), makers(), quick=quick, parts=parts, logs=None if logs is None else Path(logs))
+    root = checked_folder(out)
+    orders = Orders(processes or _default_processes(), executor, batch, more)
+    done = carry_out_campaign(
+        lambda: Plan(read, root, fresh=fresh),
+        root.absolute() / read.name,
+        orders,
+        fresh=fresh,
+        begin=watch or _watch(listener or default_listener()),
+    )
+    return CampaignResults(done.results, done.failures, done.logs, Places(root).cells)
+
+
+def _watch(listener: Listener) -> Watch:
+    def begin(plan: Plan, costs: dict[str, float | None]) -> Callable[[Outcome], None]:
+        ended: set[str] = set()
+
+        def hear(outcome: Outcome) -> None:
+            if outcome.failure:
+                listener.failed(plan.label(outcome.key), outcome.failure)
+            if outcome.key in costs:
+                ended.add(outcome.key)
+                listener.progress(plan.campaign.name, len(ended), len(costs))
+
+        return hear
+
+    return begin
+
+
+class _Call:
+    """What a call was given, and where its results go."""
+
+    def __init__(
+        self,
+        workload: GivenWorkload,
+        platform: GivenPlatform | None,
+        out: str | PathLike[str] | None,
+        listener: Listener | None,
+        settings: Mapping[str, Any],
+        *,
+        own: Dispatcher | None = None,
+        log: bool | None = None,
+        processes: int | None = None,
+        fresh: bool = False,
+    ) -> None:
+        chosen, reading = divide(settings, RUN, LOG)
+        self.processes, self.fresh = processes or _default_processes(), fresh
+        self.named = out is not None
+        self.keep = None if out is not None else TemporaryDirectory(prefix="batdispatch-", ignore_cleanup_errors=True)
+        self.folder = checked_folder(self.keep.name if out is None and self.keep is not None else str(out))
+        self.listener = NoteKeeper(listener or default_listener())
+        master = chosen.get("master_host", getattr(platform, "master", None))
+        self.inputs = Inputs(workload, platform, self.folder, master=master, log=log, reading=LogReading(**reading))
+        if own is not None:
+            chosen.setdefault("seed", getattr(own, "_seed", 0))
+        self._settings = {**chosen, "master_host": master}
+
+    def base(self, **more: Any) -> RunSpec:
+        """Return a run with the settings that were given.
+
+        Raises:
+            InputError: a setting needs another one.
+        """
+        platform, workload = str(self.inputs.platform), str(self.inputs.workload)
+        return with_shell(RunSpec(platform=platform, workload=workload, **self._settings, **more))
+
+    def prepare(self) -> None:
+        """Write the inputs that are to be made."""
+        self.inputs.prepare(self.listener)
+
+
+def _default_processes() -> int:
+    return min(cpu_count() or 1, _PROCESSES)
+
+
+def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entrant:
+    """Return a dispatcher with further options.
+
+    Raises:
+        InputError: one is given twice.
+    """
+    if isinstance(dispatcher, str):
+        return Entrant(dispatcher, *named_with(dispatcher, texts_of(options)))
+    if options:
+        raise InputError("an object has its own options", source="option --set")
+    return entrant_of(dispatcher)
+
+
+def _entrants(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> list[Entrant]:
+    if isinstance(dispatchers, str):
+        check_names(dispatchers)
+        if dispatchers.strip() == FAMILIES:
+            raise InputError(f"{FAMILIES} needs --replicates N", source="option --dispatchers")
+    return entrants_of(dispatchers)
+
+
+def _own(specs: Sequence[RunSpec], entrants: Sequence[Entrant]) -> dict[str, Dispatcher]:
+    pairs = zip(specs, entrants, strict=True)
+    return {spec.label: entrant.own for spec, entrant in pairs if entrant.own is not None}

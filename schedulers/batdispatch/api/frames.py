@@ -1,0 +1,73 @@
+"""What the workload of a run says of its jobs, as columns of their frame."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from batdispatch.core.errors import InputError
+from batdispatch.inputs.workloads import Workload, read_workload
+from batdispatch.results.origins import find_origins
+from batdispatch.results.runs import Run
+
+#: Column of jobs.csv -> column of dates.
+DATES = {"submission_time": "submission_date", "starting_time": "starting_date", "finish_time": "finish_date"}
+#: Seconds since 1970 that are no date.
+_LATEST = 1e11
+
+
+def with_workload(jobs: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Return the jobs of a run with what its workload says of them, if that is still there and is the one that ran.
+
+    Jobs that the workload does not have, and jobs of which it says nothing, have none. Dates are in UTC.
+    """
+    workload = _read(run)
+    if workload is None:
+        return jobs
+    told = {job.id: {**job.extra, "user": job.user} for job in workload.jobs}
+    known = [told.get(job, {}) for job in jobs["job_id"].tolist()]
+    columns: dict[str, Any] = {
+        name: pd.Series([_text(job.get(name)) for job in known], index=jobs.index, dtype="str")
+        for name in ("user", "queue", "partition")
+    }
+    begin = _begin(workload.about.get("origin"))
+    if begin is not None:
+        for seconds, date in DATES.items():
+            columns[date] = pd.to_datetime(jobs[seconds] + begin, unit="s", utc=True)
+    return jobs.assign(**columns)
+
+
+def _read(run: Run) -> Workload | None:
+    path = find_origins(run.folder, run.result).workload
+    if path is None:
+        return None
+    try:
+        workload = _workload(path, path.stat().st_mtime_ns)
+    except InputError:
+        return None
+    return workload if workload.digest == run.result.workload.sha256 else None
+
+
+@lru_cache(maxsize=1)
+def _workload(path: Path, changed: int) -> Workload:
+    """Return the workload that was last changed then; runs of a comparison share one."""
+    return read_workload(path)
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
+
+
+def _begin(origin: Any) -> float | None:
+    """Return the seconds since 1970 at which the workload's clock shows 0; None: its log had no dates."""
+    told = origin if isinstance(origin, dict) else {}
+    begin = 0.0
+    for name in ("UnixStartTime", "time_origin"):
+        part = told.get(name)
+        if not isinstance(part, int | float) or not abs(part) < _LATEST:
+            return None
+        begin += part
+    return begin

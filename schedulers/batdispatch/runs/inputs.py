@@ -1,0 +1,288 @@
+"""What runs are given becomes files: a log, a workload in memory, and a platform of the right size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from batdispatch.core.capacity.granularity import space_of
+from batdispatch.core.errors import InputError
+from batdispatch.core.jobs.fields import is_whole_hosts
+from batdispatch.core.jobs.request import Request
+from batdispatch.core.line.settings import settings_of
+from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.files import file_digest, write_whole
+from batdispatch.inputs.log_options import LogReading
+from batdispatch.inputs.platforms import Platform, generate, read_platform
+from batdispatch.inputs.workloads import Workload, read_workload, write_workload
+from batdispatch.inputs.workloads.importing import Imported, formats, import_log, is_workload, read_log
+from batdispatch.inputs.workloads.logs import UNITS, LogInfo
+from batdispatch.inputs.workloads.model import stem
+from batdispatch.inputs.workloads.report import ImportReport
+from batdispatch.inputs.workloads.selecting import parse_selection
+from batdispatch.runs.listener import Listener
+
+#: Folder of the inputs that were made, inside that of the results.
+INPUT = "input"
+#: Called with a piece of work, how much of it is done, and how much there is.
+Follow = Callable[[str, int, int], None]
+GivenWorkload = str | PathLike[str] | Workload
+GivenPlatform = str | PathLike[str] | Platform | int
+
+
+def read_log_as(
+    log: str | PathLike[str],
+    reading: LogReading,
+    *,
+    machine: Machine | None = None,
+    follow: Follow | None = None,
+) -> Imported:
+    """Read a log as people say.
+
+    Args:
+        log: its path.
+        reading: how, and which part.
+        machine: what it is to run on; jobs that cannot are dropped and counted.
+        follow: told of the progress.
+
+    Raises:
+        InputError: the log or a setting is wrong.
+    """
+    return read_log(
+        Path(log),
+        kind=reading.kind,
+        options=reading,
+        selection=parse_selection(reading.select, zone=reading.time_zone),
+        machine=machine,
+        progress=None if follow is None else partial(follow, f"reading {Path(log).name}"),
+    )
+
+
+class Inputs:
+    """What runs are given as their platform and workload, and the files that they read.
+
+    What is no such file is written into the folder ``input`` of the results by `prepare`: a workload that was made of a
+    log or in memory, and a platform of the right size, or of so many equal hosts.
+
+    Attributes:
+        platform: the platform's file, which is there once `prepare` has ended.
+        workload: the workload's file, likewise.
+        made: whether there is anything to write.
+        is_log: whether the workload is made of a log.
+    """
+
+    def __init__(
+        self,
+        workload: GivenWorkload,
+        platform: GivenPlatform | None,
+        out: Path,
+        *,
+        master: str | None = None,
+        log: bool | None = None,
+        reading: LogReading | None = None,
+    ) -> None:
+        """Look what is given; only a log's first bytes are read.
+
+        Args:
+            workload: file of a workload or a log, or a workload in memory.
+            platform: file, a platform that was read from one, or a number of hosts; None: one of the right size.
+            out: folder of the results.
+            master: the platform's host that carries Batsim.
+            log: whether the workload is a log; None: `is_log` tells.
+            reading: how a log is read; None: as its format and the defaults say.
+
+        Raises:
+            InputError: the platform's file has changed since it was read, or settings of a log come with a workload.
+        """
+        reading = reading or LogReading()
+        self._given, self._machine, self._master, self._reading = workload, platform, master, reading
+        name = workload.path if isinstance(workload, Workload) else Path(workload)
+        self.is_log = not isinstance(workload, Workload) and (is_log(workload, reading) if log is None else log)
+        if not self.is_log:
+            _refuse_reading(reading)
+        makes_workload = self.is_log or isinstance(workload, Workload)
+        file = None if platform is None or isinstance(platform, int) else _file_of(platform)
+        self.made = makes_workload or file is None
+        self._folder = out / INPUT
+        self.workload = self._folder / f"{stem(name)}.json" if makes_workload else name
+        self.platform = file or self._folder / "platform.xml"
+
+    def prepare(self, listener: Listener) -> Imported | None:
+        """Write what is to be made, and return what was made of the log, if there is one.
+
+        Args:
+            listener: hears what was made and why, what is remarkable about a log, and how far it is read.
+
+        Raises:
+            InputError: the log or the platform is wrong, or a file cannot be written.
+        """
+        if not self.made:
+            return None
+        makes_folder = partial(self._folder.mkdir, parents=True, exist_ok=True)
+        if isinstance(self._machine, int):
+            makes_folder()
+            write_whole(self.platform, generate.flat(self._machine))
+        imported = self._imported(self._machine is not None, listener.progress) if self.is_log else None
+        makes_folder()
+        if self._machine is None:
+            sized = self._sized(imported)
+            write_whole(self.platform, sized.content)
+            listener.note(f"platform {self.platform}: {sized.why}")
+            if imported is not None and not self._all_fit(imported):
+                imported = self._imported(True, listener.progress)
+        if imported is not None:
+            write_workload(imported.workload, self.workload)
+            listener.note(f"workload {self.workload}: {imported.report.as_text()}")
+            warn_of_overruns(imported, listener.warn)
+        elif isinstance(self._given, Workload):
+            write_workload(self._given, self.workload, batsim=self._given.batsim)
+        return imported
+
+    def _sized(self, imported: Imported | None) -> SizedPlatform:
+        if imported is not None:
+            return platform_for(imported.workload, imported.report.format, imported.info)
+        return platform_for(self._given if isinstance(self._given, Workload) else read_workload(self.workload))
+
+    def _imported(self, fitting: bool, follow: Follow) -> Imported:
+        """Read the log, without the jobs that do not fit the platform if that is there."""
+        machine = read_platform(self.platform, master=self._master).machine if fitting else None
+        assert not isinstance(self._given, Workload)
+        return read_log_as(self._given, self._reading, machine=machine, follow=follow)
+
+    def _all_fit(self, imported: Imported) -> bool:
+        space = space_of(read_platform(self.platform, master=self._master).machine)
+        jobs = imported.workload.jobs
+        return len(space.fitting(space.whole(), jobs)) == len(jobs)
+
+
+def is_log(path: str | PathLike[str], reading: LogReading) -> bool:
+    """Return whether a file is to be read as a log: its format or its columns are stated, or it is no workload."""
+    return reading.kind is not None or bool(reading.columns) or not is_workload(Path(path))
+
+
+def _refuse_reading(reading: LogReading) -> None:
+    """Refuse settings of a log that come with a workload.
+
+    Raises:
+        InputError: one is not its default.
+    """
+    for setting in settings_of(LogReading):
+        if getattr(reading, setting.name) != setting.default:
+            raise InputError("is for logs, and this is a Batsim workload", source=f"option {setting.option}")
+
+
+def read_either(path: Path) -> tuple[Workload, ImportReport | None]:
+    """Read a workload, or a log with the default options; also return an account of the latter.
+
+    Raises:
+        InputError: it is wrong.
+    """
+    return (read_workload(path), None) if is_workload(path) else import_log(path)
+
+
+def _file_of(platform: str | PathLike[str] | Platform) -> Path:
+    """Return the file of a platform, which runs read again.
+
+    Raises:
+        InputError: it has changed since the platform was read, or the platform was told roles that no run can be told.
+    """
+    if not isinstance(platform, Platform):
+        return Path(platform)
+    if file_digest(platform.path) != platform.digest:
+        raise InputError("has changed since it was read", source=str(platform.path))
+    if "-r" in platform.batsim_arguments():
+        raise InputError("was read with roles: state them in the file (property role)", source=str(platform.path))
+    return platform.path
+
+
+def warn_of_overruns(imported: Imported, warn: Callable[[str], None]) -> None:
+    """Propose ``--overrun extend`` where many jobs would be killed for some seconds."""
+    proposal = imported.info.overruns.proposal(len(imported.workload.jobs))
+    if proposal:
+        warn(proposal)
+
+
+#: Most hosts that such a platform gets: more than any machine had; a log that says more is wrong.
+MOST = 1_000_000
+
+
+class SizedPlatform(NamedTuple):
+    """A platform and where its size comes from."""
+
+    content: bytes
+    #: One line: what it is, and why.
+    why: str
+
+
+def platform_for(workload: Workload, kind: str = "", info: LogInfo | None = None) -> SizedPlatform:
+    """Return a platform for a workload: the machine that the log is of, if it is known, else equal hosts.
+
+    There are as many hosts as the log states, else as ran at a time in the log, else as the file's ``nb_res`` says,
+    else as the largest job needs. Hosts that jobs share offer the least that the log allows: what jobs got on one
+    host, what any job needs on one, and, spread evenly, the most that jobs held at a time.
+
+    Args:
+        workload: the jobs.
+        kind: the format of the log that they were made of; empty: they are a workload of Batsim.
+        info: what that log tells.
+    """
+    shared = not all(is_whole_hosts(job.request) for job in workload.jobs)
+    machine = formats()[kind].machine if kind else None
+    if shared and machine is not None:
+        return SizedPlatform(machine.platform(), f"{machine.name}, the machine that this format is of")
+    capacity = _capacity(workload, info) if shared else {}
+    hosts, why = _hosts(workload, info, capacity)
+    for name, amount in ({} if info is None else info.peak).items():
+        if name in capacity:
+            capacity[name] = max(capacity[name], -(-amount // hosts))
+    text = " ".join(f"{name}={amount}" for name, amount in capacity.items())
+    what = f"{hosts:,} equal hosts" + (f" of {text}" if text else "")
+    each = " What each offers is the least with which the jobs can have run." if text else ""
+    return SizedPlatform(generate.flat(hosts, capacity=text or None), f"{what}: {why}.{each}")
+
+
+def _capacity(workload: Workload, info: LogInfo | None) -> dict[str, int]:
+    found = dict(info.capacity) if info is not None else {}
+    for request in {job.request for job in workload.jobs}:
+        for name, amount in _on_a_node(request).items():
+            found[name] = max(found.get(name, 0), amount)
+    return {name: amount for name, amount in sorted(found.items()) if amount}
+
+
+def _on_a_node(request: Request) -> dict[str, int]:
+    """Return what a job needs on one node at least."""
+    units = -(-request.units // request.nodes[1]) if request.nodes else 1
+    units = request.units_per_node or units
+    needs = {name: units * amount for name, amount in request.per_unit or ()}
+    for name, amount in request.per_node:
+        needs[name] = needs.get(name, 0) + amount
+    return needs
+
+
+def _hosts(workload: Workload, info: LogInfo | None, capacity: dict[str, int]) -> tuple[int, str]:
+    """Return a number of hosts and why."""
+    requests = [job.request for job in workload.jobs]
+    if info is None and workload.nb_res:
+        return min(workload.nb_res, MOST), "nb_res of the workload"
+    if info is not None and info.hosts:
+        return min(info.hosts, MOST), info.why or "the log says so"
+    least = max((_fewest(request, capacity) for request in requests), default=1)
+    if info is not None and info.peak:
+        # Units of a job are cores where hosts are shared.
+        hosts = -(-info.peak[UNITS] // capacity.get("core", 1))
+        return min(max(hosts, least), MOST), "as many as the most that ran at a time in the log, which states no size"
+    return min(least, MOST), "as many as the largest job needs, since the log states no size and no start times"
+
+
+def _fewest(request: Request, capacity: dict[str, int]) -> int:
+    """Return the fewest such hosts that hold a job."""
+    if request.per_unit is None or not capacity:
+        return request.units
+    per_node = dict(request.per_node)
+    room = min(
+        ((capacity[name] - per_node.get(name, 0)) // amount for name, amount in request.per_unit if amount), default=1
+    )
+    return max(-(-request.units // max(room, 1)), request.nodes[0] if request.nodes else 1)
