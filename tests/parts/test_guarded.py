@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Machine
-from batdispatch.parts.ordering.beside import EasyBeside, Twin
+from batdispatch.parts.ordering.easy_beside import EasyBeside, Twin
 from simulating import Task, simulate
 
 HOSTS = 8

@@ -12,10 +12,10 @@ from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.base import Ordering, make_ordering
-from batdispatch.parts.ordering.beside import EasyBeside, Twin
+from batdispatch.parts.ordering.easy_beside import EasyBeside, Twin
 
 
-class GuardedOptions(Options, frozen=True, kw_only=True):
+class GuardOptions(Options, frozen=True, kw_only=True):
     """Options of guarded.
 
     ordering: Take the jobs that are not late in this order (`batdispatch list orderings`).
@@ -28,7 +28,7 @@ class GuardedOptions(Options, frozen=True, kw_only=True):
     floor: Annotated[float, msgspec.Meta(ge=0)] = 3600.0
 
 
-class Guarded(Ordering):
+class Guard(Ordering):
     """Puts late jobs first, by arrival, and then the others in an ordering of choice.
 
     EASY in order of arrival is simulated beside, with the same jobs, as far as it is certain (see `EasyBeside`). A job
@@ -43,7 +43,7 @@ class Guarded(Ordering):
     Deviations: EASY beside pools the hosts. It knows no hosts that are away, no limits and no reservations.
     """
 
-    options_type = GuardedOptions
+    options_type = GuardOptions
     dynamic = True
 
     def begin(self, ledger: Ledger) -> None:
