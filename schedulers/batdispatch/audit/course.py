@@ -11,18 +11,30 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
 
-from batdispatch.audit.exchange import Event, Exchange, Frame, read_exchanges, told_hosts
-from batdispatch.audit.findings import Fault
+from batdispatch.audit.exchange import Event, Exchange, Frame, Outage, read_exchanges, told_hosts
+from batdispatch.audit.findings import (
+    FAILED,
+    RECORDING,
+    REJECTED,
+    STATES,
+    SUCCESS,
+    TOLERANCE,
+    Fault,
+    alike,
+    full_name,
+    is_number,
+)
 from batdispatch.audit.hosts import Ints, mask_of
-from batdispatch.audit.material import Material, Outage
-from batdispatch.audit.words import FAILED, RECORDING, REJECTED, STATES, SUCCESS, TOLERANCE, alike, full_name, is_number
 from batdispatch.audit.workload import Endings, Job, job_of
 from batdispatch.core.errors import InputError
+
+if TYPE_CHECKING:
+    from batdispatch.audit.case import Case
 
 #: Faults that are kept of one rule.
 _MOST = 1000
@@ -84,7 +96,7 @@ class Course:
         faults: what is wrong, by the name of the rule.
     """
 
-    def __init__(self, case: Material) -> None:
+    def __init__(self, case: Case) -> None:
         count = len(case.rows)
         self.ordered, self.ended, self.killed, self.rejected = np.full((4, count), np.nan)
         self.late, self.told_late = np.zeros((2, count))

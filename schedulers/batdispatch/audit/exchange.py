@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from batdispatch.audit.findings import TOLERANCE
 from batdispatch.audit.workload import read_extra
 from batdispatch.core.errors import InputError
 
@@ -42,6 +43,37 @@ class Exchange(NamedTuple):
     line: int
     message: Frame | None
     reply: Frame | None
+
+
+class Clock(NamedTuple):
+    """How exactly the simulator's clock can be told from its messages."""
+
+    #: Whether what is decided happens at its moment, and what happens is told at its moment.
+    exact: bool
+
+    def slack(self, told: int) -> float:
+        """Return by how many seconds something may happen later than it was decided, or be told later than it was.
+
+        Batsim's messages take time on the platform's links, each event and each decision of a message some more.
+
+        Args:
+            told: number of events, or of decisions, in the message.
+        """
+        return TOLERANCE if self.exact else 0.05 + 2e-3 * told
+
+
+class Outage(NamedTuple):
+    """Hosts that went away, or came back, from `earliest` to `latest`, in seconds."""
+
+    earliest: float
+    latest: float
+    back: bool
+    mask: int
+
+    def __str__(self) -> str:
+        hosts = [bit for bit in range(self.mask.bit_length()) if self.mask >> bit & 1]
+        shown = ", ".join(map(str, hosts[:10])) + (", ..." if len(hosts) > 10 else "")
+        return f"that hosts {shown} {'came back' if self.back else 'went away'} at {self.latest:.6f} s"
 
 
 class _Event5(msgspec.Struct):

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.audit.case import Case
+from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.request import Holdings
-from batdispatch.audit.words import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME
 
 Value = float | int | None
 #: Threshold of the bounded slowdown, s.

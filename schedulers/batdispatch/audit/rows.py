@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.audit.findings import FAILED, LINEAGE, NO_TIME, REJECTED, STATES, SUCCESS, UNITS, WALLTIME
 from batdispatch.audit.hosts import Floats, HostSets, Ints, read_host_sets
-from batdispatch.audit.words import FAILED, LINEAGE, NO_TIME, REJECTED, STATES, SUCCESS, UNITS, WALLTIME
 from batdispatch.core.errors import InputError
 
 #: Batsim 4's columns, in its order.

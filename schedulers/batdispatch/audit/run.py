@@ -14,13 +14,12 @@ import msgspec
 
 from batdispatch.audit import rules
 from batdispatch.audit.case import Case, ask_all
-from batdispatch.audit.findings import Findings, Violation
+from batdispatch.audit.exchange import Outage
+from batdispatch.audit.findings import NETWORK, Findings, Violation, part
 from batdispatch.audit.hosts import mask_of
 from batdispatch.audit.machine import Machine, read_machine
-from batdispatch.audit.material import Outage
 from batdispatch.audit.metrics import NETWORK as NETWORK_METRICS
 from batdispatch.audit.rows import Rows
-from batdispatch.audit.words import NETWORK, part
 from batdispatch.audit.workload import Workload, read_workload
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all

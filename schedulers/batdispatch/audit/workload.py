@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from batdispatch.audit.words import is_number
+from batdispatch.audit.findings import is_number
 from batdispatch.core.errors import InputError
 
 Profiles = Mapping[str, Mapping[str, Any]]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from batdispatch.audit.case import Case, Found, rule
-from batdispatch.audit.findings import Fault
+from batdispatch.audit.findings import TOLERANCE, Fault
 from batdispatch.audit.hosts import Slots, overloads
 from batdispatch.audit.request import Holdings
-from batdispatch.audit.words import TOLERANCE
 from batdispatch.audit.workload import Job
 
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from batdispatch.audit.case import RULES, Case, Found, Mask, Rule, claim, rule
 from batdispatch.audit.course import Silence
-from batdispatch.audit.findings import Fault
+from batdispatch.audit.findings import KILLED, RECORDING, TOLERANCE, Fault
 from batdispatch.audit.hosts import Floats
-from batdispatch.audit.words import KILLED, RECORDING, TOLERANCE
 from batdispatch.audit.workload import Job
 
 # Of these, all faults are noted while the exchange is followed.

@@ -7,9 +7,8 @@ import re
 import numpy as np
 
 from batdispatch.audit.case import Case, Found, rule
-from batdispatch.audit.findings import Fault
+from batdispatch.audit.findings import TOLERANCE, Fault
 from batdispatch.audit.hosts import Floats, Ints
-from batdispatch.audit.words import TOLERANCE
 from batdispatch.audit.workload import Dependency, Job
 
 #: How the reasons begin that are given before a dispatcher hears of a job: what they claim can be worked out again.

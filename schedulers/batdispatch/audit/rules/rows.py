@@ -7,10 +7,9 @@ from collections import Counter
 import numpy as np
 
 from batdispatch.audit.case import Case, Found, Mask, claim, rule
-from batdispatch.audit.findings import Fault
+from batdispatch.audit.findings import FAILED, KILLED, RUNTIME_TOLERANCE, SUCCESS, TOLERANCE, WALLTIME, Fault
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.rows import COLUMNS
-from batdispatch.audit.words import FAILED, KILLED, RUNTIME_TOLERANCE, SUCCESS, TOLERANCE, WALLTIME
 from batdispatch.audit.workload import spreads
 
 
