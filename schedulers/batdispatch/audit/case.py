@@ -16,8 +16,7 @@ from batdispatch.audit.exchange import Clock, Outage
 from batdispatch.audit.findings import RECORDING, TOLERANCE, Fault, Findings, Violation, part
 from batdispatch.audit.hosts import Floats, Ints, Occupation
 from batdispatch.audit.machine import Machine
-from batdispatch.audit.queues import Queues
-from batdispatch.audit.request import Demands
+from batdispatch.audit.request import Demands, Queues
 from batdispatch.audit.rows import Rows, read_lineage, read_units
 from batdispatch.audit.workload import Ending, Endings, Job, Workload, job_of
 from batdispatch.core.errors import InputError

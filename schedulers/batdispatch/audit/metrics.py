@@ -149,7 +149,9 @@ def _states(case: Case) -> dict[str, Value]:
     last = np.flatnonzero(case.lineage.parent < 0)
     of_root = {int(row): int(row) for row in last}
     ran = np.flatnonzero(rows.ran)
-    for row in ran[np.lexsort((rows.start[ran], rows.finish[ran]))].tolist() if case.lineage.joined else ():
+    for row in (
+        ran[np.lexsort((rows.start[ran], rows.finish[ran]))].tolist() if (case.lineage.parent >= 0).any() else ()
+    ):
         of_root[int(root[row])] = row
     states = rows.state[np.array(list(of_root.values()), dtype=np.int64)]
     counts = dict(zip(STATES, np.bincount(states, minlength=len(STATES)).tolist(), strict=True))
