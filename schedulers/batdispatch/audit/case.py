@@ -41,6 +41,7 @@ class Case:
         outages: what the events file says of hosts, in order; None: it is not known.
         clock: of the simulator.
         units: of each row's job on each of its hosts.
+        held: units of each row's job in all, int64 [row].
         lineage: which rows are one job.
         demands: what jobs ask of the machine and its queues.
         at: index of each row's job in the workload, -1: it is none of these.
@@ -74,6 +75,7 @@ class Case:
         self.settings, path = part(part(said, "made_from"), "settings"), folder / RECORDING
         self.rows, self.machine, self.workload = rows, machine, workload
         self.units, self.lineage = read_units(folder, rows), read_lineage(folder, rows)
+        self.held = self.units.held
         self.queues = Queues(machine)
         self.demands = Demands(machine, self.queues)
         self.embedded = part(said, "engine").get("name") == "embedded"
@@ -134,11 +136,6 @@ class Case:
     def seconds(self) -> Floats:
         """How long the profile of each row takes."""
         return np.array([end.seconds or np.nan for end in self.ends], dtype=np.float64)
-
-    @cached_property
-    def held(self) -> Ints:
-        """Units of each row's job in all, int64 [row]."""
-        return self.units.held
 
     @cached_property
     def codes(self) -> Floats:

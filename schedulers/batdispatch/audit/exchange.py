@@ -32,23 +32,18 @@ class Frame(msgspec.Struct):
 
 
 class Exchange(NamedTuple):
-    """A message and the reply to it.
-
-    Attributes:
-        line: of the message, from 1.
-        message: None: it is the handshake of Batsim 5, whose answer says which features were asked for.
-        reply: None: the recording ends before it.
-    """
+    """A message and the reply to it, by the line of the message, from 1."""
 
     line: int
+    #: None: it is the handshake of Batsim 5, whose answer says which features were asked for.
     message: Frame | None
+    #: None: the recording ends before it.
     reply: Frame | None
 
 
 class Clock(NamedTuple):
-    """How exactly the simulator's clock can be told from its messages."""
+    """Whether what is decided happens at its moment (`exact`), and what happens is told at its moment."""
 
-    #: Whether what is decided happens at its moment, and what happens is told at its moment.
     exact: bool
 
     def slack(self, told: int) -> float:
@@ -92,6 +87,10 @@ class _Line(msgspec.Struct):
     raw: str | dict[str, Any]
 
 
+_line = msgspec.json.Decoder(_Line).decode
+_frame4, _frame5 = msgspec.json.Decoder(Frame).decode, msgspec.json.Decoder(_Frame5).decode
+
+
 def read_exchanges(path: Path) -> Iterator[Exchange]:
     """Yield the exchanges of a recording, one at a time.
 
@@ -99,8 +98,7 @@ def read_exchanges(path: Path) -> Iterator[Exchange]:
         InputError: a line is no frame, or messages and replies do not alternate.
         OSError: the file cannot be read.
     """
-    pending: Exchange | None = None
-    number = 0
+    pending, number = None, 0
     with path.open("rb") as file:
         for number, text in enumerate(file, start=1):
             try:
@@ -118,11 +116,6 @@ def read_exchanges(path: Path) -> Iterator[Exchange]:
         raise InputError("is empty", source=str(path))
     if pending is not None:
         yield pending
-
-
-_line = msgspec.json.Decoder(_Line).decode
-_frame4 = msgspec.json.Decoder(Frame).decode
-_frame5 = msgspec.json.Decoder(_Frame5).decode
 
 
 def _read(text: bytes) -> tuple[str, Frame | None]:
@@ -217,14 +210,13 @@ def _execute(data: dict[str, Any]) -> dict[str, Any]:
     return found if mapping is None else {**found, "mapping": dict(enumerate(mapping))}
 
 
-def _call(data: dict[str, Any]) -> dict[str, Any]:
-    when = data["when"]
-    return {"timestamp": when["time"] / (1000 if when.get("time_unit") == "Millisecond" else 1)}
-
-
 def _registered(data: dict[str, Any]) -> dict[str, Any]:
     workload, _, name = data["profile"]["id"].partition("!")
     return {"workload_name": workload, "profile_name": name, "profile": _profile(data["profile"])}
+
+
+def _call(when: dict[str, Any]) -> dict[str, Any]:
+    return {"timestamp": when["time"] / (1000 if when.get("time_unit") == "Millisecond" else 1)}
 
 
 def _as(kind: str, read: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[_Event5], Event]:
@@ -243,7 +235,7 @@ _FROM_5: dict[str, Callable[[_Event5], Event]] = {
     "ExecuteJobEvent": _as("EXECUTE_JOB", _execute),
     "RejectJobEvent": _as("REJECT_JOB", dict),
     "KillJobsEvent": _as("KILL_JOB", dict),
-    "CallMeLaterEvent": _as("CALL_ME_LATER", _call),
+    "CallMeLaterEvent": _as("CALL_ME_LATER", lambda data: _call(data["when"])),
     "RegisterProfileEvent": _as("REGISTER_PROFILE", _registered),
     "RegisterJobEvent": lambda event: Event(event.timestamp, "REGISTER_JOB", _job(event.event, event.timestamp)),
 }
