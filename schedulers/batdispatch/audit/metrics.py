@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from batdispatch.audit.case import Case
 from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME
 from batdispatch.audit.hosts import Floats
-from batdispatch.audit.request import Holdings
+from batdispatch.audit.request import holdings
 
 Value = float | int | None
 #: Threshold of the bounded slowdown, s.
@@ -57,13 +57,8 @@ class _Jobs:
 
 
 _Statistic = Callable[[Floats], Any]
-_STATISTICS: dict[str, _Statistic] = {
-    "mean": np.mean,
-    "median": np.median,
-    "p95": partial(np.percentile, q=95),
-    "max": np.max,
-    "std": np.std,
-}
+_STATISTICS: dict[str, _Statistic] = {"mean": np.mean, "median": np.median, "max": np.max, "std": np.std}
+_STATISTICS["p95"] = partial(np.percentile, q=95)
 #: Column of `_Jobs` -> the statistics of it that are metrics.
 _METRICS = {
     "waiting_time": ("mean", "median", "p95", "max", "std"),
@@ -105,7 +100,7 @@ def _utilisations(case: Case, window: float) -> dict[str, Value]:
     found: dict[str, Value] = {"utilisation": hosts / (machine.size * window) if window and machine.exclusive else None}
     if not machine.exclusive:
         held = np.zeros(len(machine.resources))
-        for slots in Holdings(machine, case.asking).blocks(case.rows.hosts, case.units.slots):
+        for slots in holdings(machine, case.asking, case.rows.hosts, case.units.slots):
             held += (slots.amount * run[slots.row, None]).sum(axis=0)
         totals = machine.capacity.sum(axis=0).tolist()
         for name, amount, total in zip(machine.resources, held.tolist(), totals, strict=True):

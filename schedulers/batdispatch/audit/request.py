@@ -33,6 +33,7 @@ class Queues:
     Attributes:
         windows: the reservations by name.
         limits: kind of class (``partition``, ``qos``) -> the classes of that kind by name.
+        hosts: of each partition, bool [compute host].
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -43,7 +44,7 @@ class Queues:
             "partition": {**named, **{name: {"name": name} for name in machine.partitions if name not in named}},
             "qos": {one["name"]: one for one in told.get("qos", [])},
         }
-        self._hosts = {name: self._mask(one.get("hosts"), name) for name, one in self.limits["partition"].items()}
+        self.hosts = {name: self._mask(one.get("hosts"), name) for name, one in self.limits["partition"].items()}
         self.windows = {one["name"]: Window(one, self._reserved(one)) for one in told.get("reservations", [])}
 
     def _mask(self, texts: list[str] | None, partition: str) -> NDArray[np.bool_]:
@@ -79,14 +80,10 @@ class Queues:
         """Return the reservation that a job names; None: it names none that there is."""
         return None if job.reservation is None else self.windows.get(str(job.reservation))
 
-    def partition_hosts(self, name: str) -> NDArray[np.bool_]:
-        """Return the hosts of a partition, bool [compute host]."""
-        return self._hosts[name]
-
     def hosts_of(self, job: Job) -> NDArray[np.bool_]:
         """Return the hosts of a job's partition and reservation, bool [compute host]."""
         partition, window = self.class_of(job, "partition"), self.own(job)
-        found = np.ones(self._machine.size, dtype=bool) if partition is None else self._hosts[partition["name"]]
+        found = np.ones(self._machine.size, dtype=bool) if partition is None else self.hosts[partition["name"]]
         return found if window is None else found & window.hosts
 
     def most_nodes(self, job: Job) -> int | None:
@@ -135,7 +132,7 @@ class Demands:
         return (
             self._queues.refusal(job, self._nodes(job)[0])
             or self._contradiction(job)
-            or self._lack(job)
+            or self.lack(job)
             or ("" if self.fits(job, self._idle) else f"asks for {job.res} units, more than there is room for")
         )
 
@@ -149,10 +146,6 @@ class Demands:
             room = np.where(room >= job.units_per_node, job.units_per_node, 0)
         best = _in_a_row(room, least, most, job.res) if job.contiguous else np.sort(room[room > 0])[::-1][:most]
         return len(best) >= least and int(best.sum()) >= job.res
-
-    def is_known(self, job: Job) -> bool:
-        """Return whether all hosts, resources and licences that a job names exist."""
-        return not self._lack(job)
 
     def _fixed_nodes(self, job: Job) -> int | None:
         """Return how many nodes a job takes in any case; None: it may take more or fewer."""
@@ -176,7 +169,7 @@ class Demands:
             return f"asks for {span[0]} to {span[1]} nodes, its {job.res} units take other numbers"
         return ""
 
-    def _lack(self, job: Job) -> str:
+    def lack(self, job: Job) -> str:
         """Return what a job names that the machine does not have, or not often enough."""
         machine = self._machine
         if not machine.exclusive:
@@ -234,39 +227,31 @@ def _in_a_row(room: Ints, least: int, most: int, units: int) -> Ints:
     return best
 
 
-class Holdings:
-    """What the job of each row takes of a host of a machine whose hosts are shared."""
+def holdings(machine: Machine, asking: Sequence[Job | None], hosts: HostSets, units: Ints) -> Iterator[Slots]:
+    """Yield what the job of each row takes of the hosts of a machine, in blocks of hosts.
 
-    def __init__(self, machine: Machine, asking: Sequence[Job | None]) -> None:
-        """Take the job whose request each row has; without one it takes whole nodes."""
-        self._machine = machine
-        count, axes = len(asking), len(machine.resources)
-        self._each, self._once = np.zeros((2, count, axes), dtype=np.int64)
-        self._shares = np.zeros(count, dtype=bool)
-        for row, job in enumerate(asking):
-            if job is not None and job.demand is not None and not job.whole_nodes and not machine.exclusive:
-                self._shares[row] = True
-                self._each[row], self._once[row] = _along(machine, job.demand), _along(machine, job.per_node)
+    A log of 39,000 jobs on 9,000 hosts has tens of millions of slots.
 
-    def blocks(self, hosts: HostSets, units: Ints) -> Iterator[Slots]:
-        """Yield what jobs hold, in blocks of hosts; `units`: along the hosts of all rows.
-
-        A log of 39,000 jobs on 9,000 hosts has tens of millions of slots.
-        """
-        begins = np.cumsum(hosts.length) - hosts.length
-        highest = int(hosts.last.max(initial=-1)) + 1
-        width = max(1, highest // (int(hosts.length.sum()) // _BLOCK + 1))
-        for low in range(0, highest, width):
-            part, of = hosts.inside(low, min(low + width, highest) - 1)
-            host, row = part.slots()
-            slot = np.repeat(begins[of] - hosts.first[of], part.length) + host
-            yield Slots(host, row, self._amounts(host, row, units[slot]))
-
-    def _amounts(self, host: Ints, row: Ints, units: Ints) -> Ints:
-        """Return what is taken where so many units of a row's job are on a host, int64 [slot, resource]."""
-        there = host < self._machine.size
-        amount = self._machine.capacity[np.where(there, host, 0)]
+    Args:
+        machine: whose hosts are shared; on whole hosts, and without a request, a job takes whole nodes.
+        asking: the job whose request each row has.
+        hosts: of each row.
+        units: along the hosts of all rows.
+    """
+    each, once = np.zeros((2, len(asking), len(machine.resources)), dtype=np.int64)
+    shares = np.zeros(len(asking), dtype=bool)
+    for row, job in enumerate(() if machine.exclusive else asking):
+        if job is not None and job.demand is not None and not job.whole_nodes:
+            shares[row], each[row], once[row] = True, _along(machine, job.demand), _along(machine, job.per_node)
+    begins = np.cumsum(hosts.length) - hosts.length
+    highest = int(hosts.last.max(initial=-1)) + 1
+    width = max(1, highest // (int(hosts.length.sum()) // _BLOCK + 1))
+    for low in range(0, highest, width):
+        part, of = hosts.inside(low, min(low + width, highest) - 1)
+        host, row = part.slots()
+        slot = np.repeat(begins[of] - hosts.first[of], part.length) + host
+        there, shared = host < machine.size, shares[row]
+        amount = machine.capacity[np.where(there, host, 0)]
         amount[~there] = 0
-        shared = self._shares[row]
-        amount[shared] = units[shared, None] * self._each[row[shared]] + self._once[row[shared]]
-        return amount
+        amount[shared] = units[slot][shared, None] * each[row[shared]] + once[row[shared]]
+        yield Slots(host, row, amount)

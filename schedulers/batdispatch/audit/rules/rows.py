@@ -155,19 +155,15 @@ def state(case: Case) -> Mask:
 
 @rule("rows")
 def rejected_and_run(case: Case) -> Found:
-    """A job that was rejected has no times, and one that ran was not rejected."""
+    """A job that was rejected has no times and no hosts, and one that ran was not rejected."""
     rows, course = case.rows, case.course
     for row in np.flatnonzero(~rows.ran & ~(np.isnan(rows.start) & np.isnan(rows.finish))).tolist():
         yield Fault("was rejected and has times", row)
+    for row in np.flatnonzero(~rows.ran & (rows.hosts.sizes > 0)).tolist():
+        yield Fault("was rejected and holds hosts", row)
     if course is not None and course.complete:
         for row in np.flatnonzero(rows.ran & ~np.isnan(course.rejected)).tolist():
             yield Fault(f"ran, and was rejected at {course.rejected[row]:.6f}", row)
-
-
-@claim("rows", "was rejected and holds hosts")
-def rejected_and_placed(case: Case) -> Mask:
-    """A job that was rejected has no hosts."""
-    return ~case.rows.ran & (case.rows.hosts.sizes > 0)
 
 
 # ---------------------------------------------------------------------- run times

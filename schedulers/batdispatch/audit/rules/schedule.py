@@ -9,7 +9,7 @@ import numpy as np
 from batdispatch.audit.case import Case, Found, rule
 from batdispatch.audit.findings import TOLERANCE, Fault
 from batdispatch.audit.hosts import Floats, Ints, Slots, overloads
-from batdispatch.audit.request import Holdings
+from batdispatch.audit.request import holdings
 from batdispatch.audit.workload import Dependency, Job
 
 #: How the reasons begin that are given before a dispatcher hears of a job: what they claim can be worked out again.
@@ -27,12 +27,12 @@ def capacity(case: Case) -> Found:
             message = f"is still held by job {rows.ids[other]} until {rows.finish[other]:.6f}"
             yield Fault(message, one, host=machine.name(host))
         return
-    for slots in Holdings(machine, case.asking).blocks(rows.hosts, case.units.slots):
+    for slots in holdings(machine, case.asking, rows.hosts, case.units.slots):
         for row, host, axis, used in overloads(slots, machine.capacity, case.started, rows.left, TOLERANCE):
             message = f"{machine.resources[axis]} in use {used}, the host has {machine.capacity[host, axis]}"
             yield Fault(message, row, host=machine.name(host))
     for row, job in case.that_ran():
-        if job.whole_nodes or not case.demands.is_known(job):
+        if job.whole_nodes or case.demands.lack(job):
             yield from _alone(case, row, job)
 
 
@@ -132,7 +132,7 @@ def partition(case: Case) -> Found:
             yield Fault(f"is in partition {name!r}, which the site does not have", row)
             continue
         hosts = case.compute_hosts(row)
-        for host in hosts[~case.queues.partition_hosts(one["name"])[hosts]].tolist()[:1]:
+        for host in hosts[~case.queues.hosts[one["name"]][hosts]].tolist()[:1]:
             yield Fault(f"is not in its partition {one['name']}", row, host=case.machine.name(host))
 
 
