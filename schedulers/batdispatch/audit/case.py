@@ -26,7 +26,7 @@ Mask = NDArray[np.bool_]
 About = Literal["rows", "hosts", "order", "moments", "files"]
 #: What must be there so that a rule can be asked: an exchange up to its end, the embedded engine, result.json.
 Need = Literal["", "exchange", "embedded", "result"]
-Found = Iterator[Fault]
+Faults = Iterator[Fault]
 
 
 class Case:
@@ -202,7 +202,7 @@ def claim(about: About, text: str, *, time: str = "", needs: Need = "") -> Calla
     """
 
     def register(wrong: _Wrong) -> _Wrong:
-        def ask(case: Case) -> Found:
+        def ask(case: Case) -> Faults:
             for row in np.flatnonzero(wrong(case)).tolist():
                 figures = _Figures(case, row)
                 at = figures[time] if time else np.nan

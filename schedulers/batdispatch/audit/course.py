@@ -11,11 +11,11 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from batdispatch.audit.exchange import Event, Exchange, Frame, Outage, read_exchanges, told_hosts
+from batdispatch.audit.exchange import Clock, Event, Exchange, Frame, Outage, read_exchanges, told_hosts
 from batdispatch.audit.findings import (
     FAILED,
     RECORDING,
@@ -29,11 +29,10 @@ from batdispatch.audit.findings import (
     is_number,
 )
 from batdispatch.audit.hosts import Ints, mask_of
-from batdispatch.audit.workload import Endings, Job, job_of
+from batdispatch.audit.machine import Machine
+from batdispatch.audit.rows import Rows, Units
+from batdispatch.audit.workload import Endings, Job, Workload, job_of
 from batdispatch.core.errors import InputError
-
-if TYPE_CHECKING:
-    from batdispatch.audit.case import Case
 
 #: Faults that are kept of one rule.
 _MOST = 1000
@@ -50,6 +49,18 @@ _MOVES = {
     "REJECT_JOB": (_WAITS, _OVER, "REJECT_JOB names it, and it does not wait"),
     "JOB_COMPLETED": (_RUNS, _OVER, "is told to have ended and does not run"),
 }
+
+
+class Inputs(Protocol):
+    """What an exchange is compared with: a case whose exchange was not read yet."""
+
+    said: Mapping[str, Any]
+    rows: Rows
+    machine: Machine
+    workload: Workload
+    clock: Clock
+    units: Units
+    at: list[int]
 
 
 class Silence(NamedTuple):
@@ -88,7 +99,7 @@ class Course:
         faults: what is wrong, by the name of the rule.
     """
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Inputs) -> None:
         count = len(case.rows)
         self.ordered, self.ended, self.killed, self.rejected = np.full((4, count), np.nan)
         self.late, self.told_late = np.zeros((2, count))

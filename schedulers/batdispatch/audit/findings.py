@@ -25,7 +25,7 @@ RUNTIME_TOLERANCE = 1e-4
 #: Seconds that Batsim writes for a job that took none.
 NO_TIME = 1e-5
 #: Relative difference below which two values of a metric are the same.
-SAME = 1e-9
+SAME_VALUE = 1e-9
 
 
 def is_number(value: Any) -> TypeGuard[float]:

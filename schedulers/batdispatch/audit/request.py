@@ -240,9 +240,9 @@ def holdings(machine: Machine, asking: Sequence[Job | None], hosts: HostSets, un
     """
     each, once = np.zeros((2, len(asking), len(machine.resources)), dtype=np.int64)
     shares = np.zeros(len(asking), dtype=bool)
-    for row, job in enumerate(() if machine.exclusive else asking):
+    for at, job in enumerate(() if machine.exclusive else asking):
         if job is not None and job.demand is not None and not job.whole_nodes:
-            shares[row], each[row], once[row] = True, _along(machine, job.demand), _along(machine, job.per_node)
+            shares[at], each[at], once[at] = True, _along(machine, job.demand), _along(machine, job.per_node)
     begins = np.cumsum(hosts.length) - hosts.length
     highest = int(hosts.last.max(initial=-1)) + 1
     width = max(1, highest // (int(hosts.length.sum()) // _BLOCK + 1))

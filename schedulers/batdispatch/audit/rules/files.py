@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.audit.case import RULES, Case, Found, Rule, rule
+from batdispatch.audit.case import RULES, Case, Faults, Rule, rule
 from batdispatch.audit.findings import (
     DECISION_TIMES,
     KILLED,
     MACHINE_STATES,
-    SAME,
+    SAME_VALUE,
     TOLERANCE,
     UNITS,
     WALLTIME,
@@ -49,7 +49,7 @@ def _file(case: Case, name: str) -> Path | None:
 
 
 @rule("files")
-def units_file(case: Case) -> Found:
+def units_file(case: Case) -> Faults:
     """units.csv names each job once, with the hosts that the jobs file gives it."""
     seen: set[int] = set()
     for row, hosts in case.units.listed:
@@ -62,7 +62,7 @@ def units_file(case: Case) -> Found:
 
 
 @rule("files", "embedded")
-def machine_states(case: Case) -> Found:
+def machine_states(case: Case) -> Faults:
     """machine_states.csv says after each start and end how many hosts compute."""
     path = _file(case, MACHINE_STATES)
     if path is None:
@@ -111,7 +111,7 @@ def _computing(case: Case) -> tuple[Floats, Floats, Ints]:
 
 
 @rule("files")
-def sums(case: Case) -> Found:
+def sums(case: Case) -> Faults:
     """schedule.csv, or Batsim 5's schedule.json, has the sums of the rows."""
     names = [f"{head}schedule{end}" for end in (".csv", ".json") for head in ("", "out_")]
     path = next((path for name in names if (path := case.folder / name).is_file()), None)
@@ -216,7 +216,7 @@ def _last_changes(case: Case) -> float:
 
 
 @rule("files", "result")
-def decision_times(case: Case) -> Found:
+def decision_times(case: Case) -> Faults:
     """decision_times.csv has a row for each decision, and result.json its statistics."""
     path, stated = _file(case, DECISION_TIMES), part(case.said, "decisions")
     if path is None:
@@ -239,7 +239,7 @@ def decision_times(case: Case) -> Found:
     names = ("count", *(f"seconds_{name}" for name in ("total", "mean", "p50", "p90", "p99", "max")))
     for name, value in zip(names, map(float, figures), strict=True):
         noted = stated.get(name)
-        if not is_number(noted) or not abs(noted - value) <= 1e-9 * (1 + len(seconds)) + SAME * abs(value):
+        if not is_number(noted) or not abs(noted - value) <= 1e-9 * (1 + len(seconds)) + SAME_VALUE * abs(value):
             yield Fault(f"result.json: decisions.{name} is {noted!r}, {DECISION_TIMES} gives {value:.9f}")
 
 
@@ -250,14 +250,14 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if is_number(one) and is_number(other):
-        return bool(one == other) or math.isclose(one, other, rel_tol=SAME, abs_tol=SAME)
+        return bool(one == other) or math.isclose(one, other, rel_tol=SAME_VALUE, abs_tol=SAME_VALUE)
     if None in (one, other) and is_number(other if one is None else one):
         # JSON has no infinity: it stands there as null.
         return not math.isfinite(other if one is None else one)
     return bool(one == other)
 
 
-def _compare(group: str, noted: Mapping[str, Any], expected: Mapping[str, Value]) -> Found:
+def _compare(group: str, noted: Mapping[str, Any], expected: Mapping[str, Value]) -> Faults:
     for name in sorted({*noted, *expected}):
         if name not in noted:
             yield Fault(f"result.json: {group}.{name} is missing, the jobs file gives {short(expected[name])}")
@@ -269,7 +269,7 @@ def _compare(group: str, noted: Mapping[str, Any], expected: Mapping[str, Value]
 
 
 @rule("files", "result")
-def metrics(case: Case) -> Found:
+def metrics(case: Case) -> Faults:
     """Every metric of result.json follows from the rows, and none is missing."""
     if "metrics" not in case.said:
         return
@@ -285,7 +285,7 @@ def metrics(case: Case) -> Found:
 
 
 @rule("files", "result")
-def result(case: Case) -> Found:
+def result(case: Case) -> Faults:
     """result.json says of itself, of the platform, the workload and the exchange what they are."""
     if "metrics" not in case.said:
         return
@@ -327,7 +327,7 @@ def _told(case: Case) -> dict[str, tuple[Any, Any]]:
     return told
 
 
-def _is_input(name: str, case: Case) -> Found:
+def _is_input(name: str, case: Case) -> Faults:
     if name not in case.digests:
         return
     digest = case.digests[name]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from batdispatch.audit.case import Case, Found, Mask, claim, rule
+from batdispatch.audit.case import Case, Faults, Mask, claim, rule
 from batdispatch.audit.findings import FAILED, KILLED, RUNTIME_TOLERANCE, SUCCESS, TOLERANCE, WALLTIME, Fault
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.rows import COLUMNS
@@ -14,7 +14,7 @@ from batdispatch.audit.workload import spreads
 
 
 @rule("rows", "embedded")
-def columns(case: Case) -> Found:
+def columns(case: Case) -> Faults:
     """The jobs file has Batsim 4's columns, in its order."""
     if case.rows.header != COLUMNS:
         yield Fault(f"found {','.join(case.rows.header)[:200]}, expected {','.join(COLUMNS)}")
@@ -37,7 +37,7 @@ def unknown_job(case: Case) -> Mask:
 
 
 @rule("rows")
-def missing_job(case: Case) -> Found:
+def missing_job(case: Case) -> Faults:
     """Each job of the workload has a row."""
     there = {id(job) for job in case.jobs}
     for job in case.workload.jobs:
@@ -73,7 +73,7 @@ def walltime_asked(case: Case) -> Mask:
 
 
 @rule("rows")
-def profile(case: Case) -> Found:
+def profile(case: Case) -> Faults:
     """A job has the profile that it was submitted with."""
     named = case.rows.profiles
     # A folder whose files name no profiles has none to be wrong about.
@@ -83,7 +83,7 @@ def profile(case: Case) -> Found:
 
 
 @rule("rows")
-def workload_name(case: Case) -> Found:
+def workload_name(case: Case) -> Faults:
     """Jobs of the workload carry its name."""
     # Jobs of one file have one workload. In what Batsim wrote it may have any name.
     registered = {} if case.course is None else case.course.jobs
@@ -154,7 +154,7 @@ def state(case: Case) -> Mask:
 
 
 @rule("rows")
-def rejected_and_run(case: Case) -> Found:
+def rejected_and_run(case: Case) -> Faults:
     """A job that was rejected has no times and no hosts, and one that ran was not rejected."""
     rows, course = case.rows, case.course
     for row in np.flatnonzero(~rows.ran & ~(np.isnan(rows.start) & np.isnan(rows.finish))).tolist():
@@ -227,7 +227,7 @@ def host_twice(case: Case) -> Mask:
 
 
 @rule("rows")
-def host(case: Case) -> Found:
+def host(case: Case) -> Faults:
     """A job's hosts are hosts of the platform that run jobs."""
     hosts, machine = case.rows.hosts, case.machine
     for index in np.flatnonzero(hosts.last >= machine.size).tolist():

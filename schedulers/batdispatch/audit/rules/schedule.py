@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from batdispatch.audit.case import Case, Found, rule
+from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import TOLERANCE, Fault
 from batdispatch.audit.hosts import Floats, Ints, Slots, overloads
 from batdispatch.audit.request import holdings
@@ -19,7 +19,7 @@ _DONE = {"afterok": "succeeded", "after": "started"}
 
 
 @rule("hosts")
-def capacity(case: Case) -> Found:
+def capacity(case: Case) -> Faults:
     """No host carries more than it can at any time, and no job gets more than the host has."""
     rows, machine = case.rows, case.machine
     if machine.exclusive:
@@ -36,7 +36,7 @@ def capacity(case: Case) -> Found:
             yield from _alone(case, row, job)
 
 
-def _alone(case: Case, row: int, job: Job) -> Found:
+def _alone(case: Case, row: int, job: Job) -> Faults:
     """A node that a job has wholly carries no more of its units than it can: the sums over jobs do not show that."""
     machine, each = case.machine, job.demand or {}
     for host, count in zip(case.rows.hosts.of(row).tolist(), case.units.of(row).tolist(), strict=True):
@@ -51,7 +51,7 @@ def _alone(case: Case, row: int, job: Job) -> Found:
 
 
 @rule("hosts")
-def licences(case: Case) -> Found:
+def licences(case: Case) -> Faults:
     """No licence is in use more often than the machine has it."""
     there, count = case.machine.licences, len(case.rows)
     held = np.zeros((count, len(there)), dtype=np.int64)
@@ -69,7 +69,7 @@ def licences(case: Case) -> Found:
 
 
 @rule("hosts")
-def nodes(case: Case) -> Found:
+def nodes(case: Case) -> Faults:
     """A job holds as many nodes as it asked for."""
     for row, job, hosts in case.restricted:
         span = job.node_range
@@ -79,7 +79,7 @@ def nodes(case: Case) -> Found:
 
 
 @rule("hosts")
-def units_per_node(case: Case) -> Found:
+def units_per_node(case: Case) -> Faults:
     """Each node of a job has as many of its units as it asked for."""
     for row, job, hosts in case.restricted:
         units = case.units.of(row)
@@ -89,7 +89,7 @@ def units_per_node(case: Case) -> Found:
 
 
 @rule("hosts")
-def node_list(case: Case) -> Found:
+def node_list(case: Case) -> Faults:
     """A job runs on no other hosts than those that it lists."""
     for row, job, hosts in case.restricted:
         names = map(case.machine.name, hosts.tolist()) if job.node_list else ()
@@ -98,7 +98,7 @@ def node_list(case: Case) -> Found:
 
 
 @rule("hosts")
-def excluded_node(case: Case) -> Found:
+def excluded_node(case: Case) -> Faults:
     """A job runs on no host that it excludes."""
     for row, job, hosts in case.restricted:
         names = map(case.machine.name, hosts.tolist()) if job.exclude_nodes else ()
@@ -107,7 +107,7 @@ def excluded_node(case: Case) -> Found:
 
 
 @rule("hosts")
-def contiguous(case: Case) -> Found:
+def contiguous(case: Case) -> Faults:
     """The nodes of a job that asks for it have consecutive ids."""
     for row, job, hosts in case.restricted:
         if job.contiguous and len(hosts) and int(hosts.max() - hosts.min()) + 1 != len(set(hosts.tolist())):
@@ -115,7 +115,7 @@ def contiguous(case: Case) -> Found:
 
 
 @rule("hosts", name="I/O node")
-def io_node(case: Case) -> Found:
+def io_node(case: Case) -> Faults:
     """The I/O nodes that a job is pinned to are storage hosts."""
     for row, job, _ in case.restricted:
         for name in [name for name in job.io_nodes if name not in case.machine.storage]:
@@ -123,7 +123,7 @@ def io_node(case: Case) -> Found:
 
 
 @rule("hosts")
-def partition(case: Case) -> Found:
+def partition(case: Case) -> Faults:
     """A job runs on hosts of its partition."""
     for row, job in case.that_ran() if case.queues.limits["partition"] else ():
         one = case.queues.class_of(job, "partition")
@@ -137,7 +137,7 @@ def partition(case: Case) -> Found:
 
 
 @rule("hosts")
-def queue_limit(case: Case) -> Found:
+def queue_limit(case: Case) -> Faults:
     """A job keeps within the time and nodes that its partition and quality of service allow."""
     sizes = case.rows.hosts.sizes
     for row, job in case.that_ran() if case.machine.queues else ():
@@ -151,7 +151,7 @@ def queue_limit(case: Case) -> Found:
 
 
 @rule("hosts")
-def reservation(case: Case) -> Found:
+def reservation(case: Case) -> Faults:
     """By its walltime no job reaches into a reservation of others, nor out of its own."""
     # A real Batsim starts jobs a little later than is decided.
     slack, rows, lists = TOLERANCE if case.clock.exact else 1e-3, case.rows, case.queues.lists
@@ -172,7 +172,7 @@ def reservation(case: Case) -> Found:
 
 
 @rule("order", "exchange")
-def row_order(case: Case) -> Found:
+def row_order(case: Case) -> Faults:
     """Rows stand in the order in which jobs were over."""
     if not case.embedded or case.course is None:
         return
@@ -194,7 +194,7 @@ def _over(case: Case) -> Floats:
 
 
 @rule("order")
-def dependency(case: Case) -> Found:
+def dependency(case: Case) -> Faults:
     """A job starts only after others have done what it waits for."""
     root = case.lineage.root
     over, succeeded = _over(case), case.succeeded[root]
@@ -217,7 +217,7 @@ def dependency(case: Case) -> Found:
                 yield Fault(f"depends on job {one.job}, which {done} only at {time:.6f}{wait}", row)
 
 
-def _not_alone(case: Case, row: int, over: Floats) -> Found:
+def _not_alone(case: Case, row: int, over: Floats) -> Faults:
     """All jobs of the same user and name that came before have ended when a job starts that is to run alone."""
     job, parent = case.jobs[row], case.lineage.parent
     arrival = _arrival(case)
@@ -244,7 +244,7 @@ def _arrival(case: Case) -> Ints:
 
 
 @rule("order")
-def array(case: Case) -> Found:
+def array(case: Case) -> Faults:
     """When a task of an array starts, no more tasks of the array run than may."""
     arrays: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for row, job in case.that_ran():
@@ -261,7 +261,7 @@ def array(case: Case) -> Found:
 
 
 @rule("order")
-def lineage(case: Case) -> Found:
+def lineage(case: Case) -> Faults:
     """A segment of a job starts only after the one that it continues has ended."""
     rows = case.rows
     for row in np.flatnonzero((case.lineage.parent >= 0) & rows.ran).tolist():
@@ -275,7 +275,7 @@ def lineage(case: Case) -> Found:
 
 
 @rule("order")
-def lineage_told(case: Case) -> Found:
+def lineage_told(case: Case) -> Faults:
     """lineage.csv joins the jobs that the exchange, or the workload, says to continue others."""
     course, joined = case.course, case.lineage.parent
     if course is not None and not course.complete:
@@ -301,7 +301,7 @@ def _parents_asked(case: Case) -> dict[int, int]:
 
 
 @rule("order")
-def rejection(case: Case) -> Found:
+def rejection(case: Case) -> Faults:
     """A rejected job has a reason that holds, or one that its dispatcher gives."""
     listed = case.said.get("rejected") or []
     reasons = {str(one.get("job", "")): str(one.get("reason", "")) for one in listed}
