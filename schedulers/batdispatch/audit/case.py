@@ -111,10 +111,6 @@ class Case:
         assert self.course is not None
         return self.course
 
-    def noted(self, rule: str) -> list[Fault]:
-        """Return the faults of a rule that were noted while the exchange was followed."""
-        return [] if self.course is None else self.course.faults.get(rule, [])
-
     @property
     def away(self) -> bool:
         """Whether hosts went away during the run."""
@@ -240,7 +236,8 @@ def ask_all(case: Case, findings: Findings) -> None:
             continue
         findings.checked.append(one.name)
         try:
-            for fault in (*case.noted(one.name), *one.ask(case)):
+            noted = [] if case.course is None else case.course.faults.get(one.name, [])
+            for fault in (*noted, *one.ask(case)):
                 findings.add(_violation(case, one.name, fault))
         except InputError as problem:
             findings.add(Violation(one.name, str(problem)))

@@ -11,11 +11,11 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from batdispatch.audit.exchange import Clock, Event, Exchange, Frame, Outage, read_exchanges, told_hosts
+from batdispatch.audit.exchange import Clock, Event, Exchange, Frame, Outage, Silence, read_exchanges, told_hosts
 from batdispatch.audit.findings import (
     FAILED,
     RECORDING,
@@ -28,7 +28,7 @@ from batdispatch.audit.findings import (
     full_name,
     is_number,
 )
-from batdispatch.audit.hosts import Ints, mask_of
+from batdispatch.audit.hosts import mask_of
 from batdispatch.audit.machine import Machine
 from batdispatch.audit.rows import Rows, Units
 from batdispatch.audit.workload import Endings, Job, Workload, job_of
@@ -61,20 +61,6 @@ class Inputs(Protocol):
     clock: Clock
     units: Units
     at: list[int]
-
-
-class Silence(NamedTuple):
-    """A time in which nothing runs, no call is due, and jobs wait: from `since` to `until`, in seconds.
-
-    Attributes:
-        waiting: rows of the jobs that wait, in order of arrival.
-        away: the hosts that are away, as the bits of a number.
-    """
-
-    since: float
-    until: float
-    waiting: Ints
-    away: int
 
 
 class Course:

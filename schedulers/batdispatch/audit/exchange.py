@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from batdispatch.audit.findings import TOLERANCE
+from batdispatch.audit.hosts import Ints
 from batdispatch.audit.workload import read_extra
 from batdispatch.core.errors import InputError
 
@@ -69,6 +70,20 @@ class Outage(NamedTuple):
         hosts = [bit for bit in range(self.mask.bit_length()) if self.mask >> bit & 1]
         shown = ", ".join(map(str, hosts[:10])) + (", ..." if len(hosts) > 10 else "")
         return f"that hosts {shown} {'came back' if self.back else 'went away'} at {self.latest:.6f} s"
+
+
+class Silence(NamedTuple):
+    """A time in which nothing runs, no call is due, and jobs wait: from `since` to `until`, in seconds.
+
+    Attributes:
+        waiting: rows of the jobs that wait, in order of arrival.
+        away: the hosts that are away, as the bits of a number.
+    """
+
+    since: float
+    until: float
+    waiting: Ints
+    away: int
 
 
 class _Event5(msgspec.Struct):

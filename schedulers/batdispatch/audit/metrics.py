@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.audit.case import Case
-from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME
+from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME, part
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.request import holdings
 
@@ -85,7 +85,9 @@ def metrics_of(case: Case) -> dict[str, Value]:
         "mean_queue_length": float(jobs.wait.sum()) / jobs.window if jobs.window else None,
         "max_queue_length": _longest_queue(case) if jobs.count else None,
     }
-    return found | _utilisations(case, jobs.window) | _fairness(case, jobs) | _states(case) | _decisions(case)
+    stated = part(case.said, "decisions")
+    found |= {f"decisions_{name}": stated.get(name) for name in _DECISIONS}
+    return found | _utilisations(case, jobs.window) | _fairness(case, jobs) | _states(case)
 
 
 def _statistic(values: Floats, statistic: _Statistic) -> Value:
@@ -157,11 +159,6 @@ def _states(case: Case) -> dict[str, Value]:
         "nb_jobs_failed": counts[FAILED],
         "nb_jobs_rejected": counts[REJECTED],
     }
-
-
-def _decisions(case: Case) -> dict[str, Value]:
-    stated: Mapping[str, Any] = case.said.get("decisions") or {}
-    return {f"decisions_{name}": stated.get(name) for name in _DECISIONS}
 
 
 def attempts_of(case: Case) -> dict[str, Value]:

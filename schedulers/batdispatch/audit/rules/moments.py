@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from batdispatch.audit.case import RULES, Case, Faults, Mask, Rule, claim, rule
-from batdispatch.audit.course import Silence
+from batdispatch.audit.exchange import Silence
 from batdispatch.audit.findings import KILLED, RECORDING, TOLERANCE, Fault
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.workload import Job

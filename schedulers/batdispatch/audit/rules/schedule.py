@@ -10,7 +10,7 @@ from batdispatch.audit.case import Case, Faults, rule
 from batdispatch.audit.findings import TOLERANCE, Fault
 from batdispatch.audit.hosts import Floats, Ints, Slots, overloads
 from batdispatch.audit.request import holdings
-from batdispatch.audit.workload import Dependency, Job
+from batdispatch.audit.workload import Job
 
 #: How the reasons begin that are given before a dispatcher hears of a job: what they claim can be worked out again.
 _OF_MACHINE = re.compile(r"(asks for|names no|needs|is pinned|node_list|exclude_nodes)\b")
@@ -169,20 +169,6 @@ def reservation(case: Case) -> Faults:
 
 
 # ---------------------------------------------------------------------- what jobs wait for
-
-
-@rule("order", "exchange")
-def row_order(case: Case) -> Faults:
-    """Rows stand in the order in which jobs were over."""
-    if not case.embedded or case.course is None:
-        return
-    rows, gone = case.rows, case.course.gone
-    wrong = np.diff(np.where(rows.ran, rows.left, case.course.rejected)) < -TOLERANCE
-    if (case.said.get("decision_time"), case.said.get("clock")) == ("none", "together"):
-        # What happens while somebody decides is told after what was decided.
-        wrong |= (np.diff(gone) < 0) & (gone[1:] >= 0)
-    for row in np.flatnonzero(wrong).tolist():
-        yield Fault(f"stands behind job {rows.ids[row]}, which was over later", row + 1)
 
 
 def _over(case: Case) -> Floats:
@@ -346,12 +332,11 @@ def _is_hopeless(case: Case, row: int, job: Job) -> bool:
     """Return whether a job waited for what may never have come."""
     if job.parent and case.other(row, job.parent) is None:
         return True
-    return any(_may_be_unmet(case, one, case.other(row, one.job)) for one in job.waits_for)
-
-
-def _may_be_unmet(case: Case, one: Dependency, other: int | None) -> bool:
-    succeeded = other is not None and not np.isnan(case.succeeded[case.lineage.root[other]])
-    if one.kind == "afterok":
-        return not succeeded
-    # Of jobs that wait for each other, one is rejected whatever they wait for, and the others may go on.
-    return other is None or succeeded or one.kind != "afternotok"
+    for one in job.waits_for:
+        other = case.other(row, one.job)
+        succeeded = other is not None and not np.isnan(case.succeeded[case.lineage.root[other]])
+        # Of jobs that wait for each other, one is rejected whatever they wait for, and the others may go on.
+        lost = not succeeded if one.kind == "afterok" else other is None or succeeded or one.kind != "afternotok"
+        if lost:
+            return True
+    return False
