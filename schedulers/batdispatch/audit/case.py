@@ -94,6 +94,7 @@ class Case:
         self._conclude()
 
     def _conclude(self) -> None:
+        """Work out the columns of this class from what was read."""
         rows, root, ran = self.rows, self.lineage.root, self.rows.ran
         self.started, self.run_time = np.where(ran, rows.start, np.nan), rows.finish - rows.start
         self.began, self.over, self.succeeded = np.full((3, len(rows)), np.nan)
@@ -247,6 +248,7 @@ def ask_all(case: Case, findings: Findings) -> None:
 
 
 def _violation(case: Case, name: str, fault: Fault) -> Violation:
+    """Return a fault as what the reader sees, with the name and the start of the job of its row."""
     if fault.row < 0:
         return Violation(name, fault.message, fault.job, fault.host, fault.time)
     start = float(case.started[fault.row])

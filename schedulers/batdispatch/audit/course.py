@@ -136,6 +136,7 @@ class Course:
         return self
 
     def _wrong(self, message: str, job: str = "", rule: str = "exchange") -> None:
+        """Note that the exchange contradicts itself or the inputs at the present line."""
         self._note(rule, Fault(f"{RECORDING} line {self._line}: {message}", job=job.partition("!")[2], time=self._now))
 
     def _note(self, rule: str, fault: Fault) -> None:
@@ -157,6 +158,7 @@ class Course:
             self.config["dynamic-jobs-acknowledged"] = bool(features.get("acknowledge_dynamic_jobs"))
 
     def _message(self, message: Frame) -> None:
+        """Take a message: when it comes, what did not happen before it, and what it tells."""
         now = message.now
         if self.complete:
             self._wrong("a message comes after SIMULATION_ENDS")
@@ -175,6 +177,7 @@ class Course:
             self.moments.append(now)
 
     def _reply(self, message: Frame, reply: Frame) -> None:
+        """Take a reply: how long it took, what it decides, and whether something may still happen after it."""
         took = reply.now - message.now
         if took < -TOLERANCE:
             self._wrong(f"the reply is of {reply.now:.6f} s, before its message")
@@ -214,6 +217,7 @@ class Course:
         return is_right
 
     def _begin(self, name: str, what: str) -> None:
+        """Let a job do something else from now on, and count what jobs do."""
         self._number[self._does.get(name, _NEW)] -= 1
         self._does[name] = what
         self._number[what] += 1
@@ -221,6 +225,7 @@ class Course:
             self.gone[row] = self._number[_OVER]
 
     def _arrive(self, name: str, row: int, job: Job) -> None:
+        """Note that a job came, and which job it continues."""
         self.arrived[row] = self._ranks
         self._ranks += 1
         parent = full_name(name.partition("!")[0], job.parent)
@@ -228,6 +233,7 @@ class Course:
             self.parents[row] = self._row_of[parent]
 
     def _in_time(self, event: Event, due: float) -> bool:
+        """Return whether an event is told at the time that it was due, as exactly as the clock allows."""
         return -TOLERANCE <= event.timestamp - due <= self._clock.slack(self._size)
 
     def _place(self, rule: str, row: int, text: str) -> None:
@@ -240,6 +246,7 @@ class Course:
     # ------------------------------------------------------------------ what is told
 
     def _hear_simulation_begins(self, event: Event) -> None:
+        """Compare the hosts and the profiles that are told with the platform and the workload."""
         if self._began:
             self._wrong("SIMULATION_BEGINS comes again")
             return
@@ -259,6 +266,7 @@ class Course:
                 break
 
     def _hear_job_submitted(self, event: Event) -> None:
+        """Compare a job that is told with the workload, or with its registration."""
         name, told = event.data["job_id"], event.data["job"]
         if not self._moves(event):
             return
@@ -294,6 +302,7 @@ class Course:
                 self._wrong(f"its {key} is told as {given!r} and should be {due!r}", name)
 
     def _hear_job_completed(self, event: Event) -> None:
+        """Note when and how a job ended, and compare its return code with its profile's."""
         name, state, code = event.data["job_id"], event.data["job_state"], event.data["return_code"]
         if not self._moves(event):
             return
@@ -330,6 +339,7 @@ class Course:
             self._away = self._away & ~mask if back else self._away | mask
 
     def _hear_simulation_ends(self, event: Event) -> None:
+        """Note that the recording is complete, and what was left undone."""
         self.complete = True
         left = [name for name, what in self._does.items() if what in (_WAITS, _RUNS)]
         if left:
@@ -342,6 +352,7 @@ class Course:
     # ------------------------------------------------------------------ what is decided
 
     def _decide_execute_job(self, decision: Event) -> None:
+        """Note when and where a job is to start, and compare its hosts and units with those noted."""
         name, text = decision.data["job_id"], decision.data["alloc"]
         if not self._moves(decision) or (row := self._row_of.get(name)) is None:
             return
@@ -384,6 +395,7 @@ class Course:
         self._profiles.setdefault(data["workload_name"], {})[data["profile_name"]] = data["profile"]
 
     def _decide_register_job(self, decision: Event) -> None:
+        """Note a job that is not of the workload; if such jobs are not acknowledged, it waits at once."""
         name, fields = decision.data["job_id"], decision.data["job"]
         row = self._row_of.get(name)
         if row is None:

@@ -191,6 +191,7 @@ def _profile(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _job(data: dict[str, Any], submission: float) -> dict[str, Any]:
+    """Return a job that is submitted or registered, with the fields that Batsim 5 only hands on."""
     told = data["job"]
     workload = data["job_id"].partition("!")[0]
     fields = {
@@ -206,6 +207,7 @@ def _job(data: dict[str, Any], submission: float) -> dict[str, Any]:
 
 
 def _completed(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the end of a job, in Batsim 4's form."""
     code = data.get("return_code", 0)
     # Batsim 5 writes codes without a sign.
     code = code - 2**32 if code >= 2**31 else code
@@ -213,6 +215,7 @@ def _completed(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _external(event: _Event5) -> Event:
+    """Return an event of the file of external events as a notification."""
     fields = read_extra(event.event.get("external_event", {}).get("data"))
     kind = _OUTAGES.get(str(fields.get("type")), "generic")
     return Event(event.timestamp, "NOTIFY", {**fields, "type": kind})

@@ -148,6 +148,7 @@ class Occupation:
         self.until[self.until < 0] = 0.0
 
     def _take(self, row: int, first: int, hosts: slice, begin: float, end: float, tolerance: float) -> None:
+        """Let a job take neighbouring hosts, and note which other job still holds one of them."""
         held = self.until[hosts]
         latest = held.max()
         if latest > begin:

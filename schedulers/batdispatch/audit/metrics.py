@@ -128,6 +128,7 @@ def _longest_queue(case: Case) -> int:
 
 
 def _fairness(case: Case, jobs: _Jobs) -> dict[str, Value]:
+    """Return how alike the mean bounded slowdowns of the users are; without users, nothing."""
     names: tuple[str, ...] = ("nb_users", "user_fairness", "user_spread")
     of_jobs = [case.asking[row] for row in jobs.first.tolist()]
     users: NDArray[Any] = np.array(["" if job is None else str(job.user) for job in of_jobs], dtype=object)
@@ -143,17 +144,14 @@ def _fairness(case: Case, jobs: _Jobs) -> dict[str, Value]:
 def _states(case: Case) -> dict[str, Value]:
     """Return how many logical jobs ended how: in the state of the segment that ended last."""
     rows, root = case.rows, case.lineage.root
-    last = np.flatnonzero(case.lineage.parent < 0)
-    of_root = {int(row): int(row) for row in last}
-    ran = np.flatnonzero(rows.ran)
-    for row in (
-        ran[np.lexsort((rows.start[ran], rows.finish[ran]))].tolist() if (case.lineage.parent >= 0).any() else ()
-    ):
-        of_root[int(root[row])] = row
-    states = rows.state[np.array(list(of_root.values()), dtype=np.int64)]
+    ran, last = np.flatnonzero(rows.ran), np.arange(len(rows))
+    order = ran[np.lexsort((rows.start[ran], rows.finish[ran]))]
+    # Of several segments, numpy keeps the one that is assigned last.
+    last[root[order]] = order
+    states = rows.state[last[case.lineage.parent < 0]]
     counts = dict(zip(STATES, np.bincount(states, minlength=len(STATES)).tolist(), strict=True))
     return {
-        "nb_jobs": len(of_root),
+        "nb_jobs": len(states),
         "nb_jobs_success": counts[SUCCESS],
         "nb_jobs_killed": counts[WALLTIME] + counts[KILLED],
         "nb_jobs_failed": counts[FAILED],

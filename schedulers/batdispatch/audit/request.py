@@ -107,6 +107,7 @@ class Queues:
         return self._refused_by_reservation(job) if self.windows and job.reservation is not None else ""
 
     def _refused_by_reservation(self, job: Job) -> str:
+        """Return why the reservation that a job names does not take it."""
         window = self.own(job)
         if window is None:
             return f"asks for reservation {job.reservation}, which the site does not have"

@@ -181,6 +181,7 @@ class Endings:
         return self._known[key]
 
     def _ending(self, name: str, profiles: Profiles, depth: int) -> Ending:
+        """Return how a profile ends, following the parts of a sequence."""
         profile = profiles.get(name)
         if profile is None or depth > _DEEPEST:
             return Ending(None, None)

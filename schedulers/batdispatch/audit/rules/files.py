@@ -137,6 +137,7 @@ def sums(case: Case) -> Faults:
 
 
 def _counts(case: Case) -> Iterator[_Sum]:
+    """Yield the numbers of jobs and hosts."""
     rows, embedded = case.rows, case.embedded
     count, started, good = len(rows), int(rows.ran.sum()), int(rows.success.sum())
     dead, hosts = int(rows.is_state(KILLED, WALLTIME).sum()), len(case.machine.names)
@@ -151,6 +152,7 @@ def _counts(case: Case) -> Iterator[_Sum]:
 
 
 def _times(case: Case) -> Iterator[_Sum]:
+    """Yield the times and slowdowns of the jobs that started."""
     rows, ran = case.rows, case.rows.ran
     run, count = case.run_time[ran], int(ran.sum())
     wait, turnaround = rows.start[ran] - rows.submission[ran], rows.finish[ran] - rows.submission[ran]
@@ -258,6 +260,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _compare(group: str, noted: Mapping[str, Any], expected: Mapping[str, Value]) -> Faults:
+    """Yield the figures that are missing, too many, or other than the rows give."""
     for name in sorted({*noted, *expected}):
         if name not in noted:
             yield Fault(f"result.json: {group}.{name} is missing, the jobs file gives {short(expected[name])}")
@@ -328,6 +331,7 @@ def _told(case: Case) -> dict[str, tuple[Any, Any]]:
 
 
 def _is_input(name: str, case: Case) -> Faults:
+    """Yield where result.json notes another digest of an input than it has."""
     if name not in case.digests:
         return
     digest = case.digests[name]
