@@ -120,7 +120,7 @@ class Rows:
             raise InputError(f"has no column {missing[0]}, expected Batsim's jobs.csv", source=str(path))
         blocks = [self._columns(block) for block in iter(lambda: list(islice(lines, _BLOCK)), [])]
         self._settle(
-            [list(chain.from_iterable(block[name] for block in blocks)) for name in _TEXTS],
+            [list(chain.from_iterable(block.pop(name) for block in blocks)) for name in _TEXTS],
             [np.concatenate([np.zeros(0), *(block[name] for block in blocks)]) for name in _NUMBERS],
         )
 
@@ -128,8 +128,9 @@ class Rows:
         """Return the texts, or else the numbers, of each column of some rows; texts that rows share are kept once."""
         try:
             columns = dict(zip(self.header, zip(*block, strict=True), strict=True))
-            texts = {name: list(map(sys.intern, columns.get(name, [""] * len(block)))) for name in COLUMNS}
-            return texts | {name: np.array([text or "nan" for text in texts[name]], float) for name in _NUMBERS}
+            texts = {name: columns.get(name, ("",) * len(block)) for name in COLUMNS}
+            numbers = {name: np.array([text or "nan" for text in texts[name]], float) for name in _NUMBERS}
+            return texts | {name: list(map(sys.intern, texts[name])) for name in _TEXTS[1:]} | numbers
         except ValueError as problem:
             raise InputError(f"a row is malformed: {problem}", source=str(self._path)) from None
 
