@@ -207,7 +207,7 @@ def rejection_listed_of_a_job_that_ran(forged: Forged) -> None:
     forged.result["rejected"].append({"job": "w0!late", "reason": "the queue is full"})
 
 
-@forgery("easy events", "rejected and run|rejected and placed", "big")
+@forgery("easy events", "rejected and run", "big")
 def rejected_job_on_hosts(forged: Forged) -> None:
     forged.row("big")["allocated_resources"] = "0"
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.audit.course import Course
-from batdispatch.audit.findings import Fault, Findings, Violation
+from batdispatch.audit.exchange import Clock, Outage
+from batdispatch.audit.findings import RECORDING, TOLERANCE, Fault, Findings, Violation, part
 from batdispatch.audit.hosts import Floats, Ints, Occupation
-from batdispatch.audit.material import Material
-from batdispatch.audit.words import RECORDING, TOLERANCE
-from batdispatch.audit.workload import Ending, Endings, Job, job_of
+from batdispatch.audit.machine import Machine
+from batdispatch.audit.request import Demands, Queues
+from batdispatch.audit.rows import Rows, read_lineage, read_units
+from batdispatch.audit.workload import Ending, Endings, Job, Workload, job_of
 from batdispatch.core.errors import InputError
 
 Mask = NDArray[np.bool_]
@@ -23,37 +26,64 @@ Mask = NDArray[np.bool_]
 About = Literal["rows", "hosts", "order", "moments", "files"]
 #: What must be there so that a rule can be asked: an exchange up to its end, the embedded engine, result.json.
 Need = Literal["", "exchange", "embedded", "result"]
-Found = Iterator[Fault]
+Faults = Iterator[Fault]
 
 
-class Case(Material):
-    """A run. Columns are float64 [row] in seconds; NaN where nothing is known.
+class Case:
+    """A run: its files and inputs, and what several rules need of them.
+
+    Columns are float64 [row] in seconds; NaN where nothing is known.
 
     Attributes:
+        said: result.json; empty where there is none, as in a folder that Batsim wrote.
+        settings: what the run was made from, by that.
+        digests: SHA-256 of the inputs, by the name that result.json gives them.
+        outages: what the events file says of hosts, in order; None: it is not known.
+        clock: of the simulator.
+        units: of each row's job on each of its hosts.
+        held: units of each row's job in all, int64 [row].
+        lineage: which rows are one job.
+        demands: what jobs ask of the machine and its queues.
+        at: index of each row's job in the workload, -1: it is none of these.
         jobs: the job of each row; None where nothing says which it is.
         asking: the same or, where the workload has none, the job of the first segment of the same logical job.
         course: what the exchange says; None: there is none.
         endings: how profiles end.
         skipped: rules that could not be asked of all, with the reason.
-        started: start of each job that ran.
-        run_time: from start to end.
-        began: when each logical job began, by the row of its first segment, as the next two.
-        over: when it ended for good.
-        succeeded: when it succeeded.
-        due: submission of each row's job; where nobody knows the job, what the row says, as in the next two.
-        asked: its units.
-        limit: its walltime.
+        began: when each logical job began, by the row of its first segment.
+        over: when it ended for good, as `succeeded`, when it did so with success.
+        due: submission of each row's job, as its units `asked` and its walltime `limit`; where nobody knows the job,
+            what the row says.
     """
 
-    def __init__(self, *material: Any) -> None:
-        """Read what stands beside the jobs file, and conclude what several rules need; arguments: see `Material`.
+    def __init__(
+        self,
+        folder: Path,
+        said: Mapping[str, Any],
+        rows: Rows,
+        machine: Machine,
+        workload: Workload,
+        digests: Mapping[str, str],
+        outages: list[Outage] | None,
+    ) -> None:
+        """Read what stands beside the jobs file, and conclude what several rules need.
 
         Raises:
             InputError: units.csv or lineage.csv is malformed.
         """
-        super().__init__(*material)
-        workload, path = self.workload, self.folder / RECORDING
+        self.folder, self.said, self.digests, self.outages = folder, said, digests, outages
+        self.settings, path = part(part(said, "made_from"), "settings"), folder / RECORDING
+        self.rows, self.machine, self.workload = rows, machine, workload
+        self.units, self.lineage = read_units(folder, rows), read_lineage(folder, rows)
+        self.held = self.units.held
+        self.queues = Queues(machine)
+        self.demands = Demands(machine, self.queues)
+        self.embedded = part(said, "engine").get("name") == "embedded"
+        self.clock = Clock(self.embedded and said.get("clock") != "batsim")
         self.skipped: dict[str, str] = {}
+        known = {str(job.id): index for index, job in enumerate(workload.jobs)}
+        # A job is found by its name, or by ``workload!name`` where the ids of the workload have that form.
+        self.at = [known.get(name, known.get(full, -1)) for name, full in zip(rows.ids, rows.names, strict=True)]
         self.jobs: list[Job | None] = [workload.jobs[index] if index >= 0 else None for index in self.at]
         self.course = Course(self).followed(path) if path.is_file() else None
         self.endings = Endings(workload.profiles, {}) if self.course is None else self.course.endings
@@ -64,6 +94,7 @@ class Case(Material):
         self._conclude()
 
     def _conclude(self) -> None:
+        """Work out the columns of this class from what was read."""
         rows, root, ran = self.rows, self.lineage.root, self.rows.ran
         self.started, self.run_time = np.where(ran, rows.start, np.nan), rows.finish - rows.start
         self.began, self.over, self.succeeded = np.full((3, len(rows)), np.nan)
@@ -80,10 +111,6 @@ class Case(Material):
         """What the exchange says, for a rule that needs one."""
         assert self.course is not None
         return self.course
-
-    def noted(self, rule: str) -> list[Fault]:
-        """Return the faults of a rule that were noted while the exchange was followed."""
-        return [] if self.course is None else self.course.faults.get(rule, [])
 
     @property
     def away(self) -> bool:
@@ -106,11 +133,6 @@ class Case(Material):
     def seconds(self) -> Floats:
         """How long the profile of each row takes."""
         return np.array([end.seconds or np.nan for end in self.ends], dtype=np.float64)
-
-    @cached_property
-    def held(self) -> Ints:
-        """Units of each row's job in all, int64 [row]."""
-        return self.units.held
 
     @cached_property
     def codes(self) -> Floats:
@@ -137,23 +159,6 @@ class Case(Material):
     def other(self, row: int, name: str) -> int | None:
         """Return the row of a job that the job of a row names; None: there is none."""
         return self.rows.row_of.get(name if "!" in name else f"{self.rows.workloads[row]}!{name}")
-
-    def computing(self) -> tuple[Floats, Ints]:
-        """Return the moments at which jobs start or end, and how many hosts compute from each on, each [moment]."""
-        rows, ran = self.rows, self.rows.ran
-        times, change = np.concatenate((rows.start[ran], rows.left[ran])), rows.hosts.sizes[ran]
-        change = np.concatenate((change, -change))
-        if not self.machine.exclusive:
-            # A host computes from the first of its jobs to the last, so each host counts its own.
-            host, row = rows.hosts.slots()
-            host, times = np.tile(host, 2), np.concatenate((rows.start[row], rows.left[row]))
-            begins = np.repeat([1, -1], len(row))
-            order = np.lexsort((begins, times, host))
-            times, begins = times[order], begins[order]
-            running = np.cumsum(begins)
-            change = np.where((begins > 0) & (running == 1), 1, np.where((begins < 0) & (running == 0), -1, 0))
-        order = np.argsort(times, kind="stable")
-        return times[order], np.cumsum(change[order])
 
 
 class Rule(NamedTuple):
@@ -194,7 +199,7 @@ def claim(about: About, text: str, *, time: str = "", needs: Need = "") -> Calla
     """
 
     def register(wrong: _Wrong) -> _Wrong:
-        def ask(case: Case) -> Found:
+        def ask(case: Case) -> Faults:
             for row in np.flatnonzero(wrong(case)).tolist():
                 figures = _Figures(case, row)
                 at = figures[time] if time else np.nan
@@ -232,7 +237,8 @@ def ask_all(case: Case, findings: Findings) -> None:
             continue
         findings.checked.append(one.name)
         try:
-            for fault in (*case.noted(one.name), *one.ask(case)):
+            noted = [] if case.course is None else case.course.faults.get(one.name, [])
+            for fault in (*noted, *one.ask(case)):
                 findings.add(_violation(case, one.name, fault))
         except InputError as problem:
             findings.add(Violation(one.name, str(problem)))
@@ -242,6 +248,7 @@ def ask_all(case: Case, findings: Findings) -> None:
 
 
 def _violation(case: Case, name: str, fault: Fault) -> Violation:
+    """Return a fault as what the reader sees, with the name and the start of the job of its row."""
     if fault.row < 0:
         return Violation(name, fault.message, fault.job, fault.host, fault.time)
     start = float(case.started[fault.row])

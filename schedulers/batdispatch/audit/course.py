@@ -9,19 +9,29 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, Protocol
 
-import msgspec
 import numpy as np
 
-from batdispatch.audit.exchange import Event, Exchange, Frame, read_exchanges, told_hosts
-from batdispatch.audit.findings import Fault
-from batdispatch.audit.hosts import Ints, mask_of
-from batdispatch.audit.material import Material, Outage
-from batdispatch.audit.words import FAILED, RECORDING, REJECTED, STATES, SUCCESS, TOLERANCE, alike, full_name, is_number
-from batdispatch.audit.workload import Endings, Job, job_of
+from batdispatch.audit.exchange import Clock, Event, Exchange, Frame, Outage, Silence, read_exchanges, told_hosts
+from batdispatch.audit.findings import (
+    FAILED,
+    RECORDING,
+    REJECTED,
+    STATES,
+    SUCCESS,
+    TOLERANCE,
+    Fault,
+    alike,
+    full_name,
+    is_number,
+)
+from batdispatch.audit.hosts import mask_of
+from batdispatch.audit.machine import Machine
+from batdispatch.audit.rows import Rows, Units
+from batdispatch.audit.workload import Endings, Job, Workload, job_of
 from batdispatch.core.errors import InputError
 
 #: Faults that are kept of one rule.
@@ -29,7 +39,7 @@ _MOST = 1000
 #: What is told or decided and says nothing about a job's course.
 _LEFT_ALONE = {
     *("JOB_KILLED", "RESOURCE_STATE_CHANGED", "FROM_JOB_MSG", "ANSWER", "HELLO"),
-    *("SET_RESOURCE_STATE", "QUERY", "TO_JOB_MSG", "CHANGE_JOB_STATE"),
+    *("SET_RESOURCE_STATE", "QUERY", "TO_JOB_MSG", "CHANGE_JOB_STATE", "NOTIFY"),
 }
 _NEW, _WAITS, _RUNS, _OVER = "is new", "waits", "runs", "is over"
 #: What is said of a job -> what it must do before, what it does then, and what is wrong if it did something else.
@@ -41,50 +51,41 @@ _MOVES = {
 }
 
 
-class Silence(NamedTuple):
-    """A time in which nothing runs, no call is due, and jobs wait.
+class Inputs(Protocol):
+    """What an exchange is compared with: a case whose exchange was not read yet."""
 
-    Attributes:
-        since: seconds, as `until`.
-        until: when the next message came.
-        waiting: rows of the jobs that wait, in order of arrival.
-        away: the hosts that are away, as the bits of a number.
-    """
-
-    since: float
-    until: float
-    waiting: Ints
-    away: int
+    said: Mapping[str, Any]
+    rows: Rows
+    machine: Machine
+    workload: Workload
+    clock: Clock
+    units: Units
+    at: list[int]
 
 
 class Course:
     """What the exchange says. Times are seconds, float64 [row], NaN where nothing is said.
 
     Attributes:
-        ordered: when the job was to start.
-        late: by how much it may have started later.
-        ended: when its end was told.
-        told_late: by how much that may have been later than the end.
+        ordered: when the job was to start, and by how much it may have started `late`.
+        ended: when its end was told, and by how much that may have been later than the end (`told_late`).
         told: in which state it was said to have ended; empty: it was not.
         killed: when it was first ordered to be killed.
         rejected: when it was rejected.
         arrived: position in the order of arrival, int64 [row]; -1: it never came.
         gone: position in the order in which jobs were over, int64 [row]; -1: it never was.
         jobs: fields of the jobs that were registered while the simulation ran, by row.
-        metadata: the text that each job was given, by row.
-        parents: row of the job that each job continues, by row.
+        metadata: the text that each job was given, by row, as `parents`, the row of the job that it continues.
         outages: the hosts that went away or came back, in order.
         silences: when nothing happened although jobs waited.
-        messages: number of messages.
         handshakes: number of exchanges before the first message.
         moments: times of the messages of which a dispatcher is asked for decisions.
-        config: of the simulation.
         endings: how profiles end, those that were registered included.
         complete: whether the recording goes on to the end of the simulation.
         faults: what is wrong, by the name of the rule.
     """
 
-    def __init__(self, case: Material) -> None:
+    def __init__(self, case: Inputs) -> None:
         count = len(case.rows)
         self.ordered, self.ended, self.killed, self.rejected = np.full((4, count), np.nan)
         self.late, self.told_late = np.zeros((2, count))
@@ -125,20 +126,17 @@ class Course:
             for exchange in read_exchanges(path):
                 self._line = exchange.line
                 self._exchange(exchange)
-        except (InputError, OSError) as problem:
-            self._broken(str(problem))
-        except (KeyError, TypeError, ValueError, AttributeError, msgspec.ValidationError) as problem:
-            self._broken(f"line {self._line}: {problem!r}")
+        except (InputError, OSError, KeyError, TypeError, ValueError, AttributeError) as problem:
+            said = problem if isinstance(problem, InputError | OSError) else f"line {self._line}: {problem!r}"
+            self.faults.setdefault("exchange", []).append(Fault(f"cannot be followed: {said}"))
+            self.complete = False
         else:
             if not self.complete:
                 self._wrong(f"the recording ends at {self._now:.6f} s, before the simulation does")
         return self
 
-    def _broken(self, problem: str) -> None:
-        self.faults.setdefault("exchange", []).append(Fault(f"cannot be followed: {problem}"))
-        self.complete = False
-
     def _wrong(self, message: str, job: str = "", rule: str = "exchange") -> None:
+        """Note that the exchange contradicts itself or the inputs at the present line."""
         self._note(rule, Fault(f"{RECORDING} line {self._line}: {message}", job=job.partition("!")[2], time=self._now))
 
     def _note(self, rule: str, fault: Fault) -> None:
@@ -148,18 +146,19 @@ class Course:
 
     def _exchange(self, exchange: Exchange) -> None:
         message, reply = exchange.message, exchange.reply
-        if message is None:
-            self.handshakes += 1
-            for event in [] if reply is None else reply.events:
-                features = event.data.get("requested_simulation_features", {})
-                self.config["dynamic-jobs-acknowledged"] = bool(features.get("acknowledge_dynamic_jobs"))
+        if message is not None:
+            self._message(message)
+            if reply is not None:
+                self._line += 1
+                self._reply(message, reply)
             return
-        self._message(message)
-        if reply is not None:
-            self._line += 1
-            self._reply(message, reply)
+        self.handshakes += 1
+        for event in [] if reply is None else reply.events:
+            features = event.data.get("requested_simulation_features", {})
+            self.config["dynamic-jobs-acknowledged"] = bool(features.get("acknowledge_dynamic_jobs"))
 
     def _message(self, message: Frame) -> None:
+        """Take a message: when it comes, what did not happen before it, and what it tells."""
         now = message.now
         if self.complete:
             self._wrong("a message comes after SIMULATION_ENDS")
@@ -173,11 +172,12 @@ class Course:
             self.silences.append(Silence(self._quiet_since, now, in_order, self._away))
         self._now = now
         self.messages += 1
-        self._handle(message, self._HEAR)
+        self._handle(message, "_hear_")
         if not self.complete:
             self.moments.append(now)
 
     def _reply(self, message: Frame, reply: Frame) -> None:
+        """Take a reply: how long it took, what it decides, and whether something may still happen after it."""
         took = reply.now - message.now
         if took < -TOLERANCE:
             self._wrong(f"the reply is of {reply.now:.6f} s, before its message")
@@ -186,19 +186,20 @@ class Course:
         takes = 0.0 if said == "none" else said
         if not self.complete and is_number(takes) and not abs(took - takes) <= TOLERANCE:
             self._wrong(f"deciding took {took:.6f} s, result.json says {takes:g}", rule="decision time")
-        self._handle(reply, self._DECIDE)
+        self._handle(reply, "_decide_")
         quiet = not (self._number[_RUNS] or self._calls or self._registered)
         self._quiet_since = reply.now if quiet and self._number[_WAITS] else np.nan
 
-    def _handle(self, frame: Frame, handlers: Mapping[str, Callable[[Course, Event], None]]) -> None:
+    def _handle(self, frame: Frame, does: str) -> None:
+        """Let each event be taken by the method that begins with what is done and ends with the event's type."""
         self._size = len(frame.events)
         times = [event.timestamp for event in frame.events]
         if times and (times != sorted(times) or not 0 <= times[-1] <= frame.now + TOLERANCE):
             self._wrong(f"its events are of {min(times):.6f} to {max(times):.6f} s, out of order or after its own time")
         for event in frame.events:
-            handler = handlers.get(event.type)
-            if handler is not None:
-                handler(self, event)
+            take = getattr(self, does + event.type.lower(), None) if event.type.isupper() else None
+            if take is not None:
+                take(event)
             elif event.type not in _LEFT_ALONE:
                 self._wrong(f"nobody says {event.type[:40]}")
 
@@ -216,6 +217,7 @@ class Course:
         return is_right
 
     def _begin(self, name: str, what: str) -> None:
+        """Let a job do something else from now on, and count what jobs do."""
         self._number[self._does.get(name, _NEW)] -= 1
         self._does[name] = what
         self._number[what] += 1
@@ -223,6 +225,7 @@ class Course:
             self.gone[row] = self._number[_OVER]
 
     def _arrive(self, name: str, row: int, job: Job) -> None:
+        """Note that a job came, and which job it continues."""
         self.arrived[row] = self._ranks
         self._ranks += 1
         parent = full_name(name.partition("!")[0], job.parent)
@@ -230,6 +233,7 @@ class Course:
             self.parents[row] = self._row_of[parent]
 
     def _in_time(self, event: Event, due: float) -> bool:
+        """Return whether an event is told at the time that it was due, as exactly as the clock allows."""
         return -TOLERANCE <= event.timestamp - due <= self._clock.slack(self._size)
 
     def _place(self, rule: str, row: int, text: str) -> None:
@@ -241,7 +245,8 @@ class Course:
 
     # ------------------------------------------------------------------ what is told
 
-    def _begins(self, event: Event) -> None:
+    def _hear_simulation_begins(self, event: Event) -> None:
+        """Compare the hosts and the profiles that are told with the platform and the workload."""
         if self._began:
             self._wrong("SIMULATION_BEGINS comes again")
             return
@@ -260,7 +265,8 @@ class Course:
                 self._wrong(f"profile {name!r} is told as {told.get(name)}, the workload says {profile}")
                 break
 
-    def _submitted(self, event: Event) -> None:
+    def _hear_job_submitted(self, event: Event) -> None:
+        """Compare a job that is told with the workload, or with its registration."""
         name, told = event.data["job_id"], event.data["job"]
         if not self._moves(event):
             return
@@ -295,7 +301,8 @@ class Course:
             if known and not (alike(given, due) or str(given) == str(due)):
                 self._wrong(f"its {key} is told as {given!r} and should be {due!r}", name)
 
-    def _completed(self, event: Event) -> None:
+    def _hear_job_completed(self, event: Event) -> None:
+        """Note when and how a job ended, and compare its return code with its profile's."""
         name, state, code = event.data["job_id"], event.data["job_state"], event.data["return_code"]
         if not self._moves(event):
             return
@@ -315,13 +322,13 @@ class Course:
         if (by_itself or self._clock.exact) and expected is not None and code != expected:
             self._wrong(f"its return code is told as {code}, its profile has {expected}", name)
 
-    def _called(self, event: Event) -> None:
+    def _hear_requested_call(self, event: Event) -> None:
         if not self._calls:
             self._wrong("a call comes that was not asked for")
         elif not self._in_time(event, due := heapq.heappop(self._calls)):
             self._wrong(f"a call comes at {event.timestamp:.6f} s, asked for at {due:.6f} s")
 
-    def _notified(self, event: Event) -> None:
+    def _hear_notify(self, event: Event) -> None:
         kind = event.data["type"]
         if kind == "no_more_static_job_to_submit":
             self._no_more = True
@@ -331,7 +338,8 @@ class Course:
             self.outages.append(Outage(event.timestamp, self._now, back, mask))
             self._away = self._away & ~mask if back else self._away | mask
 
-    def _ends(self, event: Event) -> None:
+    def _hear_simulation_ends(self, event: Event) -> None:
+        """Note that the recording is complete, and what was left undone."""
         self.complete = True
         left = [name for name, what in self._does.items() if what in (_WAITS, _RUNS)]
         if left:
@@ -343,7 +351,8 @@ class Course:
 
     # ------------------------------------------------------------------ what is decided
 
-    def _execute(self, decision: Event) -> None:
+    def _decide_execute_job(self, decision: Event) -> None:
+        """Note when and where a job is to start, and compare its hosts and units with those noted."""
         name, text = decision.data["job_id"], decision.data["alloc"]
         if not self._moves(decision) or (row := self._row_of.get(name)) is None:
             return
@@ -364,12 +373,12 @@ class Course:
             message = f"has {noted[at]} units there, {RECORDING} line {self._line} places {expected[at]}"
             self._note("units ordered", Fault(message, row, host=host))
 
-    def _reject(self, decision: Event) -> None:
+    def _decide_reject_job(self, decision: Event) -> None:
         row = self._row_of.get(decision.data["job_id"])
         if self._moves(decision) and row is not None:
             self.rejected[row] = max(decision.timestamp, self._now)
 
-    def _kill(self, decision: Event) -> None:
+    def _decide_kill_job(self, decision: Event) -> None:
         for name in decision.data["job_ids"]:
             row, what = self._row_of.get(name), self._does.get(name)
             if what not in (_RUNS, _OVER):
@@ -378,14 +387,15 @@ class Course:
                 self.killed[row] = max(decision.timestamp, self._now)
                 self.late[row] = max(self.late[row], self._clock.slack(self._size))
 
-    def _call_later(self, decision: Event) -> None:
+    def _decide_call_me_later(self, decision: Event) -> None:
         heapq.heappush(self._calls, float(decision.data["timestamp"]))
 
-    def _register_profile(self, decision: Event) -> None:
+    def _decide_register_profile(self, decision: Event) -> None:
         data = decision.data
         self._profiles.setdefault(data["workload_name"], {})[data["profile_name"]] = data["profile"]
 
-    def _register_job(self, decision: Event) -> None:
+    def _decide_register_job(self, decision: Event) -> None:
+        """Note a job that is not of the workload; if such jobs are not acknowledged, it waits at once."""
         name, fields = decision.data["job_id"], decision.data["job"]
         row = self._row_of.get(name)
         if row is None:
@@ -400,26 +410,7 @@ class Course:
         else:
             self._begin(name, _WAITS)
 
-    def _set_metadata(self, decision: Event) -> None:
+    def _decide_set_job_metadata(self, decision: Event) -> None:
         row = self._row_of.get(decision.data["job_id"])
         if row is not None:
             self.metadata[row] = decision.data["metadata"]
-
-    _HEAR: ClassVar[dict[str, Callable[[Course, Event], None]]] = {
-        "SIMULATION_BEGINS": _begins,
-        "JOB_SUBMITTED": _submitted,
-        "JOB_COMPLETED": _completed,
-        "REQUESTED_CALL": _called,
-        "NOTIFY": _notified,
-        "SIMULATION_ENDS": _ends,
-    }
-    _DECIDE: ClassVar[dict[str, Callable[[Course, Event], None]]] = {
-        "EXECUTE_JOB": _execute,
-        "REJECT_JOB": _reject,
-        "KILL_JOB": _kill,
-        "CALL_ME_LATER": _call_later,
-        "REGISTER_PROFILE": _register_profile,
-        "REGISTER_JOB": _register_job,
-        "SET_JOB_METADATA": _set_metadata,
-        "NOTIFY": lambda course, decision: None,
-    }

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from batdispatch.audit.findings import TOLERANCE
+from batdispatch.audit.hosts import Ints
 from batdispatch.audit.workload import read_extra
 from batdispatch.core.errors import InputError
 
@@ -31,17 +33,57 @@ class Frame(msgspec.Struct):
 
 
 class Exchange(NamedTuple):
-    """A message and the reply to it.
-
-    Attributes:
-        line: of the message, from 1.
-        message: None: it is the handshake of Batsim 5, whose answer says which features were asked for.
-        reply: None: the recording ends before it.
-    """
+    """A message and the reply to it, by the line of the message, from 1."""
 
     line: int
+    #: None: it is the handshake of Batsim 5, whose answer says which features were asked for.
     message: Frame | None
+    #: None: the recording ends before it.
     reply: Frame | None
+
+
+class Clock(NamedTuple):
+    """Whether what is decided happens at its moment (`exact`), and what happens is told at its moment."""
+
+    exact: bool
+
+    def slack(self, told: int) -> float:
+        """Return by how many seconds something may happen later than it was decided, or be told later than it was.
+
+        Batsim's messages take time on the platform's links, each event and each decision of a message some more.
+
+        Args:
+            told: number of events, or of decisions, in the message.
+        """
+        return TOLERANCE if self.exact else 0.05 + 2e-3 * told
+
+
+class Outage(NamedTuple):
+    """Hosts that went away, or came back, from `earliest` to `latest`, in seconds."""
+
+    earliest: float
+    latest: float
+    back: bool
+    mask: int
+
+    def __str__(self) -> str:
+        hosts = [bit for bit in range(self.mask.bit_length()) if self.mask >> bit & 1]
+        shown = ", ".join(map(str, hosts[:10])) + (", ..." if len(hosts) > 10 else "")
+        return f"that hosts {shown} {'came back' if self.back else 'went away'} at {self.latest:.6f} s"
+
+
+class Silence(NamedTuple):
+    """A time in which nothing runs, no call is due, and jobs wait: from `since` to `until`, in seconds.
+
+    Attributes:
+        waiting: rows of the jobs that wait, in order of arrival.
+        away: the hosts that are away, as the bits of a number.
+    """
+
+    since: float
+    until: float
+    waiting: Ints
+    away: int
 
 
 class _Event5(msgspec.Struct):
@@ -60,6 +102,10 @@ class _Line(msgspec.Struct):
     raw: str | dict[str, Any]
 
 
+_line = msgspec.json.Decoder(_Line).decode
+_frame4, _frame5 = msgspec.json.Decoder(Frame).decode, msgspec.json.Decoder(_Frame5).decode
+
+
 def read_exchanges(path: Path) -> Iterator[Exchange]:
     """Yield the exchanges of a recording, one at a time.
 
@@ -67,8 +113,7 @@ def read_exchanges(path: Path) -> Iterator[Exchange]:
         InputError: a line is no frame, or messages and replies do not alternate.
         OSError: the file cannot be read.
     """
-    pending: Exchange | None = None
-    number = 0
+    pending, number = None, 0
     with path.open("rb") as file:
         for number, text in enumerate(file, start=1):
             try:
@@ -86,11 +131,6 @@ def read_exchanges(path: Path) -> Iterator[Exchange]:
         raise InputError("is empty", source=str(path))
     if pending is not None:
         yield pending
-
-
-_line = msgspec.json.Decoder(_Line).decode
-_frame4 = msgspec.json.Decoder(Frame).decode
-_frame5 = msgspec.json.Decoder(_Frame5).decode
 
 
 def _read(text: bytes) -> tuple[str, Frame | None]:
@@ -151,6 +191,7 @@ def _profile(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _job(data: dict[str, Any], submission: float) -> dict[str, Any]:
+    """Return a job that is submitted or registered, with the fields that Batsim 5 only hands on."""
     told = data["job"]
     workload = data["job_id"].partition("!")[0]
     fields = {
@@ -166,6 +207,7 @@ def _job(data: dict[str, Any], submission: float) -> dict[str, Any]:
 
 
 def _completed(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the end of a job, in Batsim 4's form."""
     code = data.get("return_code", 0)
     # Batsim 5 writes codes without a sign.
     code = code - 2**32 if code >= 2**31 else code
@@ -173,6 +215,7 @@ def _completed(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _external(event: _Event5) -> Event:
+    """Return an event of the file of external events as a notification."""
     fields = read_extra(event.event.get("external_event", {}).get("data"))
     kind = _OUTAGES.get(str(fields.get("type")), "generic")
     return Event(event.timestamp, "NOTIFY", {**fields, "type": kind})
@@ -185,14 +228,13 @@ def _execute(data: dict[str, Any]) -> dict[str, Any]:
     return found if mapping is None else {**found, "mapping": dict(enumerate(mapping))}
 
 
-def _call(data: dict[str, Any]) -> dict[str, Any]:
-    when = data["when"]
-    return {"timestamp": when["time"] / (1000 if when.get("time_unit") == "Millisecond" else 1)}
-
-
 def _registered(data: dict[str, Any]) -> dict[str, Any]:
     workload, _, name = data["profile"]["id"].partition("!")
     return {"workload_name": workload, "profile_name": name, "profile": _profile(data["profile"])}
+
+
+def _call(when: dict[str, Any]) -> dict[str, Any]:
+    return {"timestamp": when["time"] / (1000 if when.get("time_unit") == "Millisecond" else 1)}
 
 
 def _as(kind: str, read: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[_Event5], Event]:
@@ -211,7 +253,7 @@ _FROM_5: dict[str, Callable[[_Event5], Event]] = {
     "ExecuteJobEvent": _as("EXECUTE_JOB", _execute),
     "RejectJobEvent": _as("REJECT_JOB", dict),
     "KillJobsEvent": _as("KILL_JOB", dict),
-    "CallMeLaterEvent": _as("CALL_ME_LATER", _call),
+    "CallMeLaterEvent": _as("CALL_ME_LATER", lambda data: _call(data["when"])),
     "RegisterProfileEvent": _as("REGISTER_PROFILE", _registered),
     "RegisterJobEvent": lambda event: Event(event.timestamp, "REGISTER_JOB", _job(event.event, event.timestamp)),
 }

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _FORM = re.compile(r"\d{1,9}(-\d{1,9})?([ ,]\d{1,9}(-\d{1,9})?)*", re.ASCII)
-#: Rows whose intervals are taken as Python's numbers at the same time.
+#: Intervals that are taken as Python's numbers at the same time.
 BLOCK = 1 << 13
 
 
@@ -43,11 +43,6 @@ class HostSets(NamedTuple):
     def sizes(self) -> Ints:
         """Number of hosts in each set, int64 [row]."""
         return np.bincount(self.row, weights=self.length, minlength=self.rows).astype(np.int64)
-
-    @property
-    def bounds(self) -> Ints:
-        """Offsets, int64 [row + 1]: the intervals of row ``i`` are ``bounds[i]:bounds[i + 1]``."""
-        return np.searchsorted(self.row, np.arange(self.rows + 1))
 
     def ordered(self) -> HostSets:
         """Return the same with the intervals of each set in ascending order."""
@@ -82,16 +77,6 @@ class HostSets(NamedTuple):
         some = np.flatnonzero((self.first <= high) & (self.last >= low))
         first, last = np.maximum(self.first[some], low), np.minimum(self.last[some], high)
         return HostSets(first, last, self.row[some], self.rows), some
-
-    def by_rows(self, rows: Ints) -> Iterator[tuple[int, int, int]]:
-        """Yield ``(row, first, last)`` of the intervals of some rows, in the order of these."""
-        bounds = self.bounds
-        for low in range(0, len(rows), BLOCK):
-            each = rows[low : low + BLOCK]
-            counts = bounds[each + 1] - bounds[each]
-            index = np.repeat(bounds[each] - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
-            columns = (np.repeat(each, counts), self.first[index], self.last[index])
-            yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
 def read_host_sets(texts: Sequence[str]) -> HostSets:
@@ -154,12 +139,16 @@ class Occupation:
         self.busy = 0.0
         self.until = np.full(size, -np.inf)
         self._holder = np.full(size, -1, dtype=np.int64)
-        order = np.lexsort((finish, start))
-        for row, first, last in hosts.by_rows(order[: int(np.isfinite(start).sum())]):
-            self._take(row, first, slice(first, last + 1), float(start[row]), float(finish[row]), tolerance)
+        ran = np.flatnonzero(np.isfinite(start[hosts.row]))
+        order = ran[np.lexsort((hosts.row[ran], finish[hosts.row[ran]], start[hosts.row[ran]]))]
+        for low in range(0, len(order), BLOCK):
+            columns = (column[order[low : low + BLOCK]].tolist() for column in (hosts.row, hosts.first, hosts.last))
+            for row, first, last in zip(*columns, strict=True):
+                self._take(row, first, slice(first, last + 1), float(start[row]), float(finish[row]), tolerance)
         self.until[self.until < 0] = 0.0
 
     def _take(self, row: int, first: int, hosts: slice, begin: float, end: float, tolerance: float) -> None:
+        """Let a job take neighbouring hosts, and note which other job still holds one of them."""
         held = self.until[hosts]
         latest = held.max()
         if latest > begin:

@@ -20,8 +20,6 @@ _AMOUNT = re.compile(r"([^\s,=]+)=(\d{1,18})", re.ASCII)
 _BRACKETS = re.compile(r"\[([0-9,\-]*)\]", re.ASCII)
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _ZONES = ("zone", "AS")
-#: Properties, and an attribute, that tell of a network with more than one router.
-_NETWORKS = ("topology", "dimensions")
 
 
 class _Host(NamedTuple):
@@ -95,7 +93,9 @@ def read_machine(data: bytes, master: str | None, roles: Mapping[str, str], vers
     try:
         root = etree.fromstring(data.lstrip(), parser)
         hosts = {host.name: host for host in _hosts_of(root, {})}
-        return _machine(hosts, _roles(hosts, master, roles), version, _is_networked(root))
+        networked = any(element.get("topology", "FLAT") != "FLAT" for element in root.iter("cluster"))
+        networked = networked or any(prop.get("id") in ("topology", "dimensions") for prop in root.iter("prop"))
+        return _machine(hosts, _roles(hosts, master, roles), version, networked)
     except (etree.XMLSyntaxError, KeyError, ValueError, msgspec.MsgspecError) as problem:
         raise InputError(f"cannot be read as a platform: {problem}", source=source) from None
 
@@ -112,19 +112,15 @@ def _hosts_of(element: etree._Element, around: Mapping[str, str]) -> Iterator[_H
     elif element.tag in ("cluster", "cabinet"):
         merged = {**around, **own}
         head, tail = str(element.attrib["prefix"]), str(element.attrib["suffix"])
-        for number in _numbers(str(element.attrib["radical"])):
+        for number, _ in _numbers(str(element.attrib["radical"])):
             yield _Host(f"{head}{number}{tail}", own, merged)
 
 
-def _numbers(radical: str) -> Iterator[int]:
-    for part in radical.split(","):
+def _numbers(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the numbers in intervals such as ``01-48,60``, with how many digits the first of their interval has."""
+    for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        yield from range(int(first), int(last if dash else first) + 1)
-
-
-def _is_networked(root: etree._Element) -> bool:
-    clusters = any(element.get("topology", "FLAT") != "FLAT" for element in root.iter("cluster"))
-    return clusters or any(prop.get("id") in _NETWORKS for prop in root.iter("prop"))
+        yield from ((number, len(first)) for number in range(int(first), int(last if dash else first) + 1))
 
 
 def _roles(hosts: Mapping[str, _Host], master: str | None, given: Mapping[str, str]) -> dict[str, str]:
@@ -193,7 +189,5 @@ def expand(text: str) -> Iterator[str]:
     if match is None:
         yield text
         return
-    for part in match[1].split(","):
-        first, dash, last = part.partition("-")
-        for number in range(int(first), int(last if dash else first) + 1):
-            yield from expand(f"{text[: match.start()]}{number:0{len(first)}d}{text[match.end() :]}")
+    for number, digits in _numbers(match[1]):
+        yield from expand(f"{text[: match.start()]}{number:0{digits}d}{text[match.end() :]}")

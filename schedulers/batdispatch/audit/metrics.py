@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.audit.case import Case
+from batdispatch.audit.findings import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME, part
 from batdispatch.audit.hosts import Floats
-from batdispatch.audit.request import Holdings
-from batdispatch.audit.words import FAILED, KILLED, REJECTED, STATES, SUCCESS, WALLTIME
+from batdispatch.audit.request import holdings
 
 Value = float | int | None
 #: Threshold of the bounded slowdown, s.
@@ -57,13 +57,8 @@ class _Jobs:
 
 
 _Statistic = Callable[[Floats], Any]
-_STATISTICS: dict[str, _Statistic] = {
-    "mean": np.mean,
-    "median": np.median,
-    "p95": partial(np.percentile, q=95),
-    "max": np.max,
-    "std": np.std,
-}
+_STATISTICS: dict[str, _Statistic] = {"mean": np.mean, "median": np.median, "max": np.max, "std": np.std}
+_STATISTICS["p95"] = partial(np.percentile, q=95)
 #: Column of `_Jobs` -> the statistics of it that are metrics.
 _METRICS = {
     "waiting_time": ("mean", "median", "p95", "max", "std"),
@@ -90,7 +85,9 @@ def metrics_of(case: Case) -> dict[str, Value]:
         "mean_queue_length": float(jobs.wait.sum()) / jobs.window if jobs.window else None,
         "max_queue_length": _longest_queue(case) if jobs.count else None,
     }
-    return found | _utilisations(case, jobs.window) | _fairness(case, jobs) | _states(case) | _decisions(case)
+    stated = part(case.said, "decisions")
+    found |= {f"decisions_{name}": stated.get(name) for name in _DECISIONS}
+    return found | _utilisations(case, jobs.window) | _fairness(case, jobs) | _states(case)
 
 
 def _statistic(values: Floats, statistic: _Statistic) -> Value:
@@ -105,7 +102,7 @@ def _utilisations(case: Case, window: float) -> dict[str, Value]:
     found: dict[str, Value] = {"utilisation": hosts / (machine.size * window) if window and machine.exclusive else None}
     if not machine.exclusive:
         held = np.zeros(len(machine.resources))
-        for slots in Holdings(machine, case.asking).blocks(case.rows.hosts, case.units.slots):
+        for slots in holdings(machine, case.asking, case.rows.hosts, case.units.slots):
             held += (slots.amount * run[slots.row, None]).sum(axis=0)
         totals = machine.capacity.sum(axis=0).tolist()
         for name, amount, total in zip(machine.resources, held.tolist(), totals, strict=True):
@@ -131,6 +128,7 @@ def _longest_queue(case: Case) -> int:
 
 
 def _fairness(case: Case, jobs: _Jobs) -> dict[str, Value]:
+    """Return how alike the mean bounded slowdowns of the users are; without users, nothing."""
     names: tuple[str, ...] = ("nb_users", "user_fairness", "user_spread")
     of_jobs = [case.asking[row] for row in jobs.first.tolist()]
     users: NDArray[Any] = np.array(["" if job is None else str(job.user) for job in of_jobs], dtype=object)
@@ -146,25 +144,19 @@ def _fairness(case: Case, jobs: _Jobs) -> dict[str, Value]:
 def _states(case: Case) -> dict[str, Value]:
     """Return how many logical jobs ended how: in the state of the segment that ended last."""
     rows, root = case.rows, case.lineage.root
-    last = np.flatnonzero(case.lineage.parent < 0)
-    of_root = {int(row): int(row) for row in last}
-    ran = np.flatnonzero(rows.ran)
-    for row in ran[np.lexsort((rows.start[ran], rows.finish[ran]))].tolist() if case.lineage.joined else ():
-        of_root[int(root[row])] = row
-    states = rows.state[np.array(list(of_root.values()), dtype=np.int64)]
+    ran, last = np.flatnonzero(rows.ran), np.arange(len(rows))
+    order = ran[np.lexsort((rows.start[ran], rows.finish[ran]))]
+    # Of several segments, numpy keeps the one that is assigned last.
+    last[root[order]] = order
+    states = rows.state[last[case.lineage.parent < 0]]
     counts = dict(zip(STATES, np.bincount(states, minlength=len(STATES)).tolist(), strict=True))
     return {
-        "nb_jobs": len(of_root),
+        "nb_jobs": len(states),
         "nb_jobs_success": counts[SUCCESS],
         "nb_jobs_killed": counts[WALLTIME] + counts[KILLED],
         "nb_jobs_failed": counts[FAILED],
         "nb_jobs_rejected": counts[REJECTED],
     }
-
-
-def _decisions(case: Case) -> dict[str, Value]:
-    stated: Mapping[str, Any] = case.said.get("decisions") or {}
-    return {f"decisions_{name}": stated.get(name) for name in _DECISIONS}
 
 
 def attempts_of(case: Case) -> dict[str, Value]:

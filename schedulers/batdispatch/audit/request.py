@@ -1,21 +1,123 @@
-"""What a job asks of a machine: whether it could run with all hosts idle, and what it takes where it runs."""
+"""What a job asks of a machine and its queues (`docs/queues.md`), and what it takes where it runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.audit.hosts import HostSets, Ints, Slots
-from batdispatch.audit.machine import Machine
-from batdispatch.audit.queues import Queues
+from batdispatch.audit.machine import Machine, expand
 from batdispatch.audit.workload import Job
 
+#: Partitions or qualities of service, by name.
+_Classes = Mapping[str, Mapping[str, Any]]
 #: More units than any job has: how many units that need nothing a node can take.
 _COUNTLESS = 2**31
 #: Slots that are looked at together: enough for numpy, little enough for the memory.
 _BLOCK = 1 << 18
+
+
+class Window(NamedTuple):
+    """A reservation: what the site says of it, and its hosts, bool [compute host]."""
+
+    said: Mapping[str, Any]
+    hosts: NDArray[np.bool_]
+
+
+class Queues:
+    """The queues of a machine.
+
+    Attributes:
+        windows: the reservations by name.
+        limits: kind of class (``partition``, ``qos``) -> the classes of that kind by name.
+        hosts: of each partition, bool [compute host].
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        told = machine.queues
+        named = {one["name"]: one for one in told.get("partitions", [])}
+        self.limits: dict[str, _Classes] = {
+            "partition": {**named, **{name: {"name": name} for name in machine.partitions if name not in named}},
+            "qos": {one["name"]: one for one in told.get("qos", [])},
+        }
+        self.hosts = {name: self._mask(one.get("hosts"), name) for name, one in self.limits["partition"].items()}
+        self.windows = {one["name"]: Window(one, self._reserved(one)) for one in told.get("reservations", [])}
+
+    def _mask(self, texts: list[str] | None, partition: str) -> NDArray[np.bool_]:
+        if texts is not None:
+            return self._machine.mask(name for text in texts for name in expand(text))
+        return np.isin(np.arange(self._machine.size), self._machine.partitions.get(partition, []))
+
+    def _reserved(self, said: Mapping[str, Any]) -> NDArray[np.bool_]:
+        if said.get("hosts") is not None:
+            return self._mask(said["hosts"], "")
+        most = self._machine.size if said.get("nodes") is None else int(said["nodes"])
+        return np.arange(self._machine.size) < most
+
+    def class_of(self, job: Job, kind: str) -> Mapping[str, Any] | None:
+        """Return the partition or quality of service that a job is in; None: in none that there is."""
+        classes = self.limits[kind]
+        named = getattr(job, kind)
+        if named is not None:
+            return classes.get(str(named))
+        usual = [one for one in classes.values() if one.get("default") or len(classes) == 1]
+        return usual[0] if usual else None
+
+    def lists(self, window: Window, job: Job) -> bool:
+        """Return whether a reservation lets a job in."""
+        partition, said = self.class_of(job, "partition"), window.said
+        return (
+            (job.user != "" and str(job.user) in said.get("users", []))
+            or (job.account is not None and str(job.account) in said.get("accounts", []))
+            or (partition is not None and partition["name"] in said.get("partitions", []))
+        )
+
+    def own(self, job: Job) -> Window | None:
+        """Return the reservation that a job names; None: it names none that there is."""
+        return None if job.reservation is None else self.windows.get(str(job.reservation))
+
+    def hosts_of(self, job: Job) -> NDArray[np.bool_]:
+        """Return the hosts of a job's partition and reservation, bool [compute host]."""
+        partition, window = self.class_of(job, "partition"), self.own(job)
+        found = np.ones(self._machine.size, dtype=bool) if partition is None else self.hosts[partition["name"]]
+        return found if window is None else found & window.hosts
+
+    def most_nodes(self, job: Job) -> int | None:
+        """Return how many nodes a job may have at most by its classes; None: any number."""
+        both = [self.class_of(job, kind) for kind in self.limits]
+        return min((one["max_nodes"] for one in both if one and one.get("max_nodes") is not None), default=None)
+
+    def refusal(self, job: Job, least_nodes: int) -> str:
+        """Return why no queue takes a job that needs so many nodes; empty: one does."""
+        for kind, classes in self.limits.items():
+            one, named = self.class_of(job, kind), getattr(job, kind)
+            if one is None:
+                if classes and (named is not None or kind == "partition"):
+                    return f"asks for {kind} {named}, which the site does not have"
+                continue
+            longest, most = one.get("max_time"), one.get("max_nodes")
+            if longest is not None and job.limit > longest:
+                return f"asks for {job.limit:g} s, {kind} {one['name']} allows {longest:g} s"
+            if most is not None and least_nodes > most:
+                return f"asks for {least_nodes} nodes, {kind} {one['name']} allows {most}"
+        return self._refused_by_reservation(job) if self.windows and job.reservation is not None else ""
+
+    def _refused_by_reservation(self, job: Job) -> str:
+        """Return why the reservation that a job names does not take it."""
+        window = self.own(job)
+        if window is None:
+            return f"asks for reservation {job.reservation}, which the site does not have"
+        said = window.said
+        if any(said.get(kind) for kind in ("users", "accounts", "partitions")) and not self.lists(window, job):
+            return f"asks for reservation {job.reservation}, which lets in others"
+        length = said["end"] - said["start"]
+        if job.limit > length:
+            return f"asks for {job.limit:g} s, reservation {job.reservation} lasts {length:g} s"
+        return ""
 
 
 class Demands:
@@ -31,7 +133,7 @@ class Demands:
         return (
             self._queues.refusal(job, self._nodes(job)[0])
             or self._contradiction(job)
-            or self._lack(job)
+            or self.lack(job)
             or ("" if self.fits(job, self._idle) else f"asks for {job.res} units, more than there is room for")
         )
 
@@ -45,10 +147,6 @@ class Demands:
             room = np.where(room >= job.units_per_node, job.units_per_node, 0)
         best = _in_a_row(room, least, most, job.res) if job.contiguous else np.sort(room[room > 0])[::-1][:most]
         return len(best) >= least and int(best.sum()) >= job.res
-
-    def is_known(self, job: Job) -> bool:
-        """Return whether all hosts, resources and licences that a job names exist."""
-        return not self._lack(job)
 
     def _fixed_nodes(self, job: Job) -> int | None:
         """Return how many nodes a job takes in any case; None: it may take more or fewer."""
@@ -72,7 +170,7 @@ class Demands:
             return f"asks for {span[0]} to {span[1]} nodes, its {job.res} units take other numbers"
         return ""
 
-    def _lack(self, job: Job) -> str:
+    def lack(self, job: Job) -> str:
         """Return what a job names that the machine does not have, or not often enough."""
         machine = self._machine
         if not machine.exclusive:
@@ -130,39 +228,31 @@ def _in_a_row(room: Ints, least: int, most: int, units: int) -> Ints:
     return best
 
 
-class Holdings:
-    """What the job of each row takes of a host of a machine whose hosts are shared."""
+def holdings(machine: Machine, asking: Sequence[Job | None], hosts: HostSets, units: Ints) -> Iterator[Slots]:
+    """Yield what the job of each row takes of the hosts of a machine, in blocks of hosts.
 
-    def __init__(self, machine: Machine, asking: Sequence[Job | None]) -> None:
-        """Take the job whose request each row has; without one it takes whole nodes."""
-        self._machine = machine
-        count, axes = len(asking), len(machine.resources)
-        self._each, self._once = np.zeros((2, count, axes), dtype=np.int64)
-        self._shares = np.zeros(count, dtype=bool)
-        for row, job in enumerate(asking):
-            if job is not None and job.demand is not None and not job.whole_nodes and not machine.exclusive:
-                self._shares[row] = True
-                self._each[row], self._once[row] = _along(machine, job.demand), _along(machine, job.per_node)
+    A log of 39,000 jobs on 9,000 hosts has tens of millions of slots.
 
-    def blocks(self, hosts: HostSets, units: Ints) -> Iterator[Slots]:
-        """Yield what jobs hold, in blocks of hosts; `units`: along the hosts of all rows.
-
-        A log of 39,000 jobs on 9,000 hosts has tens of millions of slots.
-        """
-        begins = np.cumsum(hosts.length) - hosts.length
-        highest = int(hosts.last.max(initial=-1)) + 1
-        width = max(1, highest // (int(hosts.length.sum()) // _BLOCK + 1))
-        for low in range(0, highest, width):
-            part, of = hosts.inside(low, min(low + width, highest) - 1)
-            host, row = part.slots()
-            slot = np.repeat(begins[of] - hosts.first[of], part.length) + host
-            yield Slots(host, row, self._amounts(host, row, units[slot]))
-
-    def _amounts(self, host: Ints, row: Ints, units: Ints) -> Ints:
-        """Return what is taken where so many units of a row's job are on a host, int64 [slot, resource]."""
-        there = host < self._machine.size
-        amount = self._machine.capacity[np.where(there, host, 0)]
+    Args:
+        machine: whose hosts are shared; on whole hosts, and without a request, a job takes whole nodes.
+        asking: the job whose request each row has.
+        hosts: of each row.
+        units: along the hosts of all rows.
+    """
+    each, once = np.zeros((2, len(asking), len(machine.resources)), dtype=np.int64)
+    shares = np.zeros(len(asking), dtype=bool)
+    for at, job in enumerate(() if machine.exclusive else asking):
+        if job is not None and job.demand is not None and not job.whole_nodes:
+            shares[at], each[at], once[at] = True, _along(machine, job.demand), _along(machine, job.per_node)
+    begins = np.cumsum(hosts.length) - hosts.length
+    highest = int(hosts.last.max(initial=-1)) + 1
+    width = max(1, highest // (int(hosts.length.sum()) // _BLOCK + 1))
+    for low in range(0, highest, width):
+        part, of = hosts.inside(low, min(low + width, highest) - 1)
+        host, row = part.slots()
+        slot = np.repeat(begins[of] - hosts.first[of], part.length) + host
+        there, shared = host < machine.size, shares[row]
+        amount = machine.capacity[np.where(there, host, 0)]
         amount[~there] = 0
-        shared = self._shares[row]
-        amount[shared] = units[shared, None] * self._each[row[shared]] + self._once[row[shared]]
-        return amount
+        amount[shared] = units[slot][shared, None] * each[row[shared]] + once[row[shared]]
+        yield Slots(host, row, amount)

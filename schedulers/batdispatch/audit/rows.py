@@ -6,18 +6,19 @@ import csv
 import gzip
 import io
 import lzma
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.audit.findings import FAILED, LINEAGE, NO_TIME, REJECTED, STATES, SUCCESS, UNITS, WALLTIME
 from batdispatch.audit.hosts import Floats, HostSets, Ints, read_host_sets
-from batdispatch.audit.words import FAILED, LINEAGE, NO_TIME, REJECTED, STATES, SUCCESS, UNITS, WALLTIME
 from batdispatch.core.errors import InputError
 
 #: Batsim 4's columns, in its order.
@@ -96,15 +97,11 @@ class Rows:
     Attributes:
         header: names of the columns as they stand in the file.
         ids: name of each row's job.
-        workloads: name of its workload.
         profiles: name of its profile, without the workload.
         metadata: what the dispatcher noted about it.
-        places: its hosts, in Batsim's notation.
-        hosts: the same, read.
-        states: its final state.
-        state: position of that in `STATES`, int8 [row].
-        ran: whether it was not rejected, bool [row].
-        success: bool [row].
+        places: its hosts, in Batsim's notation; `hosts`: the same, read.
+        state: position of its final state in `STATES`, int8 [row].
+        ran: whether it was not rejected, bool [row], as `success`.
         size: units that it asked for, int64 [row].
         left: when its hosts are free. Batsim writes a job that took no time as if it had taken a little.
     """
@@ -121,34 +118,28 @@ class Rows:
         missing = [name for name in _REQUIRED if name not in self.header]
         if missing:
             raise InputError(f"has no column {missing[0]}, expected Batsim's jobs.csv", source=str(path))
-        texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
-        numbers: dict[str, list[Floats]] = {name: [] for name in _NUMBERS}
-        #: Texts that many rows share are kept once.
-        shared: dict[str, str] = {}
-        while block := list(islice(lines, _BLOCK)):
-            columns = self._columns(block)
-            for name, column in texts.items():
-                column += [shared.setdefault(text, text) if name != "job_id" else text for text in columns[name]]
-            for name, parts in numbers.items():
-                parts.append(columns[name])
-        self._settle(texts, {name: np.concatenate(parts or [np.zeros(0)]) for name, parts in numbers.items()})
+        blocks = [self._columns(block) for block in iter(lambda: list(islice(lines, _BLOCK)), [])]
+        self._settle(
+            [list(chain.from_iterable(block.pop(name) for block in blocks)) for name in _TEXTS],
+            [np.concatenate([np.zeros(0), *(block[name] for block in blocks)]) for name in _NUMBERS],
+        )
 
     def _columns(self, block: list[list[str]]) -> dict[str, Any]:
-        """Return the texts, or else the numbers, of each column of some rows."""
+        """Return the texts, or else the numbers, of each column of some rows; texts that rows share are kept once."""
         try:
             columns = dict(zip(self.header, zip(*block, strict=True), strict=True))
             texts = {name: columns.get(name, ("",) * len(block)) for name in COLUMNS}
             numbers = {name: np.array([text or "nan" for text in texts[name]], float) for name in _NUMBERS}
+            return texts | {name: list(map(sys.intern, texts[name])) for name in _TEXTS[1:]} | numbers
         except ValueError as problem:
             raise InputError(f"a row is malformed: {problem}", source=str(self._path)) from None
-        return texts | numbers
 
-    def _settle(self, texts: dict[str, list[str]], values: dict[str, Floats]) -> None:
+    def _settle(self, texts: list[list[str]], values: list[Floats]) -> None:
         """Give the columns their names and types; what older files lack follows from the rest."""
-        self.ids, self.workloads, profiles, self.states, self.places, self.metadata = texts.values()
+        self.ids, self.workloads, profiles, self.states, self.places, self.metadata = texts
         pairs = zip(profiles, self.workloads, strict=True)
         self.profiles = [name.removeprefix(f"{workload}!") if "!" in name else name for name, workload in pairs]
-        self.submission, size, asked, success, self.start, self.execution, self.finish, *more = values.values()
+        self.submission, size, asked, success, self.start, self.execution, self.finish, *more = values
         self.waiting, self.turnaround, self.stretch, self.energy = more
         self.walltime = np.where(np.isnan(asked) | (asked < 0), np.inf, asked)
         if not any(self.states):
@@ -214,11 +205,6 @@ class Lineage(NamedTuple):
     root: Ints
     saved: Floats
     restart: Floats
-
-    @property
-    def joined(self) -> bool:
-        """Whether any row continues another."""
-        return bool((self.parent >= 0).any())
 
 
 def read_lineage(folder: Path, rows: Rows) -> Lineage:

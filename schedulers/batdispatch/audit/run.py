@@ -7,6 +7,7 @@ once more.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,13 +15,12 @@ import msgspec
 
 from batdispatch.audit import rules
 from batdispatch.audit.case import Case, ask_all
-from batdispatch.audit.findings import Findings, Violation
+from batdispatch.audit.exchange import Outage
+from batdispatch.audit.findings import NETWORK, Findings, Violation, part
 from batdispatch.audit.hosts import mask_of
 from batdispatch.audit.machine import Machine, read_machine
-from batdispatch.audit.material import Outage
 from batdispatch.audit.metrics import NETWORK as NETWORK_METRICS
 from batdispatch.audit.rows import Rows
-from batdispatch.audit.words import NETWORK, part
 from batdispatch.audit.workload import Workload, read_workload
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all
@@ -53,12 +53,10 @@ class Auditor:
         At most `limit` violations of each kind are kept.
         """
         self._platform, self._workload, self._events = platform, workload, events
-        self._master, self._roles = master, roles
-        self._limit = limit
-        #: What was read, with its SHA-256; and machines as a simulation reads them, for who measures networks.
-        self._machines: dict[_Site, tuple[Machine, str]] = {}
-        self._workloads: dict[Path, tuple[Workload, str]] = {}
-        self._networks: dict[_Site, CoreMachine] = {}
+        self._master, self._limit = master, limit
+        # Platforms and workloads are read once.
+        self._read_workload, self._read_machine = cache(_workload), cache(partial(_machine, dict(roles or {})))
+        self._network = cache(partial(_network, dict(roles or {})))
 
     def run(self, folder: Path) -> Findings:
         """Audit one run folder.
@@ -71,13 +69,12 @@ class Auditor:
         path = self._workload or _locate(folder, result.workload.path, "workload")
         workload, digest = self._read_workload(path)
         machine, platform_digest = self._read_machine(site)
-        jobs = jobs_file(folder)
+        jobs, beside = jobs_file(folder), folder / "result.json"
         if jobs is None:
             raise InputError("holds no jobs.csv", source=str(folder))
         digests = {"platform": platform_digest, "workload": digest}
         # What stands in the file, whatever this version knows of it.
-        text = (folder / "result.json").read_bytes() if (folder / "result.json").exists() else b"{}"
-        said = msgspec.json.decode(text, type=dict[str, Any])
+        said = msgspec.json.decode(beside.read_bytes() if beside.exists() else b"{}", type=dict[str, Any])
         outages = self._outages(folder, said, digests)
         findings = Findings(limit=self._limit)
         ask_all(Case(folder, said, Rows(jobs), machine, workload, digests, outages), findings)
@@ -94,27 +91,6 @@ class Auditor:
         master = self._master if self._master is not None else result.platform.master
         return path, master, 5 if result.engine.get("name") == "batsim5" else 4
 
-    def _read_workload(self, path: Path) -> tuple[Workload, str]:
-        if path not in self._workloads:
-            data, digest = read_all(path)
-            self._workloads[path] = (read_workload(data, str(path)), digest)
-        return self._workloads[path]
-
-    def _read_machine(self, site: _Site) -> tuple[Machine, str]:
-        if site not in self._machines:
-            path, master, version = site
-            data, digest = read_all(path)
-            self._machines[site] = (read_machine(data, master, self._roles or {}, version, str(path)), digest)
-        return self._machines[site]
-
-    def _network(self, site: _Site) -> CoreMachine:
-        if site not in self._networks:
-            from batdispatch.inputs.platforms import read_platform
-
-            path, master, version = site
-            self._networks[site] = read_platform(path, master=master, roles=self._roles or {}, batsim=version).machine
-        return self._networks[site]
-
     def _outages(self, folder: Path, said: Mapping[str, Any], digests: dict[str, str]) -> list[Outage] | None:
         """Return what the file of external events says, and note its digest; None: it is not known what it says."""
         noted = part(part(said, "made_from"), "settings").get("external_events")
@@ -126,6 +102,26 @@ class Auditor:
                 data, digests["events"] = read_all(path)
                 return _read_outages(data, str(path))
         return None
+
+
+def _workload(path: Path) -> tuple[Workload, str]:
+    """Return what was read, with its SHA-256, as `_machine`."""
+    data, digest = read_all(path)
+    return read_workload(data, str(path)), digest
+
+
+def _machine(roles: Mapping[str, str], site: _Site) -> tuple[Machine, str]:
+    path, master, version = site
+    data, digest = read_all(path)
+    return read_machine(data, master, roles, version, str(path)), digest
+
+
+def _network(roles: Mapping[str, str], site: _Site) -> CoreMachine:
+    """Return the machine as a simulation reads it, for who measures networks."""
+    from batdispatch.inputs.platforms import read_platform
+
+    path, master, version = site
+    return read_platform(path, master=master, roles=roles, batsim=version).machine
 
 
 class _External(msgspec.Struct):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from batdispatch.audit.words import is_number
+from batdispatch.audit.findings import is_number
 from batdispatch.core.errors import InputError
 
 Profiles = Mapping[str, Mapping[str, Any]]
@@ -66,30 +66,15 @@ class Job(msgspec.Struct, gc=False, kw_only=True):
     @property
     def is_placed_freely(self) -> bool:
         """Whether nothing but its size restricts where the job runs."""
-        return not (
-            self.nodes
-            or self.units_per_node
-            or self.node_list
-            or self.exclude_nodes
-            or self.contiguous
-            or self.whole_nodes
-            or self.per_node
-            or self.io_node
-        )
-
-    @property
-    def namesakes(self) -> tuple[str, str]:
-        """User and name: what jobs share of which one that is to run alone waits for the others."""
-        return str(self.user), str(self.name)
+        lists = (self.node_list, self.exclude_nodes, self.per_node, self.io_node)
+        return not (self.nodes or self.units_per_node or self.contiguous or self.whole_nodes or any(lists))
 
     @property
     def waits_for(self) -> list[Dependency]:
         """What other jobs must have done before the job starts."""
+        told = [{"job": one} if isinstance(one, str) else one for one in self.dependencies]
         return [
-            Dependency(one, "afterok", 0.0)
-            if isinstance(one, str)
-            else Dependency(str(one.get("job", "")), one.get("kind", "afterok"), float(one.get("delay", 0)))
-            for one in self.dependencies
+            Dependency(str(one.get("job", "")), one.get("kind", "afterok"), float(one.get("delay", 0))) for one in told
         ]
 
 
@@ -181,12 +166,10 @@ def read_extra(text: str | None) -> dict[str, Any]:
 
 
 class Endings:
-    """How the profiles of a run end by themselves, those that were registered while it ran included."""
+    """How the profiles of a run end by themselves: the workload's, and the registered ones by workload and name."""
 
     def __init__(self, profiles: Profiles, registered: Mapping[str, Profiles]) -> None:
-        """Take the profiles of the workload, and the registered ones by workload and name."""
-        self._profiles = profiles
-        self._registered = registered
+        self._profiles, self._registered = profiles, registered
         self._known: dict[tuple[str, str], Ending] = {}
 
     def of(self, workload: str, name: str) -> Ending:
@@ -198,6 +181,7 @@ class Endings:
         return self._known[key]
 
     def _ending(self, name: str, profiles: Profiles, depth: int) -> Ending:
+        """Return how a profile ends, following the parts of a sequence."""
         profile = profiles.get(name)
         if profile is None or depth > _DEEPEST:
             return Ending(None, None)

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from batdispatch.audit.case import RULES, Case, Found, Mask, Rule, claim, rule
-from batdispatch.audit.course import Silence
-from batdispatch.audit.findings import Fault
+from batdispatch.audit.case import RULES, Case, Faults, Mask, Rule, claim, rule
+from batdispatch.audit.exchange import Silence
+from batdispatch.audit.findings import KILLED, RECORDING, TOLERANCE, Fault
 from batdispatch.audit.hosts import Floats
-from batdispatch.audit.words import KILLED, RECORDING, TOLERANCE
 from batdispatch.audit.workload import Job
 
 # Of these, all faults are noted while the exchange is followed.
@@ -24,7 +23,7 @@ for _name, _sentence in (
 
 
 @rule("moments")
-def exchange(case: Case) -> Found:
+def exchange(case: Case) -> Faults:
     """The exchange contradicts neither itself nor the inputs, and goes on to the end."""
     recorded = case.said.get("recorded")
     if case.course is None and recorded:
@@ -37,7 +36,7 @@ def exchange(case: Case) -> Found:
 
 
 @rule("moments", "exchange")
-def outages(case: Case) -> Found:
+def outages(case: Case) -> Faults:
     """Hosts go away and come back as the events file says."""
     told, slack = case.exchange.outages, case.clock.slack(1)
     if case.outages is None:
@@ -99,7 +98,7 @@ def rejection_ordered(case: Case) -> Mask:
 
 
 @rule("moments", "exchange")
-def metadata(case: Case) -> Found:
+def metadata(case: Case) -> Faults:
     """A job has the text that the dispatcher gave it."""
     for row, text in enumerate(case.rows.metadata):
         given = case.exchange.metadata.get(row, "")
@@ -131,7 +130,7 @@ _UNRECORDED = 3600.0
 
 
 @rule("moments")
-def idle_machine(case: Case) -> Found:
+def idle_machine(case: Case) -> Faults:
     """No job waits while nothing runs, no call is due, and the machine has room for it."""
     if case.queues.windows:
         case.skipped["idle machine"] = "jobs may wait for the end of a reservation"

@@ -6,19 +6,32 @@ from collections import Counter
 
 import numpy as np
 
-from batdispatch.audit.case import Case, Found, Mask, claim, rule
-from batdispatch.audit.findings import Fault
+from batdispatch.audit.case import Case, Faults, Mask, claim, rule
+from batdispatch.audit.findings import FAILED, KILLED, RUNTIME_TOLERANCE, SUCCESS, TOLERANCE, WALLTIME, Fault
 from batdispatch.audit.hosts import Floats
 from batdispatch.audit.rows import COLUMNS
-from batdispatch.audit.words import FAILED, KILLED, RUNTIME_TOLERANCE, SUCCESS, TOLERANCE, WALLTIME
 from batdispatch.audit.workload import spreads
 
 
 @rule("rows", "embedded")
-def columns(case: Case) -> Found:
+def columns(case: Case) -> Faults:
     """The jobs file has Batsim 4's columns, in its order."""
     if case.rows.header != COLUMNS:
         yield Fault(f"found {','.join(case.rows.header)[:200]}, expected {','.join(COLUMNS)}")
+
+
+@rule("order", "exchange")
+def row_order(case: Case) -> Faults:
+    """Rows stand in the order in which jobs were over."""
+    if not case.embedded or case.course is None:
+        return
+    rows, gone = case.rows, case.course.gone
+    wrong = np.diff(np.where(rows.ran, rows.left, case.course.rejected)) < -TOLERANCE
+    if (case.said.get("decision_time"), case.said.get("clock")) == ("none", "together"):
+        # What happens while somebody decides is told after what was decided.
+        wrong |= (np.diff(gone) < 0) & (gone[1:] >= 0)
+    for row in np.flatnonzero(wrong).tolist():
+        yield Fault(f"stands behind job {rows.ids[row]}, which was over later", row + 1)
 
 
 @claim("rows", "stands in the jobs file more than once")
@@ -38,7 +51,7 @@ def unknown_job(case: Case) -> Mask:
 
 
 @rule("rows")
-def missing_job(case: Case) -> Found:
+def missing_job(case: Case) -> Faults:
     """Each job of the workload has a row."""
     there = {id(job) for job in case.jobs}
     for job in case.workload.jobs:
@@ -74,7 +87,7 @@ def walltime_asked(case: Case) -> Mask:
 
 
 @rule("rows")
-def profile(case: Case) -> Found:
+def profile(case: Case) -> Faults:
     """A job has the profile that it was submitted with."""
     named = case.rows.profiles
     # A folder whose files name no profiles has none to be wrong about.
@@ -84,7 +97,7 @@ def profile(case: Case) -> Found:
 
 
 @rule("rows")
-def workload_name(case: Case) -> Found:
+def workload_name(case: Case) -> Faults:
     """Jobs of the workload carry its name."""
     # Jobs of one file have one workload. In what Batsim wrote it may have any name.
     registered = {} if case.course is None else case.course.jobs
@@ -155,20 +168,16 @@ def state(case: Case) -> Mask:
 
 
 @rule("rows")
-def rejected_and_run(case: Case) -> Found:
-    """A job that was rejected has no times, and one that ran was not rejected."""
+def rejected_and_run(case: Case) -> Faults:
+    """A job that was rejected has no times and no hosts, and one that ran was not rejected."""
     rows, course = case.rows, case.course
     for row in np.flatnonzero(~rows.ran & ~(np.isnan(rows.start) & np.isnan(rows.finish))).tolist():
         yield Fault("was rejected and has times", row)
+    for row in np.flatnonzero(~rows.ran & (rows.hosts.sizes > 0)).tolist():
+        yield Fault("was rejected and holds hosts", row)
     if course is not None and course.complete:
         for row in np.flatnonzero(rows.ran & ~np.isnan(course.rejected)).tolist():
             yield Fault(f"ran, and was rejected at {course.rejected[row]:.6f}", row)
-
-
-@claim("rows", "was rejected and holds hosts")
-def rejected_and_placed(case: Case) -> Mask:
-    """A job that was rejected has no hosts."""
-    return ~case.rows.ran & (case.rows.hosts.sizes > 0)
 
 
 # ---------------------------------------------------------------------- run times
@@ -232,7 +241,7 @@ def host_twice(case: Case) -> Mask:
 
 
 @rule("rows")
-def host(case: Case) -> Found:
+def host(case: Case) -> Faults:
     """A job's hosts are hosts of the platform that run jobs."""
     hosts, machine = case.rows.hosts, case.machine
     for index in np.flatnonzero(hosts.last >= machine.size).tolist():

@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from batdispatch.audit.findings import Findings
-from batdispatch.audit.words import part
+from batdispatch.audit.findings import Findings, part
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.results.origins import Origins

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from batdispatch.audit.findings import Violation
-from batdispatch.audit.words import part
+from batdispatch.audit.findings import Violation, part
 from batdispatch.core.errors import InputError
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result

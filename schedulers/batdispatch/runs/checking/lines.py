@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.audit.findings import Violation
-from batdispatch.audit.words import is_amount, short
+from batdispatch.audit.findings import Violation, is_amount, short
 from batdispatch.inputs.files import MAX_BYTES, read_all
 from batdispatch.parts.solving.account import MEASURED
 from batdispatch.results.decisions import PLANS

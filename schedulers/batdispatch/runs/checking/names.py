@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from batdispatch.audit.words import part
+from batdispatch.audit.findings import part
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP

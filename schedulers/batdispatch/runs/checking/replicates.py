@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from batdispatch.audit.findings import Violation
-from batdispatch.audit.words import part
+from batdispatch.audit.findings import Violation, part
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import parse_named
 from batdispatch.report.replicates.facts import Facts, read_facts

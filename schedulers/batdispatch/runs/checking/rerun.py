@@ -19,8 +19,7 @@ from typing import Any, Literal
 import msgspec
 
 from batdispatch import __version__
-from batdispatch.audit.findings import Findings, Violation
-from batdispatch.audit.words import part
+from batdispatch.audit.findings import Findings, Violation, part
 from batdispatch.batsim import protocol
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.line.dispatcher import create

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from batdispatch import __version__
-from batdispatch.audit.findings import Violation
-from batdispatch.audit.words import part
+from batdispatch.audit.findings import Violation, part
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.run import stated_by
 from batdispatch.runs.spec import RunSpec

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.audit.findings import Findings, Violation
-from batdispatch.audit.words import part, short
+from batdispatch.audit.findings import Findings, Violation, part, short
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.inputs.files import content_digest, file_digest
 from batdispatch.results.decisions import TIMES
