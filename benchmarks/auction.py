@@ -41,7 +41,7 @@ from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.dispatchers.auction.program import Program
 from batdispatch.dispatchers.auction.worth import spread_of, worth
 from batdispatch.parts.ordering.priority import TOP
-from batdispatch.parts.solving import Found, Limits
+from batdispatch.parts.solving import Limits, SolverResult
 from batdispatch.testing.simulation import Task, simulate
 
 NODES, CORES, JOBS = 1024, 8, 200
@@ -102,7 +102,7 @@ class Timed(Ipsched):
         super().__init__(*arguments)
         self.seen: list[tuple[str, float, float]] = []
 
-    def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
+    def choose(self, problem: Problem, counters: dict[str, int]) -> SolverResult[Choice]:
         began = time.process_time()
         found = super().choose(problem, counters)
         self.seen.append((found.status, found.gap, time.process_time() - began))

@@ -26,7 +26,7 @@ from batdispatch.engines.choices import Clock
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms.generate.flat import flat
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.importing import import_log
+from batdispatch.inputs.workloads.importers import import_log
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.results.frame import read_jobs

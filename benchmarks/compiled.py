@@ -42,7 +42,7 @@ from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload, write_workload
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
-from batdispatch.inputs.workloads.importing import import_log
+from batdispatch.inputs.workloads.importers import import_log
 
 #: Jobs per CPU-second of the yardstick on the machine that figures are given for.
 STANDARD = 140_000

@@ -36,7 +36,7 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     from batdispatch.core.machine.machine import Machine
     from batdispatch.engines.embedded import EmbeddedEngine
     from batdispatch.engines.outputs import Outputs
-    from batdispatch.inputs.workloads.importing import LogOptions, import_log
+    from batdispatch.inputs.workloads.importers import LogOptions, import_log
 
     if "log" in case:
         options = LogOptions(units="hosts", processors_per_host=case["processors"])

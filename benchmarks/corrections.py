@@ -20,7 +20,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.embedded import EmbeddedEngine
 from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.importing import import_log
+from batdispatch.inputs.workloads.importers import import_log
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.report.pages import publish
 from batdispatch.results.jobs_file import read_columns

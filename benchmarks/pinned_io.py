@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "expe" / "pinned_io"))
 
 from draw import Drawn, draw
 
-from batdispatch.dispatchers.topology.dedicating import dedicate
+from batdispatch.dispatchers.topology.job_ranges import dedicate
 from batdispatch.dispatchers.topology.pillars import schedule
 from batdispatch.parts.solving import Limits
 

@@ -28,17 +28,17 @@ import msgspec
 import numpy as np
 from positions_cp_sat import PositionsCpSat
 
-from batdispatch.dispatchers.constraint.improving import LARGEST, improve
+from batdispatch.dispatchers.constraint.improvement import LARGEST, improve
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists
+from batdispatch.dispatchers.constraint.model_search import search_plan
 from batdispatch.dispatchers.constraint.pcp20 import Pcp20Options
-from batdispatch.dispatchers.constraint.searching import searched
 from batdispatch.inputs.instances import read_instances
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.sessions import sessions
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.parts.placement import make_placement
-from batdispatch.parts.solving import Found, Limits, run
+from batdispatch.parts.solving import Limits, SolverResult, run
 from batdispatch.report.pages import fill
 from batdispatch.runs.instances import save_instances
 from batdispatch.runs.run import execute, is_made
@@ -159,7 +159,7 @@ def outcomes(instance: Instance, limits: Limits, only: Sequence[str] | None = No
             if model == "positions" and instance.paper_variables() > MOST_VARIABLES:
                 found[name] = Outcome(None, 0.0, 0.0, False)
                 continue
-            plan = searched(model, seen, first, limits, time.process_time, **options)
+            plan = search_plan(model, seen, first, limits, time.process_time, **options)
             proved = plan.status == "OPTIMAL"
             # Boxes need consecutive positions: what is best for them bounds no other model.
             bound = plan.cost if proved and model != "positions" else 0.0
@@ -193,7 +193,7 @@ def on_cp_sat(instance: Instance, plan: Plan, limits: Limits, options: dict[str,
     return Outcome(cost, 0.0, time.process_time() - began, found.status == "OPTIMAL")
 
 
-def _if_found(found: Found[Plan], *, told: bool = False) -> float | None:
+def _if_found(found: SolverResult[Plan], *, told: bool = False) -> float | None:
     """Return a plan's cost; None if the solver found none, or returned what it was told, and proved nothing."""
     echoed = told and found.cost >= found.first and found.status != "OPTIMAL"
     return found.cost if found.solved and not echoed else None

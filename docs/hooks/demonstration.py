@@ -99,7 +99,7 @@ def write(picture: NDArray[np.uint8], path: Path) -> None:
 
 
 def _pixels(title: str, figure: Figure) -> NDArray[np.uint8]:
-    with style.styled():
+    with style.own_style():
         figure.suptitle(title, x=0.02, ha="left", fontsize=11, fontweight="bold")
         figure.set_dpi(120)
         canvas = FigureCanvasAgg(figure)

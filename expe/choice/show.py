@@ -11,7 +11,7 @@ import pandas as pd
 from batdispatch.report.replicates.aims import AIMS, Aim
 from batdispatch.report.replicates.answers import Answer, answer
 from batdispatch.report.replicates.pairs import Pair, pair
-from batdispatch.report.replicates.table import measured
+from batdispatch.report.replicates.table import metric_of
 from expe.common.tables import table
 
 #: A metric -> what one wants who looks at it.
@@ -69,7 +69,7 @@ def answers(part: str, rows: pd.DataFrame) -> list[Answer]:
     kind, runs = KINDS[part], of_part(part, rows)
     key = (part, *map(str, runs["cell"]))
     if key not in _KNOWN:
-        tables = [measured(runs, aim.metric) for aim in kind.aims]
+        tables = [metric_of(runs, aim.metric) for aim in kind.aims]
         _KNOWN[key] = [
             answer(one, aim, kind.baseline, "replicates") for one, aim in zip(tables, kind.aims, strict=True)
         ]
@@ -162,7 +162,7 @@ def where(rows: pd.DataFrame) -> str:
         for workload in dict.fromkeys(runs["workload"]):
             for name in chosen:
                 assert name is not None
-                tables = [measured(runs, aim.metric).on(workload) for aim in kind.aims]
+                tables = [metric_of(runs, aim.metric).on(workload) for aim in kind.aims]
                 cells = [
                     ratio(pair(one, aim, name, kind.baseline), star=False)
                     for one, aim in zip(tables, kind.aims, strict=True)

@@ -115,7 +115,7 @@ def alpha_picture(path: Path, found: pd.DataFrame) -> None:
 
 def _picture(path: Path, title: str, across: str, curves: Mapping[str, tuple[int, pd.DataFrame]]) -> None:
     """Draw Gflop/s above GB moved; each curve with the number of its style."""
-    with style.styled():
+    with style.own_style():
         figure, panels = style.new_figure(5.6, rows=2)
         for axes, metric, heading in zip(panels, SHOWN, ("Gflop/s", "GB moved"), strict=True):
             for label, (index, curve) in curves.items():

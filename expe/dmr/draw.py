@@ -23,7 +23,7 @@ def gains_picture(path: Path, found: Mapping[int, Pairs], metric: str, label: st
 
     Crosses are the paper's values, where it states them.
     """
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure(3.1)
         for index, kind in enumerate(("fixed", "malleable")):
             runs = [
@@ -61,7 +61,7 @@ def gains_picture(path: Path, found: Mapping[int, Pairs], metric: str, label: st
 def evolution_picture(path: Path, histories: Mapping[str, History]) -> None:
     """Draw allocated nodes, running and completed jobs over time, as figure 6."""
     panels = {"nodes": "allocated nodes", "running": "running jobs", "completed": "completed jobs"}
-    with style.styled():
+    with style.own_style():
         figure, every = style.new_figure(6.0, rows=len(panels))
         for axes, (field, label) in zip(every, panels.items(), strict=True):
             for index, (kind, history) in enumerate(histories.items()):
@@ -93,7 +93,7 @@ def differences_picture(path: Path, histories: Mapping[str, History]) -> None:
 
 
 def _by_application(path: Path, curves: Mapping[str, tuple[History, np.ndarray]], label: str) -> None:
-    with style.styled():
+    with style.own_style():
         figure, panels = style.new_grid(1, len(APPLICATIONS), 2.7)
         for axes, (application, title) in zip(panels, APPLICATIONS.items(), strict=True):
             for index, (name, (history, values)) in enumerate(curves.items()):
@@ -137,7 +137,7 @@ def _over(
     level: float,
 ) -> None:
     """Draw shares of each seed in percent over what is varied, with their intervals, and a dotted level."""
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure(2.9)
         for index, (label, curve) in enumerate(curves.items()):
             values = [[100 * value for value in each] for each in curve.values()]

@@ -164,7 +164,7 @@ def slurm_table(found: pd.DataFrame) -> str:
 def picture(path: Path, found: pd.DataFrame, metric: str, label: str) -> None:
     """Draw a metric of every row under every assumption, with 95 % confidence intervals, and the paper's value."""
     cases = _cases(found)
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure(3.3)
         for index, row in enumerate(PAPER):
             runs = [list(_rows(of_case)[row][metric]) for of_case in cases.values()]

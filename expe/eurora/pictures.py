@@ -26,7 +26,7 @@ def spread_picture(
             series have the same groups; a group without values is left empty.
         title: of the picture, for those who cannot see it.
     """
-    with style.styled():
+    with style.own_style():
         figure, rows = style.new_figure(2.4 * len(panels), len(panels))
         for number, (axes, (label, series)) in enumerate(zip(rows, panels.items(), strict=True)):
             groups = list(next(iter(series.values())))
@@ -66,7 +66,7 @@ def ratio_picture(
         marks: ratios that get a line across.
         title: of the picture, for those who cannot see it.
     """
-    with style.styled():
+    with style.own_style():
         figure, [axes] = style.new_figure(3.3)
         for index, (name, ratios) in enumerate(series.items()):
             values, shares = style.quantiles(np.asarray(ratios, dtype=np.float64))

@@ -83,7 +83,7 @@ def picture(path: Path, rows: pd.DataFrame) -> None:
     """Draw slowdown over filler's and longest wait over easy's, with intervals."""
     found = found_in(rows)
     names = list(found)[::-1]
-    with style.styled():
+    with style.own_style():
         figure, panels = style.new_grid(1, 2, 3.6)
         for axes, (metric, base) in zip(panels, PANELS, strict=True):
             for row, name in enumerate(names):

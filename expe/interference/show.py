@@ -154,7 +154,7 @@ def stretch_picture(path: Path, found: pd.DataFrame) -> None:
     order = list(found["dispatcher"].unique())
     slowed = [kind for kind, runs in found.groupby("workload", sort=False) if runs["worst"].max() > SLOWED]
     shown = [(SHOWN[kind], found[found["workload"] == kind]) for kind in SHOWN if kind in slowed]
-    with style.styled():
+    with style.own_style():
         figure, fields = style.new_figure(1.3 + 2.5 * len(shown), rows=len(shown))
         drawn = {}
         for axes, (kind, by_row) in zip(fields, shown, strict=True):
@@ -178,7 +178,7 @@ def stretch_picture(path: Path, found: pd.DataFrame) -> None:
 def wait_picture(path: Path, found: pd.DataFrame) -> None:
     """Draw the mean wait of every row with its 95 % confidence interval, one field for each workload."""
     shown = [(SHOWN[kind], found[found["workload"] == kind]) for kind in SHOWN]
-    with style.styled():
+    with style.own_style():
         height = 0.4 + sum(0.55 + 0.2 * by_row["dispatcher"].nunique() for _, by_row in shown)
         figure, fields = style.new_figure(height, len(shown))
         for axes, (kind, by_row) in zip(fields, shown, strict=True):

@@ -220,7 +220,7 @@ def assumptions_table(found: Found) -> str:
 
 def picture(path: Path, found: Found) -> None:
     """Draw how wait and execution time change with the share of malleable jobs, with 95 % intervals."""
-    with style.styled():
+    with style.own_style():
         figure, panels = style.new_figure(5.2, rows=2)
         metrics = {"wait": "mean wait", "execution": "mean execution time"}
         for axes, (metric, heading) in zip(panels, metrics.items(), strict=True):

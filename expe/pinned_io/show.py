@@ -143,7 +143,7 @@ def _curve(axes: Axes, places: Sequence[float], values: Sequence[Sequence[float]
 def plans_picture(path: Path, found: pd.DataFrame) -> None:
     """Draw the ratios of both phases by the number of jobs, a curve for each largest size."""
     sizes, jobs = (sorted(int(one) for one in found[f"workload.{name}"].unique()) for name in ("largest", "jobs"))
-    with style.styled():
+    with style.own_style():
         figure, (upper, lower) = style.new_figure(4.6, rows=2)
         for index, largest in enumerate(sizes):
             runs = found[found["workload.largest"] == largest]
@@ -168,7 +168,7 @@ def plans_picture(path: Path, found: pd.DataFrame) -> None:
 def runs_picture(path: Path, found: pd.DataFrame) -> None:
     """Draw the mean wait by load, a curve for each row that is shown."""
     loads = sorted(found["workload.load"].unique())
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure(3.3)
         for index, label in enumerate(DRAWN):
             runs = found[found["dispatcher"] == label]

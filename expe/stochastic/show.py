@@ -106,7 +106,7 @@ def part_table(found: pd.DataFrame) -> str:
 def picture(path: Path, found: pd.DataFrame, metric: str, across: str, label: str) -> None:
     """Draw a curve that the slides have, with the 95 % confidence intervals."""
     cells, named = _by_value(found), found["part"].iloc[0] in NAMED
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure()
         shown = list(next(iter(cells.values())))
         for index, dispatcher in enumerate(shown):

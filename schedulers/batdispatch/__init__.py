@@ -157,10 +157,10 @@ _FORMER: dict[str, tuple[str, str]] = {}
 def __getattr__(name: str) -> Any:
     # Imported when asked for: `batdispatch --help` and shell completion need none of it.
     if name in _FORMER:
-        from batdispatch.core.deprecation import Deprecated
+        from batdispatch.core.deprecation import DeprecatedName
 
         present, since = _FORMER[name]
-        Deprecated.after(since, f"{__name__}.{name}", f"{__name__}.{present}").warn()
+        DeprecatedName.after(since, f"{__name__}.{name}", f"{__name__}.{present}").warn()
         return __getattr__(present)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

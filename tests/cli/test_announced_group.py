@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from batdispatch.cli.groups import Command
 from batdispatch.cli.main import cli
-from batdispatch.core.line.registry import announced
-from batdispatch.inputs.workloads.importing import formats, read_log
+from batdispatch.core.line.registry import announcements
+from batdispatch.inputs.workloads.importers import formats, read_log
 from batdispatch.inputs.workloads.logs import LogFormat
 from batdispatch.inputs.workloads.swf import FORMAT
 
@@ -34,10 +34,12 @@ def announce(monkeypatch: pytest.MonkeyPatch) -> None:
         EntryPoint("lublin", f"{__name__}:hello", "batdispatch.generators"),
         EntryPoint("theirs", f"{__name__}:THEIRS", "batdispatch.logs"),
     ]
-    points = EntryPoints([*(one for group in announced().groups for one in announced().select(group=group)), *theirs])
-    monkeypatch.setattr("batdispatch.core.line.registry.announced", lambda: points)
+    points = EntryPoints(
+        [*(one for group in announcements().groups for one in announcements().select(group=group)), *theirs]
+    )
+    monkeypatch.setattr("batdispatch.core.line.registry.announcements", lambda: points)
     formats.cache_clear()
-    monkeypatch.setattr("batdispatch.inputs.workloads.importing.formats", formats.__wrapped__)
+    monkeypatch.setattr("batdispatch.inputs.workloads.importers.formats", formats.__wrapped__)
 
 
 @pytest.mark.usefixtures("announce")

@@ -11,7 +11,7 @@ import pytest
 
 from batdispatch.cli.kinds import names
 from batdispatch.core.errors import InputError
-from batdispatch.core.extras import EXTRAS, check, explained, lacking
+from batdispatch.core.extras import EXTRAS, check, explanation_of, missing_libraries
 
 ROOT = Path(__file__).parents[2]
 INPUTS = f"--platform {ROOT}/platforms/flat8.xml --workload {ROOT}/tests/conformance/recordings/workloads/delay.json"
@@ -148,16 +148,16 @@ def test_an_import_that_nobody_foresaw_is_explained(tmp_path: Path) -> None:
     assert done.stderr.splitlines() == [
         "batdispatch: error: this needs SciPy, which is not installed: pip install 'batdispatch[stochastic]'"
     ]
-    assert explained(ModuleNotFoundError("No module named 'torch'", name="torch")) is None
+    assert explanation_of(ModuleNotFoundError("No module named 'torch'", name="torch")) is None
     # What is installed, and fails for another reason, is no matter of installing it.
-    assert explained(ImportError("cannot import name 'x' from 'scipy'", name="scipy")) is None
+    assert explanation_of(ImportError("cannot import name 'x' from 'scipy'", name="scipy")) is None
 
 
 def test_what_is_there_is_not_complained_of(monkeypatch: pytest.MonkeyPatch) -> None:
     check(None, "nothing")
     check("report", "a report")
     monkeypatch.setitem(sys.modules, "evalys", None)
-    assert lacking("report") == "evalys, which is not installed: pip install 'batdispatch[report]'"
+    assert missing_libraries("report") == "evalys, which is not installed: pip install 'batdispatch[report]'"
     with pytest.raises(InputError, match=r"^a report needs evalys, which .* \(or not\)$"):
         check("report", "a report", also=" (or not)")
 

@@ -7,7 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from batdispatch.cli.groups import OTHER, Command, LazyGroup, Option, option
+from batdispatch.cli.groups import OTHER_OPTIONS, Command, LazyGroup, Option, option
 from batdispatch.cli.main import cli
 
 
@@ -85,7 +85,7 @@ def test_the_options_of_long_helps_stand_under_headings(name: str) -> None:
     text = shown(name, width=100)
     for param in options:
         assert isinstance(param, Option), param.name
-        assert param.section != OTHER, param.name
+        assert param.section != OTHER_OPTIONS, param.name
         assert f"\n{param.section}:\n" in text
 
 
@@ -148,11 +148,11 @@ def test_a_range_is_said_in_words(kind: click.IntRange | click.FloatRange, words
 
 def test_the_formats_of_logs_are_those_that_are_read() -> None:
     from batdispatch.cli.convert import command
-    from batdispatch.inputs.workloads import importing
+    from batdispatch.inputs.workloads import importers
 
     (kind,) = (param.type for param in command.params if param.name == "kind")
     assert isinstance(kind, click.Choice)
-    assert set(importing.formats()) == set(kind.choices)
+    assert set(importers.formats()) == set(kind.choices)
 
 
 @pytest.mark.parametrize("group", [group for _, group in GROUPS if isinstance(group, LazyGroup)])

@@ -63,6 +63,6 @@ def test_a_class_of_another_package_is_imported_and_checked(monkeypatch: pytest.
             EntryPoint("ours", "batdispatch.parts.ordering.arrival:Fcfs", "batdispatch.orderings"),
         ]
     )
-    monkeypatch.setattr("batdispatch.core.line.registry.announced", lambda: points)
+    monkeypatch.setattr("batdispatch.core.line.registry.announcements", lambda: points)
     failed = CliRunner().invoke(cli, ["list", "orderings"], standalone_mode=False)
     assert "'theirs' is not a Ordering class" in str(failed.exception)

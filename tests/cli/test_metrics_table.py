@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.table import Column, Table
 
-from batdispatch.cli.metrics_table import LEGEND, SHOWN, metrics_table
+from batdispatch.cli.metrics_table import LEGEND, SHOWN_METRICS, metrics_table
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.metrics.rows import metric_row
 
-ONE = dict.fromkeys(SHOWN, 1234.5)
+ONE = dict.fromkeys(SHOWN_METRICS, 1234.5)
 LONG = "attempts,dispatcher=easy_ordering=sjf_,requests=toptimal_grid=200_,speculate=true"
 
 
@@ -90,12 +90,13 @@ def test_a_table_that_needs_no_folding_has_the_columns_of_the_library() -> None:
 )
 def test_every_table_fits_and_has_every_value(names: list[str], width: int) -> None:
     values = {
-        name: {metric: 100 + 7 * row + column for column, metric in enumerate(SHOWN)} for row, name in enumerate(names)
+        name: {metric: 100 + 7 * row + column for column, metric in enumerate(SHOWN_METRICS)}
+        for row, name in enumerate(names)
     }
     text = metrics_table(values, width=width)
     assert max(map(len, text.splitlines())) <= width
     found = Counter(re.findall(r"[\d.,]+", text))
-    for metric in SHOWN:
+    for metric in SHOWN_METRICS:
         known = describe(metric)
         assert known is not None
         for cell in metric_row(known, [metrics[metric] for metrics in values.values()]).cells:

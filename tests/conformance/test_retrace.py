@@ -6,7 +6,7 @@ import pytest
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.links.retrace import Retraced, retrace
+from batdispatch.links.retrace import RetracePeer, retrace
 
 RECORDINGS = Path(__file__).parent / "recordings"
 EXCHANGES = sorted(RECORDINGS.glob("batsim*/*/exchange.jsonl"))
@@ -24,7 +24,7 @@ REFUSED = {
 LEFT = {"change_state": (1, 2), "err_past_call": (2, 2), "kill_done_job": (0, 3)}
 
 
-class Watching(Retraced):
+class Watching(RetracePeer):
     """Counts the decisions, and keeps the cluster."""
 
     def begin(self, ledger: Ledger) -> None:

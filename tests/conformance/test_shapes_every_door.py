@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from batdispatch.audit.run import Auditor
-from batdispatch.explain.placing import placement_of
-from batdispatch.explain.waiting import explain
+from batdispatch.explain.run_parts import placement_of
+from batdispatch.explain.wait_causes import explain
 from batdispatch.explain.words import in_words
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.platforms.generate.torus import torus

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.plans.correction import STEPS, Correction, corrected
+from batdispatch.core.plans.correction import STEPS, Correction, correct_runtime
 from batdispatch.core.plans.lateness import TOLERANCE, overdue
 
 RULES = get_args(Correction)
@@ -15,7 +15,7 @@ LENGTHS = st.floats(1.0, 1e7)
 
 
 def expected_at(rule: Correction, *elapsed: float, expected: float = 100.0, limit: float = 10_000.0) -> list[float]:
-    return [corrected(rule, expected, time, limit) for time in elapsed]
+    return [correct_runtime(rule, expected, time, limit) for time in elapsed]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -60,8 +60,8 @@ def test_no_rule_expects_what_has_passed_nor_more_than_the_walltime(
     rule: Correction, expected: float, elapsed: float, limit: float
 ) -> None:
     expected = min(expected, limit)
-    found = corrected(rule, expected, elapsed, limit)
+    found = correct_runtime(rule, expected, elapsed, limit)
     assert expected <= found < math.inf
     assert not overdue(found, elapsed)
     assert found <= limit or overdue(limit, elapsed)
-    assert corrected(rule, expected, elapsed / 2, limit) <= found, "what is expected never shrinks"
+    assert correct_runtime(rule, expected, elapsed / 2, limit) <= found, "what is expected never shrinks"

@@ -22,9 +22,11 @@ numbers = st.one_of(halves, ties, whole_seconds, st.floats(), st.floats(0, 1e10)
 
 @given(st.lists(numbers, max_size=60))
 def test_six_digits_behind_the_point_are_those_of_a_format(listed: list[float]) -> None:
-    texts, values = decimals.fixed(np.array(listed, dtype=np.float64))
+    texts, values = decimals.six_digits(np.array(listed, dtype=np.float64))
     expected = [f"{number:.6f}" for number in listed]
-    assert decimals.joined(texts, decimals.constant(",", len(listed))).decode() == "".join(f"{t}," for t in expected)
+    assert decimals.join_texts(texts, decimals.constant(",", len(listed))).decode() == "".join(
+        f"{t}," for t in expected
+    )
     # Also the sign of zero.
     assert [repr(value) for value in values.tolist()] == [repr(float(text)) for text in expected]
 
@@ -32,7 +34,7 @@ def test_six_digits_behind_the_point_are_those_of_a_format(listed: list[float]) 
 @given(st.lists(st.one_of(st.integers(0, 10**18), st.integers(0, 2000)), max_size=60))
 def test_whole_numbers_are_those_of_str(listed: list[int]) -> None:
     texts = decimals.whole(np.array(listed, dtype=np.int64))
-    assert decimals.joined(texts, decimals.constant(";", len(listed))).decode() == "".join(f"{n};" for n in listed)
+    assert decimals.join_texts(texts, decimals.constant(";", len(listed))).decode() == "".join(f"{n};" for n in listed)
 
 
 @given(st.lists(st.one_of(numbers, st.integers(0, 2 * 10**9).map(float)), min_size=1, max_size=60), st.booleans())
@@ -40,9 +42,11 @@ def test_significant_digits_are_those_of_a_format(listed: list[float], whole: bo
     if whole:
         listed = [abs(math.floor(number)) % 10**9 * 1.0 if math.isfinite(number) else 0.0 for number in listed]
     texts = decimals.significant(np.array(listed), 9)
-    assert decimals.joined(texts, decimals.constant(",", len(listed))).decode() == "".join(f"{n:.9g}," for n in listed)
+    assert decimals.join_texts(texts, decimals.constant(",", len(listed))).decode() == "".join(
+        f"{n:.9g}," for n in listed
+    )
 
 
 def test_texts_are_chosen_by_row() -> None:
     texts = decimals.chosen(["long one", "b", ""], np.array([1, 0, 2, 1]))
-    assert decimals.joined(decimals.constant("<", 4), texts, decimals.constant(">", 4)) == b"<b><long one><><b>"
+    assert decimals.join_texts(decimals.constant("<", 4), texts, decimals.constant(">", 4)) == b"<b><long one><><b>"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset, hostsets
-from batdispatch.core.hosts.hostsets import joined, parse_many
+from batdispatch.core.hosts.hostsets import join_columns, parse_many
 
 masks = st.lists(st.sets(st.integers(0, 300), max_size=40), max_size=20)
 
@@ -21,7 +21,7 @@ def test_reads_what_the_host_sets_write(sets):
     assert intervals.sizes.tolist() == [len(hosts) for hosts in sets]
     assert intervals.runs.tolist() == [sum(host - 1 not in hosts for host in hosts) for hosts in sets]
     assert intervals.texts() == texts
-    assert joined([parse_many(texts[:2]), parse_many([]), parse_many(texts[2:])]).texts() == texts
+    assert join_columns([parse_many(texts[:2]), parse_many([]), parse_many(texts[2:])]).texts() == texts
     bounds = intervals.bounds()
     assert all((intervals.row[a:b] == i).all() for i, (a, b) in enumerate(pairwise(bounds)))
 

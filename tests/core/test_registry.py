@@ -131,7 +131,7 @@ def test_a_file_that_fails_says_where(tmp_path: Path, text: str, message: str) -
 def test_a_name_that_two_packages_announce_is_an_error_that_lists_both(monkeypatch: pytest.MonkeyPatch) -> None:
     values = ("one.place:Easy", "other.place:Easy")
     points = importlib.metadata.EntryPoints(importlib.metadata.EntryPoint("easy", value, GROUP) for value in values)
-    monkeypatch.setattr(registry, "announced", lambda: points)
+    monkeypatch.setattr(registry, "announcements", lambda: points)
     with pytest.raises(InputError, match=r"dispatcher 'easy' is registered twice: one\.place:Easy, other\.place:Easy"):
         find("easy")
 

@@ -11,7 +11,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.plans.reservations import Reservation, Reservations
 from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
-from batdispatch.dispatchers.stochastic.repacking import Repacking
+from batdispatch.dispatchers.stochastic.repack import RepackPass
 
 
 @pytest.mark.parametrize("holes", [[(0.0, 30.0), (22.0, 23.0)], [(22.0, 23.0), (0.0, 30.0)]])
@@ -27,6 +27,6 @@ def test_a_hole_inside_another_does_not_hide_its_longer_stretch(holes: list[tupl
     plan.put(job.id, Reservation(job, 40.0, 52.0, host))
     movable = MovableJobs()
     movable.put(job, PlannedStart(40.0, 0, job.id, 12.0))
-    moved = Repacking(plan, movable, {job.id: job}, share=0.01, slack=0.0).run(holes)
+    moved = RepackPass(plan, movable, {job.id: job}, share=0.01, slack=0.0).run(holes)
     assert [key for key, _ in moved] == [job.id]
     assert plan.planned[job.id].start == 0.0

@@ -16,7 +16,7 @@ from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.constraint.base import PlanningDispatcher
 from batdispatch.dispatchers.constraint.instance import Instance
-from batdispatch.parts.solving import Found
+from batdispatch.parts.solving import SolverResult
 from simulating import Task, simulate
 from strategies import make_job
 
@@ -57,7 +57,7 @@ def test_an_instance_keeps_hosts_longer_and_weighs_jobs_as_before(name: str, mon
     seen: list[Instance] = []
     plan = dispatcher.plan
 
-    def watched(instance: Instance, counters: dict[str, int]) -> Found[Any]:
+    def watched(instance: Instance, counters: dict[str, int]) -> SolverResult[Any]:
         seen.append(instance)
         return plan(instance, counters)
 

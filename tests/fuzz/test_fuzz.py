@@ -32,9 +32,9 @@ from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload, write_workload
-from batdispatch.inputs.workloads.importing import read_log
+from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.links.replay import check_wire, read_recording, replay
-from batdispatch.links.retrace import Retraced, retrace
+from batdispatch.links.retrace import RetracePeer, retrace
 from batdispatch.report.workload.tables import as_dict
 from batdispatch.report.workload.traits import Traits
 from batdispatch.runs.inputs import platform_for
@@ -378,7 +378,7 @@ def test_recordings(version: str, tmp_path: Path) -> None:
             rng.choice(
                 [
                     lambda: check_wire(path, protocol(version), partial=partial),
-                    lambda: retrace(path, Retraced(), partial=partial),
+                    lambda: retrace(path, RetracePeer(), partial=partial),
                     lambda: replay(path, Session(create("easy", {}, 0)), protocol(version), partial=partial),
                 ]
             )()

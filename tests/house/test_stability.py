@@ -8,7 +8,7 @@ import pytest
 
 import batdispatch
 import batdispatch.testing
-from batdispatch.core.deprecation import Deprecated
+from batdispatch.core.deprecation import DeprecatedName
 from public_names import listed
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +96,7 @@ def test_a_former_name_works_on_and_warns_where_it_is_used(monkeypatch: pytest.M
 
 def test_a_deprecation_names_its_caller() -> None:
     def former() -> None:
-        Deprecated.after("0.9.0", "former()", "present()").warn()
+        DeprecatedName.after("0.9.0", "former()", "present()").warn()
 
     with pytest.warns(DeprecationWarning, match=r"may be gone in 0\.11\.0: use present\(\)") as caught:
         former()

@@ -9,7 +9,7 @@ import pytest
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
-from batdispatch.inputs.folders import MARK, Claim, check_finished, settling
+from batdispatch.inputs.folders import MARK, Claim, check_finished, clear_mark
 
 
 def names(folder: Path) -> list[str]:
@@ -63,7 +63,7 @@ def test_a_claim_that_fails_while_it_publishes_leaves_its_mark(tmp_path: Path) -
             fail(tmp_path, changing=changing)
         with pytest.raises(InputError, match="is unfinished"):
             check_finished(tmp_path)
-    with settling(tmp_path, remove=True) as place:
+    with clear_mark(tmp_path, remove=True) as place:
         assert place is None
     assert names(tmp_path) == [MARK]
     with Claim(tmp_path):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.files import replacing, write_whole
+from batdispatch.inputs.files import replace_file, write_whole
 from batdispatch.inputs.whole import Whole
 
 GENERATE = ["generate", "lublin", "--seed", "1", "--jobs", "20", "--hosts", "128", "-o"]
@@ -176,7 +176,7 @@ def test_a_full_disk_leaves_no_partial_file(name: str, piece: int, tmp_path: Pat
     pieces = [os.urandom(piece) for _ in range((1 << 17) // piece)]
 
     def write() -> None:
-        with replacing(tmp_path / name) as file:
+        with replace_file(tmp_path / name) as file:
             file.writelines(pieces)
 
     with pytest.raises(InputError, match=f"{name}: cannot be written: File too large"):

@@ -17,7 +17,7 @@ from batdispatch.core.line.messages import Message, Reply
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.links.informed import Informed
+from batdispatch.links.platform_peer import PlatformPeer
 from batdispatch.links.remote_peer import RemotePeer
 from doors import Site, simulate
 
@@ -167,7 +167,9 @@ def test_properties_that_both_state_must_agree() -> None:
 
     def ask(ours: Machine, theirs: Machine) -> Message:
         peer = _Listening()
-        Informed(peer, ours, source="p.xml", places=["line 3"]).handle(Message(0.0, [SimulationBegins(0.0, theirs)]))
+        PlatformPeer(peer, ours, source="p.xml", places=["line 3"]).handle(
+            Message(0.0, [SimulationBegins(0.0, theirs)])
+        )
         return peer.heard
 
     own = machine(colour="red", role="", rack="1")

@@ -15,8 +15,8 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.fitting import HISTORY as LAST
-from batdispatch.inputs.workloads.fitting import MEAN_TOLERANCE, fit, histories, with_laws
+from batdispatch.inputs.workloads.law_fits import HISTORY as LAST
+from batdispatch.inputs.workloads.law_fits import MEAN_TOLERANCE, fit, histories, with_laws
 from batdispatch.parts.requests.base import make_sequence
 from batdispatch.parts.requests.likelihood import held_out
 from batdispatch.parts.requests.vocabulary import parse_law

@@ -11,7 +11,7 @@ from batdispatch.core.line import events as e
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.ordering import make_ordering
-from batdispatch.parts.ordering.late_first import REMEMBERED, LateFirst
+from batdispatch.parts.ordering.late_first import MEMORY, LateFirst
 from simulating import Task, simulate
 
 
@@ -48,7 +48,7 @@ def test_a_job_is_late_once_it_has_waited_a_multiple_of_what_three_of_four_jobs_
 
 def test_only_the_last_300_that_ended_count() -> None:
     ordering = late_first("after=0,multiple=2")
-    has_ended(ordering, *[1e6] * 200, *[50.0] * REMEMBERED)
+    has_ended(ordering, *[1e6] * 200, *[50.0] * MEMORY)
     assert ordering.patience() == 100.0
 
 

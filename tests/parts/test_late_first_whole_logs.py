@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from batdispatch.core.machine.machine import Machine
-from batdispatch.inputs.workloads.importing import import_log
+from batdispatch.inputs.workloads.importers import import_log
 from simulating import Task, simulate
 
 LOG = Path(os.environ.get("BATDISPATCH_SHARED", "")) / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz"

@@ -16,8 +16,8 @@ from batdispatch.core.line import events as e
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.prediction import Predictions, make_prediction
-from batdispatch.parts.prediction.features import FEATURES, History, expanded, features
-from batdispatch.parts.prediction.normalized import NormalizedGradient
+from batdispatch.parts.prediction.features import FEATURES, History, features, polynomial_features
+from batdispatch.parts.prediction.normalized_descent import NormalizedGradient
 from batdispatch.parts.prediction.online import OnlineRegression
 
 Vector = NDArray[np.float64]
@@ -168,7 +168,7 @@ def test_a_walltime_that_was_not_asked_for_counts_as_0() -> None:
 
 def test_the_basis_has_1_each_feature_and_each_product_once() -> None:
     row = np.arange(1.0, FEATURES + 1)
-    found = expanded(row)
+    found = polynomial_features(row)
     assert len(found) == 1 + FEATURES + FEATURES * (FEATURES + 1) // 2 == 231
     assert found[:21].tolist() == [1.0, *row.tolist()]
     pairs = sorted(a * b for index, a in enumerate(row) for b in row[index:])

@@ -19,7 +19,7 @@ from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.topology import Dragonfly, FatTree, Flat, Grid
 from batdispatch.core.machine.topology.base import Topology
 from batdispatch.parts.placement import GROUP, HostPlacement, Placement, make_placement
-from batdispatch.parts.placement.geometry import cliques, closed, hits, network, search
+from batdispatch.parts.placement.geometry import cliques, closed_sets, hits, network, search
 from batdispatch.parts.placement.prospects import Prospects
 from strategies import make_job
 
@@ -262,7 +262,7 @@ def test_what_proves_that_there_is_no_place_is_no_search_that_overlooks_places(
         if large:
             patch.setattr(network, "SMALL", 0)
         if hurried:
-            patch.setattr(closed, "STEPS", 0)
+            patch.setattr(closed_sets, "STEPS", 0)
             patch.setattr(cliques, "STEPS", 0)
             patch.setattr(hits, "_STEPS", 0)
         prospects = Prospects(begun(named(shapes), machine), "p")
@@ -303,7 +303,7 @@ def test_a_placement_of_somebodys_own_makes_jobs_wait_unless_it_proves_that_ther
 
 
 def test_a_search_that_had_to_stop_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closed, "STEPS", 0)
+    monkeypatch.setattr(closed_sets, "STEPS", 0)
     monkeypatch.setattr(search.ShapeSearch, "find", lambda *given: None)
     machine = machine_of(network_of("dragonfly", 1), [])
     prospects = Prospects(begun("convex[rule=routers]", machine), "p")

@@ -11,7 +11,7 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.rollouts.kernel import delay_cost
-from batdispatch.parts.rollouts.past import FADING, STRANGER, UNKNOWN, Arrival, Past
+from batdispatch.parts.rollouts.past import FADE, STRANGER, UNKNOWN, Arrival, Past
 from batdispatch.parts.rollouts.rollouts import (
     Moment,
     Policy,
@@ -128,7 +128,7 @@ def test_guesses_are_drawn_by_user_units_age_and_likeness() -> None:
     weights, runs = past._alike(job(user="a"), 100.0, 3)
     # The last one first: a stranger's, half as long; the same user's as many units; the same user's earlier one.
     assert runs.tolist() == [20.0, 20.0, 10.0]
-    assert weights.tolist() == pytest.approx([STRANGER / 4, 2 * FADING, FADING**2])
+    assert weights.tolist() == pytest.approx([STRANGER / 4, 2 * FADE, FADE**2])
 
 
 def seen(came: float, guesses: list[float], expected: float = 100.0, walltime: float = 100.0) -> Arrival:

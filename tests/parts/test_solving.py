@@ -13,7 +13,7 @@ import pytest
 from ortools.sat.python import cp_model
 
 from batdispatch.core.errors import BatdispatchError
-from batdispatch.parts.solving import Account, Answer, Found, Limits, run, settled
+from batdispatch.parts.solving import Account, Answer, Limits, SolverResult, result_without_solver, run
 from batdispatch.parts.solving.cp_sat import CpSatModel
 from batdispatch.parts.solving.depth_first import DepthFirstModel
 from batdispatch.parts.solving.runner import Value
@@ -38,7 +38,7 @@ class Told:
         return "incumbent", self.cost
 
 
-def told(status: str, cost: float, bound: float, *, stopped: bool = False, trust: bool = True) -> Found[str]:
+def told(status: str, cost: float, bound: float, *, stopped: bool = False, trust: bool = True) -> SolverResult[str]:
     value = (lambda variable: 1) if status in ("OPTIMAL", "FEASIBLE") else None
     ticks = count()
     return run(
@@ -68,9 +68,9 @@ def test_bounds_status_sizes_and_times() -> None:
 
 
 def test_no_solver_is_needed_where_a_bound_is_met() -> None:
-    assert settled("plan", 3, bound=3).status == "BOUND"
-    assert settled("plan", 4, bound=3).status == "GREEDY"
-    assert not settled("plan", 4, bound=3, status="UNKNOWN").solved
+    assert result_without_solver("plan", 3, bound=3).status == "BOUND"
+    assert result_without_solver("plan", 4, bound=3).status == "GREEDY"
+    assert not result_without_solver("plan", 4, bound=3, status="UNKNOWN").solved
 
 
 def test_the_account_knows_nothing_of_a_family_but_what_it_is_told() -> None:

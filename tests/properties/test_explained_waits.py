@@ -17,7 +17,7 @@ from batdispatch.core.jobs.job import JobState
 from batdispatch.core.line import events as e
 from batdispatch.core.machine.machine import Machine
 from batdispatch.explain.records import Explanation, Phase
-from batdispatch.explain.waiting import explain
+from batdispatch.explain.wait_causes import explain
 from recording import record
 from simulating import Result, Task, micro, simulate
 from strategies import exclusive_machines, machines, make_job, workloads

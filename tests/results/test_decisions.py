@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import read_all
-from batdispatch.results.decisions import FOUND, NONE, PROVEN, read_decision_times, read_plans, write_decision_times
+from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, read_decision_times, read_plans, write_decision_times
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
 
@@ -89,7 +89,7 @@ def test_what_solvers_achieved(tmp_path: Path) -> None:
     found = read_plans(tmp_path)
     assert found is not None
     assert found.time.tolist() == [0, 1.5, 2, 2, 3]
-    assert found.status.tolist() == [PROVEN, PROVEN, FOUND, FOUND, NONE]
+    assert found.status.tolist() == [PROVEN, PROVEN, INCUMBENT, INCUMBENT, NONE]
     np.testing.assert_array_equal(found.gap, [0, 0, 0.25, np.nan, np.nan])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.inputs.platforms.generate import flat
-from batdispatch.layers.leaving import FIELD, read_leaving, told_of
+from batdispatch.layers.transfer import FIELD, read_leaving, told_of
 from sites import simulated
 
 Call = Callable[..., tuple[int, str, str]]

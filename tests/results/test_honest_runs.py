@@ -9,7 +9,7 @@ from batdispatch.audit.run import Auditor
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.inputs.platforms import generate
-from batdispatch.runs.checking.settings import contradictions, read_said
+from batdispatch.runs.checks.settings import contradictions, read_said
 from honest_runs import honest_run
 from sites import delays, simulated
 

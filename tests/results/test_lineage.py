@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.explain.waiting import explain
+from batdispatch.explain.wait_causes import explain
 from batdispatch.report.comparison import warnings
 from batdispatch.report.losses import losses_of
 from batdispatch.report.page import render
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.jobs_file import read_columns
-from batdispatch.results.lineage import FILE, Lineage, logical, read_lineage, unjoined, waits, write_lineage
+from batdispatch.results.lineage import FILE, Lineage, logical, read_lineage, rows_as_jobs, waits, write_lineage
 from batdispatch.results.lineage import lineage_of as lineage_of_parents
 from batdispatch.results.metrics.compute import compute
 from batdispatch.results.metrics.sample import sample_of
@@ -232,7 +232,7 @@ def test_jobs_that_are_not_joined_have_the_numbers_they_had(recordings: Path) ->
     for path in sorted(recordings.glob("scheduling/*/jobs.csv"))[:6]:
         columns = read_columns(path)
         assert compute(sample_of(columns, hosts=128)) == compute(
-            sample_of(columns, hosts=128, lineage=unjoined(len(columns)))
+            sample_of(columns, hosts=128, lineage=rows_as_jobs(len(columns)))
         )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batdispatch.cli.main import cli
-from batdispatch.results.rejections import MAX_REASONS, grouped, in_words, rejections_of
+from batdispatch.results.rejections import MAX_REASONS, group_reasons, in_words, rejections_of
 from batdispatch.results.runs import Rejection
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ def test_reasons_that_differ_in_numbers_are_one_with_their_range() -> None:
 @pytest.mark.parametrize("name", ["w0!17", "j-3", "17~2", "n3"])
 def test_names_are_no_numbers(name: str) -> None:
     told = rejected(f"waits for job {name}, which failed", "waits for job w9!1, which failed")
-    assert [reason for reason, _ in grouped(told)] == [each.reason for each in told]
+    assert [reason for reason, _ in group_reasons(told)] == [each.reason for each in told]
 
 
 def test_few_reasons_are_told_and_few_jobs_named() -> None:
@@ -52,7 +52,7 @@ def test_runs_that_say_the_same_share_a_line_and_silence_has_none() -> None:
 @given(st.lists(st.tuples(st.sampled_from(["asks for {} hosts", "{} of {} GPUs", "no"]), st.integers(0, 10**9))))
 def test_no_job_is_lost_or_told_twice(found: list[tuple[str, int]]) -> None:
     told = rejected(*(text.format(number, number + 1) for text, number in found))
-    groups = grouped(told)
+    groups = group_reasons(told)
     assert sorted(job for _, jobs in groups for job in jobs) == sorted(each.job for each in told)
     sizes = [len(jobs) for _, jobs in groups]
     assert sizes == sorted(sizes, reverse=True)

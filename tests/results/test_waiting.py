@@ -11,9 +11,9 @@ from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.engines.records import EngineOptions
-from batdispatch.explain.placing import predictions_of
 from batdispatch.explain.records import Explanation, Line
-from batdispatch.explain.waiting import explain
+from batdispatch.explain.run_parts import predictions_of
+from batdispatch.explain.wait_causes import explain
 from batdispatch.explain.words import in_words, sentence
 from batdispatch.results.runs import Result
 from recording import record

@@ -8,9 +8,9 @@ import pytest
 
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.machine.machine import Host, Machine
-from batdispatch.explain.placing import placement_of
 from batdispatch.explain.records import Explanation
-from batdispatch.explain.waiting import explain
+from batdispatch.explain.run_parts import placement_of
+from batdispatch.explain.wait_causes import explain
 from batdispatch.explain.words import in_words, sentence
 from batdispatch.report.losses import losses_of
 from batdispatch.results.runs import Result, read_runs

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 import fake_batsim
 from batdispatch.audit.run import Auditor
 from batdispatch.cli.main import cli
-from batdispatch.links.watched_process import telling
+from batdispatch.links.watched_process import telling_lines
 from command_line import Answer, call
 from sites import platform_of
 
@@ -498,16 +498,16 @@ def wait_until(holds: Callable[[], bool]) -> None:
 def test_the_lines_that_tell_why() -> None:
     trace = [b"frame %d\n" % number for number in range(40)]
     reason = b"[n0:x:(1) 2.5] src/a.cpp:12: [root/CRITICAL] the machine is upset\n"
-    shown = telling([b"hello\n", reason, b"\n", *trace])
+    shown = telling_lines([b"hello\n", reason, b"\n", *trace])
     assert shown == [reason.decode().strip(), "...", *(f"frame {number}" for number in range(34, 40))]
-    assert telling([reason, *trace[:3]]) == [reason.decode().strip(), "frame 0", "frame 1", "frame 2"]
-    assert telling([reason, *trace[:6]]) == [reason.decode().strip(), *(f"frame {number}" for number in range(6))]
+    assert telling_lines([reason, *trace[:3]]) == [reason.decode().strip(), "frame 0", "frame 1", "frame 2"]
+    assert telling_lines([reason, *trace[:6]]) == [reason.decode().strip(), *(f"frame {number}" for number in range(6))]
     # Of very many, the first tell the cause.
     many = [b"[root/CRITICAL] %d" % number for number in range(20)]
-    assert telling([*many, *trace])[:4] == [f"[root/CRITICAL] {number}" for number in range(3)] + ["..."]
-    assert telling([]) == []
-    assert telling([b"\x00\xff" * 1000])[0].startswith("?")
-    assert len(telling([b"x" * 10**6])[0]) < 1000
+    assert telling_lines([*many, *trace])[:4] == [f"[root/CRITICAL] {number}" for number in range(3)] + ["..."]
+    assert telling_lines([]) == []
+    assert telling_lines([b"\x00\xff" * 1000])[0].startswith("?")
+    assert len(telling_lines([b"x" * 10**6])[0]) < 1000
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from batdispatch.cli.main import cli
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.inputs.workloads.importing import read_log
+from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.runs.inputs import platform_for
 
 CONFORMANCE = Path(__file__).parents[1] / "conformance"

@@ -134,7 +134,7 @@ def test_code_of_others_is_found_at_every_depth(text: str, found: str | None, mo
     from importlib.metadata import EntryPoint, EntryPoints
 
     points = EntryPoints([EntryPoint("strange", "somebody.elses:Dispatcher", "batdispatch.dispatchers")])
-    monkeypatch.setattr(registry, "announced", lambda: points)
+    monkeypatch.setattr(registry, "announcements", lambda: points)
     assert provenance.others_code(text) == found
 
 

@@ -18,7 +18,7 @@ from batdispatch.runs import compare as comparing
 from batdispatch.runs.compare import compare
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
-from batdispatch.runs.workers import DIED, carry_out, forget_peak, workers_beside
+from batdispatch.runs.workers import DEATH, carry_out, forget_peak, workers_beside
 from working import work
 
 RECORDINGS = Path(__file__).parents[1] / "conformance" / "recordings"
@@ -62,7 +62,7 @@ def test_a_worker_that_is_free_takes_the_next_task(tmp_path: Path) -> None:
 
 def test_a_worker_that_dies_loses_only_its_own_task(tmp_path: Path) -> None:
     tasks = [f"await {tmp_path / 'c'}", "die", f"touch {tmp_path / 'c'}"]
-    assert Log().run(tasks, 2).ended == {"die": DIED, tasks[2]: None, tasks[0]: None}
+    assert Log().run(tasks, 2).ended == {"die": DEATH, tasks[2]: None, tasks[0]: None}
 
 
 def test_a_task_that_fails_says_why() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from batdispatch.audit.findings import Findings
 from batdispatch.audit.run import Auditor
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.runs.checking.rerun import When, decide_again
-from batdispatch.runs.checking.settings import contradictions, read_said
+from batdispatch.runs.checks.rerun import When, decide_again
+from batdispatch.runs.checks.settings import contradictions, read_said
 
 
 def checked(folder: Path, when: When) -> Findings:

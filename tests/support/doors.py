@@ -28,7 +28,7 @@ from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads import read_workload
 from batdispatch.links.batdispatcher_path import batdispatcher_path
 from batdispatch.links.batsim_program import find_batsim
-from batdispatch.links.informed import informed_by
+from batdispatch.links.platform_peer import informed_by
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.remote_peer import RemotePeer
 from batdispatch.links.replay import replay, told_by

@@ -11,7 +11,7 @@ from batdispatch.runs.campaign.plan import Places
 from batdispatch.runs.leaderboard import page as markdown
 from batdispatch.runs.leaderboard.boards import NAME, choose, document
 from batdispatch.runs.leaderboard.cells import as_csv, read_cells
-from batdispatch.runs.leaderboard.standing import Standing, stand
+from batdispatch.runs.leaderboard.standings import BoardStanding, stand
 
 
 def rank(
@@ -24,7 +24,7 @@ def rank(
     names: Sequence[str],
     processes: int,
     watch: Watch,
-) -> tuple[Path, list[Standing]]:
+) -> tuple[Path, list[BoardStanding]]:
     """Run the boards' dispatchers, and return the path of the page, and who stands where on each board.
 
     Args:

@@ -15,8 +15,8 @@ from batdispatch.runs.listener import Listener
 
 if TYPE_CHECKING:
     from batdispatch.audit.findings import Violation
-    from batdispatch.runs.checking.check import Report
-    from batdispatch.runs.checking.rerun import When
+    from batdispatch.runs.checks.check import Report
+    from batdispatch.runs.checks.rerun import When
 
 #: Seconds for making runs again, unless said.
 BUDGET = 600.0
@@ -108,11 +108,11 @@ def check(
     Raises:
         InputError: a folder holds no run, or a file is missing or malformed.
     """
-    from batdispatch.runs.checking.again import Budget, Given
-    from batdispatch.runs.checking.check import Sample
-    from batdispatch.runs.checking.check import check as audit
+    from batdispatch.runs.checks.again import Budget, CheckInputs
+    from batdispatch.runs.checks.check import Sample
+    from batdispatch.runs.checks.check import check as audit
 
-    given = Given(_path(platform), _path(workload), _path(events), master_host, roles, limit)
+    given = CheckInputs(_path(platform), _path(workload), _path(events), master_host, roles, limit)
     seconds = BUDGET if budget is None and replay == "auto" else budget
     return Audit(
         audit(

@@ -14,8 +14,8 @@ from batdispatch.batsim import features_for, protocol
 from batdispatch.core.line.dispatcher import Dispatcher, create
 from batdispatch.core.line.session import Session
 from batdispatch.links import serve as link
-from batdispatch.links.informed import informed
 from batdispatch.links.options import MachineFile, ServeOptions
+from batdispatch.links.platform_peer import platform_peer_of
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.signals import StopSignals
 from batdispatch.runs.listener import Listener
@@ -37,7 +37,7 @@ def serve(
     on_ready: Callable[[str], None] = lambda endpoint: None,
     listener: Listener | None = None,
     **settings: Any,
-) -> link.Served:
+) -> link.ServeResult:
     """Answer one simulation of a real Batsim, which is the side that connects, and return how it ended.
 
     In the main thread an interrupt stops it between two messages.
@@ -59,7 +59,7 @@ def serve(
     serving, seed = ServeOptions(**given), deciding.pop("seed", 0)
     made = dispatcher if isinstance(dispatcher, Dispatcher) else create(dispatcher, options, seed)
     session = Session(made, clock=time.perf_counter, **deciding)
-    peer = informed(MachineFile(**file), session, serving.protocol)
+    peer = platform_peer_of(MachineFile(**file), session, serving.protocol)
     wire, heard = protocol(serving.protocol), listener or default_listener()
     with ExitStack() as stack:
         # Signals are for the main thread alone.

@@ -67,7 +67,7 @@ def _joined(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class OptionText:
     """An option as people write it."""
 
     name: str
@@ -79,11 +79,11 @@ class Described:
     text: str
 
 
-def options_of(struct: type[Options]) -> list[Described]:
+def options_of(struct: type[Options]) -> list[OptionText]:
     """Return what can be said of each option, in order. What a class says holds for those that derive from it."""
     texts = {name: _looked_up(name, text) for name, text in texts_of(struct).items()}
     return [
-        Described(field.name, written(field.default), _accepts(field), texts.get(field.name, ""))
+        OptionText(field.name, written(field.default), _accepts(field), texts.get(field.name, ""))
         for field in msgspec.structs.fields(struct)
     ]
 

@@ -18,8 +18,8 @@ from batdispatch.core.line.settings import roles_of
 
 if TYPE_CHECKING:
     from batdispatch.audit.findings import Findings
-    from batdispatch.runs.checking.check import Checked, Report
-    from batdispatch.runs.checking.rerun import When
+    from batdispatch.runs.checks.check import CheckResult, Report
+    from batdispatch.runs.checks.rerun import When
 
 #: Exit status when nothing wrong was found, and something could not be made again.
 UNDONE = 3
@@ -128,7 +128,7 @@ def command(
     """
     from batdispatch.api.looks import check
     from batdispatch.cli.progress import ProgressDisplay
-    from batdispatch.runs.checking.check import Sample
+    from batdispatch.runs.checks.check import Sample
 
     if seed is not None and sample is None:
         raise InputError("needs --sample N", source="option --seed")
@@ -161,7 +161,7 @@ def command(
         sys.exit(UNDONE)
 
 
-def _tell(checked: Checked, limit: int) -> None:
+def _tell(checked: CheckResult, limit: int) -> None:
     """Print what was found about a run or a table."""
     place, findings = checked
     for violation in findings.kept:

@@ -52,7 +52,7 @@ def command(on: LogMachine, reading: LogReading, log: str, output: Path, target:
       batdispatch convert kth.json --to batsim5 -o kth5.json
     """
     from batdispatch.inputs.platforms import read_platform
-    from batdispatch.inputs.workloads.importing import is_workload
+    from batdispatch.inputs.workloads.importers import is_workload
     from batdispatch.runs.inputs import read_log_as, warn_of_overruns
 
     version: Literal[4, 5] = 5 if target == "batsim5" else 4

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from batdispatch.cli.groups import OTHER, Group, option
+from batdispatch.cli.groups import OTHER_OPTIONS, Group, option
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
@@ -30,7 +30,7 @@ def command() -> None:
 @command.command()
 @click.argument("path", metavar="JOBFILE", type=click.Path(path_type=Path))
 @options(FileOptions)
-@json_option("Print what is found as JSON.", section=OTHER)
+@json_option("Print what is found as JSON.", section=OTHER_OPTIONS)
 def file(wanted: FileOptions, path: Path, as_json: bool) -> None:
     """Compare a schedule with the one that a definition gives, and say what explains the differences.
 
@@ -58,7 +58,7 @@ def file(wanted: FileOptions, path: Path, as_json: bool) -> None:
 @command.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @option("--write", is_flag=True, help="Write the cases into DIR.")
-@json_option("Print what is found as JSON.", section=OTHER)
+@json_option("Print what is found as JSON.", section=OTHER_OPTIONS)
 def cases(folder: Path, write: bool, as_json: bool) -> None:
     """Write small cases for another simulator to run, or check what it made of them.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from batdispatch.cli.groups import OTHER, Command
+from batdispatch.cli.groups import OTHER_OPTIONS, Command
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import out_option
 from batdispatch.inputs.folders import checked_folder
@@ -20,7 +20,9 @@ _INPUTS = ("platform", "workload", "master_host", "external_events", "simgrid", 
 @click.command(cls=Command)
 @options(RunSpec, only=_INPUTS)
 @options(EngineInPlace)
-@out_option("engine-out", "Write jobs.csv, schedule.csv and machine_states.csv into this folder.", section=OTHER)
+@out_option(
+    "engine-out", "Write jobs.csv, schedule.csv and machine_states.csv into this folder.", section=OTHER_OPTIONS
+)
 def command(spec: RunSpec, engine: EngineInPlace, out: Path) -> None:
     """Simulate a workload for a scheduler behind a socket, in Batsim's place and with its options.
 

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from batdispatch.cli.completion import complete_job
-from batdispatch.cli.groups import OTHER, Command
+from batdispatch.cli.groups import OTHER_OPTIONS, Command
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
@@ -19,7 +19,7 @@ from batdispatch.explain.options import ExplainWaitOptions
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("job", metavar="JOB", shell_complete=complete_job)
 @options(ExplainWaitOptions)
-@json_option("Print everything as JSON: every phase and every job that overtook.", section=OTHER)
+@json_option("Print everything as JSON: every phase and every job that overtook.", section=OTHER_OPTIONS)
 def command(shown: ExplainWaitOptions, run: Path, job: str, as_json: bool) -> None:
     """Say what held a job while it waited, from the recorded decisions of whatever dispatcher.
 
@@ -35,8 +35,8 @@ def command(shown: ExplainWaitOptions, run: Path, job: str, as_json: bool) -> No
       batdispatch explain-wait comparison/easy 17
       batdispatch explain-wait results 'w0!17~2' --json
     """
-    from batdispatch.explain.placing import placement_of, predictions_of
-    from batdispatch.explain.waiting import explain, find_recording
+    from batdispatch.explain.run_parts import placement_of, predictions_of
+    from batdispatch.explain.wait_causes import explain, find_recording
     from batdispatch.explain.witness import witness_of
     from batdispatch.explain.words import in_words
     from batdispatch.results.runs import read_result

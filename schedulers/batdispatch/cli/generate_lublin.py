@@ -31,7 +31,7 @@ def command(model: LublinOptions, output: Path, seed: int, as_json: bool) -> Non
     from batdispatch.core.errors import InputError
     from batdispatch.inputs.platforms import read_platform
     from batdispatch.inputs.workloads.lublin import lublin
-    from batdispatch.inputs.workloads.pinning import pinned_to
+    from batdispatch.inputs.workloads.pins import pinned_to
     from batdispatch.inputs.workloads.users import with_users
 
     stated = fields_of(model, "jobs", "hosts", "load", "classes", "walltimes", "factor")

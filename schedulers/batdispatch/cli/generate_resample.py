@@ -30,10 +30,10 @@ def command(model: ResampleOptions, output: Path, seed: int, as_json: bool, log:
     """
     import numpy as np
 
-    from batdispatch.inputs.workloads.resampling import resampled
+    from batdispatch.inputs.workloads.resampling import resample
 
     read, found = read_source(log, quiet=as_json)
-    workload, drawn = resampled(np.random.default_rng(seed), read, **fields_of(model))
+    workload, drawn = resample(np.random.default_rng(seed), read, **fields_of(model))
     if not as_json:
         left_out = f"; {drawn.nameless:,} jobs that name no user are left out" if drawn.nameless else ""
         show(f"{drawn.long_users:,} users all the time, {drawn.other_users:,} who come and go{left_out}")

@@ -28,9 +28,9 @@ def command(model: SliceOptions, output: Path, as_json: bool, log: Path) -> None
       batdispatch generate slice -o third.json --from kth.json --jobs 1000 --number 2
       batdispatch generate slice -o late.json --from KTH-SP2-1996-2.1-cln.swf.xz --jobs 1000 --gap 2000 --number 8
     """
-    from batdispatch.inputs.workloads.slicing import sliced
+    from batdispatch.inputs.workloads.slices import take_slice
 
     read, found = read_source(log, quiet=as_json)
-    workload = sliced(read, **fields_of(model))
+    workload = take_slice(read, **fields_of(model))
     stated = {"from": log.name, **fields_of(model)}
     finish(workload, output, as_json, kind="slice", seed=None, options=stated, found=found)

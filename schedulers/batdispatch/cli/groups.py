@@ -20,9 +20,9 @@ from batdispatch.core.line.options import did_you_mean
 from batdispatch.core.line.settings import HEADINGS
 
 #: The heading of options that name none.
-OTHER = "Other options"
+OTHER_OPTIONS = "Other options"
 #: In the order of the help.
-SECTIONS = (*HEADINGS, OTHER)
+SECTIONS = (*HEADINGS, OTHER_OPTIONS)
 #: Characters of choices that stand beside an option's name, at most.
 _LONG = 40
 
@@ -30,7 +30,7 @@ _LONG = 40
 class Option(click.Option):
     """An option that stands under a heading of its command's help."""
 
-    def __init__(self, *args: Any, section: str = OTHER, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, section: str = OTHER_OPTIONS, **kwargs: Any) -> None:
         """Set up.
 
         Args:
@@ -89,10 +89,10 @@ class Command(click.Command):
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
-                sections.setdefault(getattr(param, "section", OTHER), []).append(record)
+                sections.setdefault(getattr(param, "section", OTHER_OPTIONS), []).append(record)
         # What a command shares with no other one comes first; where that is --help alone, last.
-        if len(sections.get(OTHER, ())) > 1 or len(sections) == 1:
-            sections = {"Options": sections.pop(OTHER), **sections}
+        if len(sections.get(OTHER_OPTIONS, ())) > 1 or len(sections) == 1:
+            sections = {"Options": sections.pop(OTHER_OPTIONS), **sections}
         for title in sorted(sections, key=lambda title: SECTIONS.index(title) if title in SECTIONS else -1):
             with formatter.section(title):
                 formatter.write_dl(sections[title])

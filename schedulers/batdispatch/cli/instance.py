@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from batdispatch.cli.groups import OTHER, Group
+from batdispatch.cli.groups import OTHER_OPTIONS, Group
 from batdispatch.cli.messages import answer
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option, output_option
@@ -53,7 +53,7 @@ def save(chosen: SaveOptions, run: Path, output: Path) -> None:
 @command.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @options(SolveOptions)
-@json_option("Print a line of JSON for every instance and model.", section=OTHER)
+@json_option("Print a line of JSON for every instance and model.", section=OTHER_OPTIONS)
 def solve(solving: SolveOptions, file: Path, as_json: bool) -> None:
     """Solve every instance of FILE with every model, and compare sizes, times and objectives.
 

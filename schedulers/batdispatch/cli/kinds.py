@@ -57,7 +57,7 @@ def summaries(kind: str) -> dict[str, str]:
         InputError: as `registry.find`, for a class of another package.
     """
     places: dict[str, list[str]] = {}
-    for point in registry.announced().select(group=group_of(kind)):
+    for point in registry.announcements().select(group=group_of(kind)):
         places.setdefault(point.name, []).append(point.value)
     found = {}
     for name in sorted(places):

@@ -18,7 +18,7 @@ from batdispatch.inputs.folders import checked_folder
 from batdispatch.runs.campaign.options import LeaderboardOptions
 
 if TYPE_CHECKING:
-    from batdispatch.runs.leaderboard.standing import Standing
+    from batdispatch.runs.leaderboard.standings import BoardStanding
 
 
 @click.command(cls=Command)
@@ -73,7 +73,7 @@ def command(who: LeaderboardOptions, out: Path, page: Path | None, processes: in
         raise SimulationError("; ".join(f"{name}: {why}" for name, why in failed.items())[:1000])
 
 
-def _print(standings: Sequence[Standing]) -> None:
+def _print(standings: Sequence[BoardStanding]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table

@@ -77,7 +77,7 @@ def cli() -> None:
 
 
 #: Set by a shell that asks how a line may go on.
-COMPLETING = "_BATDISPATCH_COMPLETE"
+COMPLETION_VARIABLE = "_BATDISPATCH_COMPLETE"
 
 
 class _Terminated(KeyboardInterrupt):
@@ -98,7 +98,7 @@ def _terminate_when_told() -> None:
 def main() -> None:
     """Run the command line; every expected failure is one message and an exit status (2: input, 1: the run)."""
     _terminate_when_told()
-    if COMPLETING in os.environ:
+    if COMPLETION_VARIABLE in os.environ:
         from click.shell_completion import add_completion_class
 
         from batdispatch.cli.bash import Bash

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 #: The metrics worth a glance, in order; the report has all of them.
-SHOWN = (
+SHOWN_METRICS = (
     "mean_waiting_time",
     "p95_waiting_time",
     "mean_turnaround_time",
@@ -57,9 +57,9 @@ def metrics_table(runs: Mapping[str, Mapping[str, float | int | None]], *, width
     """
     width = width or shutil.get_terminal_size((100, 24)).columns
     resources = sorted({name for metrics in runs.values() for name in metrics if name.startswith("utilisation_")})
-    place = SHOWN.index("utilisation") + 1
+    place = SHOWN_METRICS.index("utilisation") + 1
     columns = []
-    for name in (*SHOWN[:place], *resources, *SHOWN[place:]):
+    for name in (*SHOWN_METRICS[:place], *resources, *SHOWN_METRICS[place:]):
         known = describe(name)
         values = [metrics.get(name) for metrics in runs.values()]
         if known is None or all(value is None for value in values):

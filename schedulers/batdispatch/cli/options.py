@@ -14,7 +14,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from batdispatch.cli.groups import OTHER, Choice, option
+from batdispatch.cli.groups import OTHER_OPTIONS, Choice, option
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.settings import Setting, default_text, settings_of, struct_of
 
@@ -98,7 +98,7 @@ def _option(setting: Setting, text: str, needed: bool) -> Callable[[Function], F
     """Return what adds the option of a field."""
     form = setting.form
     required = needed and setting.default is msgspec.NODEFAULT
-    more: dict[str, Any] = {"help": text, "required": required, "section": form.section or OTHER}
+    more: dict[str, Any] = {"help": text, "required": required, "section": form.section or OTHER_OPTIONS}
     names = setting.option.split("/")
     kind = _plain(setting.kind)
     if kind is bool:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from batdispatch.cli.announced_group import AnnouncedGroup
-from batdispatch.cli.groups import OTHER, Command, Group, option
+from batdispatch.cli.groups import OTHER_OPTIONS, Command, Group, option
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
@@ -61,13 +61,13 @@ _output_option = partial(
 
 
 def _write(output: str, content: bytes) -> None:
-    from batdispatch.inputs.files import replacing
+    from batdispatch.inputs.files import replace_file
 
     if output == "-":
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    with replacing(output) as file:
+    with replace_file(output) as file:
         file.write(content)
 
 
@@ -96,7 +96,7 @@ for _kind in KINDS:
 @command.command()
 @click.argument("path", metavar="P.xml", type=click.Path(path_type=Path))
 @options(ShowOptions)
-@json_option("Print everything as JSON.", section=OTHER)
+@json_option("Print everything as JSON.", section=OTHER_OPTIONS)
 @option("--batsim-arguments", is_flag=True, help="Print only what Batsim needs to see the same roles.")
 def show(reading: ShowOptions, path: Path, as_json: bool, batsim_arguments: bool) -> None:
     """Print what a platform has: hosts, classes with capacities, topology, storage, master, totals.

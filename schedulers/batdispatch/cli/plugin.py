@@ -9,7 +9,7 @@ import click
 from batdispatch.cli.groups import Choice, Command, option
 from batdispatch.cli.messages import warn
 from batdispatch.cli.new import KINDS, output_option, write_package
-from batdispatch.core.deprecation import Deprecated
+from batdispatch.core.deprecation import DeprecatedName
 
 
 @click.command(cls=Command)
@@ -18,5 +18,5 @@ from batdispatch.core.deprecation import Deprecated
 @output_option
 def command(name: str, kind: str, output: Path | None) -> None:
     """Write a package for a dispatcher or part of your own. Deprecated: `batdispatch new` does the same."""
-    warn(str(Deprecated.after("0.1.0", "`batdispatch plugin`", f"`batdispatch new {kind} {name}`")))
+    warn(str(DeprecatedName.after("0.1.0", "`batdispatch plugin`", f"`batdispatch new {kind} {name}`")))
     write_package(kind, name, output)

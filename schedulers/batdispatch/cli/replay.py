@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from batdispatch.cli.groups import OTHER, Command
+from batdispatch.cli.groups import OTHER_OPTIONS, Command
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
@@ -17,7 +17,7 @@ from batdispatch.runs.spec import WHO_DECIDES, RunSpec, session_of
 
 if TYPE_CHECKING:
     from batdispatch.core.line.messages import Peer
-    from batdispatch.links.replay import Replayed
+    from batdispatch.links.replay import ReplayResult
 
 
 @click.command(cls=Command)
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options(RunSpec, only=WHO_DECIDES, needed=False)
 @options(ReplayOptions)
 @options(MachineFile)
-@json_option("Print the result as JSON.", section=OTHER)
+@json_option("Print the result as JSON.", section=OTHER_OPTIONS)
 @click.pass_context
 def command(
     context: click.Context,
@@ -45,7 +45,7 @@ def command(
       batdispatch replay exchange.jsonl
     """
     from batdispatch.batsim import protocol
-    from batdispatch.links.informed import informed
+    from batdispatch.links.platform_peer import platform_peer_of
     from batdispatch.links.replay import check_wire, replay, told_by
 
     path = _exchange(recording) if recording.is_dir() else recording
@@ -53,7 +53,7 @@ def command(
     wire = protocol(version)
     peer = _peer(spec, how.pybatsim)
     if peer is not None:
-        result = replay(path, informed(machine, peer, version), wire, times=how.times, partial=how.partial)
+        result = replay(path, platform_peer_of(machine, peer, version), wire, times=how.times, partial=how.partial)
     elif spec.options or how.times or machine.platform is not None:
         raise InputError("--set, --times and --platform need --dispatcher or --pybatsim")
     else:
@@ -76,14 +76,14 @@ def _peer(spec: RunSpec, pybatsim: str | None) -> Peer | None:
 
 def _exchange(folder: Path) -> Path:
     """Return the recording in a run's folder, whose files were checked to be of one run."""
-    from batdispatch.explain.waiting import find_recording
+    from batdispatch.explain.wait_causes import find_recording
     from batdispatch.results.runs import read_result
 
     read_result(folder)
     return find_recording(folder)
 
 
-def _in_words(result: Replayed, *, compared: bool) -> str:
+def _in_words(result: ReplayResult, *, compared: bool) -> str:
     seen = f"{result.messages} messages, {result.decisions} decisions"
     if result.difference is not None:
         return f"the decisions differ after {seen}: {result.difference}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from batdispatch.cli.groups import OTHER, Command
+from batdispatch.cli.groups import OTHER_OPTIONS, Command
 from batdispatch.cli.messages import json_text
 from batdispatch.cli.options import options
 from batdispatch.cli.outputs import json_option
@@ -13,7 +13,7 @@ from batdispatch.parts.request_options import RequestQuestion
 
 @click.command(cls=Command)
 @options(RequestQuestion)
-@json_option("Print the answer as JSON.", section=OTHER)
+@json_option("Print the answer as JSON.", section=OTHER_OPTIONS)
 def command(question: RequestQuestion, as_json: bool) -> None:
     """Print how long to ask for, attempt after attempt, when the run time is a random variable.
 

@@ -1,7 +1,7 @@
 """How a name goes away: it works on for a while, and says what to use instead and until when.
 
 The manual's page "What may be relied on" states the rules. Each deprecated name is written down once, as a
-`Deprecated`, and whoever still uses it hears the same sentence, whether as a ``DeprecationWarning`` or on a terminal.
+`DeprecatedName`. Whoever still uses it hears the same sentence, as a ``DeprecationWarning`` or on a terminal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import warnings
 from typing import NamedTuple
 
 
-class Deprecated(NamedTuple):
+class DeprecatedName(NamedTuple):
     """A name that goes away.
 
     Attributes:
@@ -29,7 +29,7 @@ class Deprecated(NamedTuple):
         return f"{self.name} is deprecated since {self.since} and may be gone in {self.until}: use {self.instead}"
 
     @classmethod
-    def after(cls, since: str, name: str, instead: str) -> Deprecated:
+    def after(cls, since: str, name: str, instead: str) -> DeprecatedName:
         """Return a name that a release deprecates, and that works in the next minor release, too."""
         major, minor, _ = since.split(".")
         return cls(name, instead, since, f"{major}.{int(minor) + 2}.0")

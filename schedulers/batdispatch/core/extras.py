@@ -39,12 +39,12 @@ def check(extra: str | None, what: str, *, also: str = "") -> None:
     Raises:
         InputError: a library is missing; the sentence names it, the extra and the command.
     """
-    missing = lacking(extra) if extra is not None else None
+    missing = missing_libraries(extra) if extra is not None else None
     if missing is not None:
         raise InputError(f"{what} needs {missing}{also}")
 
 
-def lacking(extra: str) -> str | None:
+def missing_libraries(extra: str) -> str | None:
     """Return which libraries of an extra are not installed, and how to install them, or None if all are there."""
     missing = [name for module, name in EXTRAS[extra].items() if not _is_there(module)]
     if not missing:
@@ -53,7 +53,7 @@ def lacking(extra: str) -> str | None:
     return f"{listed}, which {'is' if len(missing) == 1 else 'are'} not installed: pip install 'batdispatch[{extra}]'"
 
 
-def explained(problem: ImportError) -> InputError | None:
+def explanation_of(problem: ImportError) -> InputError | None:
     """Return the sentence for an import that failed since a library of an extra is missing, or None for another one."""
     library = (problem.name or "").partition(".")[0]
     bringing = [extra for extra, brings in EXTRAS.items() if library in brings]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from batdispatch.differ.job_files import read_schedule
 from batdispatch.differ.options import FigureOptions
-from batdispatch.differ.reading import read_schedule
 from batdispatch.differ.textbook import RigidJob, Rules, simulate
 from batdispatch.differ.variants import Variant, mistakes_of, rules_of
 

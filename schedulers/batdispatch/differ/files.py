@@ -11,10 +11,10 @@ from typing import NamedTuple
 from batdispatch.core.errors import InputError
 from batdispatch.differ.cases import CASES, Case
 from batdispatch.differ.hold import Comparison, hold
+from batdispatch.differ.job_files import Schedule, read_schedule
 from batdispatch.differ.options import FileOptions
-from batdispatch.differ.reading import Schedule, read_schedule
 from batdispatch.differ.textbook import Rules, seconds, simulate
-from batdispatch.differ.variants import DEFINED, rules_of
+from batdispatch.differ.variants import DEFINITIONS, rules_of
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import generate
 
@@ -61,8 +61,8 @@ def _json(case: Case) -> str:
 def _expected(case: Case) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["job", *DEFINED])
-    columns = [_starts(case, rules_of(policy, case.hosts)) for policy in DEFINED]
+    writer.writerow(["job", *DEFINITIONS])
+    columns = [_starts(case, rules_of(policy, case.hosts)) for policy in DEFINITIONS]
     for index, job in enumerate(case.jobs):
         writer.writerow([job.id, *(f"{column[index]:g}" for column in columns)])
     return text.getvalue()
@@ -112,12 +112,12 @@ def checked_cases(folder: Path) -> list[CaseResult]:
     """
     checked = []
     for case in CASES:
-        for policy in DEFINED:
+        for policy in DEFINITIONS:
             for path in (folder / case.name / f"{policy}{ending}" for ending in _ENDINGS):
                 if path.exists():
                     checked.append(_check(case, policy, path))
     if not checked:
-        policies = ", ".join(DEFINED)
+        policies = ", ".join(DEFINITIONS)
         raise InputError(
             f"there is no schedule, expected CASE/POLICY.csv or CASE/POLICY.swf, POLICY one of {policies}",
             source=str(folder),

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from batdispatch.differ.textbook import Departure, RigidJob, Rules, simulate
 from batdispatch.differ.variants import (
     AMONG_EQUAL,
-    DEFINED,
+    DEFINITIONS,
+    EVENT_ORDERS,
     OVERRUN,
-    TOLD,
     Variant,
     mistakes_of,
     rules_of,
@@ -111,7 +111,7 @@ def _readings(jobs: Sequence[RigidJob]) -> Iterator[tuple[Variant, ...]]:
     """Yield the readings that may matter to these jobs, the package's own first."""
     equal = len({job.submission for job in jobs}) < len(jobs)
     over = any(job.runtime > job.walltime for job in jobs)
-    yield from product(TOLD, AMONG_EQUAL if equal else AMONG_EQUAL[:1], OVERRUN if over else OVERRUN[:1])
+    yield from product(EVENT_ORDERS, AMONG_EQUAL if equal else AMONG_EQUAL[:1], OVERRUN if over else OVERRUN[:1])
 
 
 def _departures(
@@ -119,7 +119,7 @@ def _departures(
 ) -> Iterator[tuple[Rules, str, tuple[Variant, ...]]]:
     """Yield rules that depart from the definition, those that depart least first."""
     true, mistakes = rules_of(policy, hosts), mistakes_of(policy)
-    others = [name for name in DEFINED if name != policy]
+    others = [name for name in DEFINITIONS if name != policy]
     for size in other_sizes:
         yield replace(true, hosts=size), policy, ()
     for mistake in mistakes:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from batdispatch.differ.textbook import Rules
 
 #: Name -> the fields of `Rules` that make it; everything else is the textbook's.
-DEFINED: dict[str, dict[str, Any]] = {
+DEFINITIONS: dict[str, dict[str, Any]] = {
     "fcfs": {"policy": "fcfs"},
     "easy": {"policy": "easy"},
     "easy-sjbf": {"policy": "easy", "ahead": "shortest"},
@@ -40,7 +40,7 @@ class Variant(NamedTuple):
 
 
 #: What happens first at one moment: each is EASY, since no text says. The first is what this package's engine does.
-TOLD = (
+EVENT_ORDERS = (
     Variant("together", "all ends and submissions of a moment come before one decision", {"told": "together"}),
     Variant("ends-first", "each event has a decision of its own, ends first", {"told": "ends-first"}),
     Variant(
@@ -138,7 +138,7 @@ MISTAKES = (
 
 def mistakes_of(policy: str) -> list[Variant]:
     """Return the mistakes that are known of a policy and are not its definition."""
-    defined = DEFINED[policy]
+    defined = DEFINITIONS[policy]
     return [
         mistake
         for mistake in MISTAKES
@@ -149,5 +149,5 @@ def mistakes_of(policy: str) -> list[Variant]:
 
 
 def rules_of(policy: str, hosts: int) -> Rules:
-    """Return the textbook's rules of a policy, a key of `DEFINED`."""
-    return Rules(hosts=hosts, **DEFINED[policy])
+    """Return the textbook's rules of a policy, a key of `DEFINITIONS`."""
+    return Rules(hosts=hosts, **DEFINITIONS[policy])

@@ -8,12 +8,12 @@ from typing import Any
 
 from batdispatch.differ.files import CaseResult
 from batdispatch.differ.hold import Comparison, Explanation, Starts
-from batdispatch.differ.reading import Schedule
+from batdispatch.differ.job_files import Schedule
 from batdispatch.differ.textbook import seconds
 from batdispatch.results.numbers import duration, number
 
 #: Policy -> how sentences call it.
-CALLED: Mapping[str, str] = {
+POLICY_NAMES: Mapping[str, str] = {
     "fcfs": "first come first served",
     "easy": "EASY",
     "easy-sjbf": "EASY that backfills the shortest job first",
@@ -31,7 +31,7 @@ def rules_in_words(explanation: Explanation, of: int) -> str:
         explanation: the rules.
         of: processors of the machine, which are said anyway.
     """
-    text = f"{CALLED[explanation.policy]} on {explanation.rules.hosts:,} processors"
+    text = f"{POLICY_NAMES[explanation.policy]} on {explanation.rules.hosts:,} processors"
     if explanation.rules.hosts != of:
         text += f" instead of {of:,}"
     for mistake in explanation.mistakes:
@@ -41,7 +41,7 @@ def rules_in_words(explanation: Explanation, of: int) -> str:
 
 def verdict(held: Comparison, policy: str, hosts: int) -> str:
     """Return one sentence that says what the schedule is."""
-    name = f"{CALLED[policy]} on {hosts:,} processors"
+    name = f"{POLICY_NAMES[policy]} on {hosts:,} processors"
     if held.closest.exact:
         return f"This is {rules_in_words(held.closest, hosts)}: every job starts when it should."
     if held.explained is not None:

@@ -101,7 +101,7 @@ def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
     columns: list[decimals.Texts] = []
 
     def write(numbers: Floats, *, where: NDArray[np.bool_] | None = None) -> Floats:
-        texts, known = decimals.fixed(numbers if where is None else np.where(where, numbers, 0.0))
+        texts, known = decimals.six_digits(numbers if where is None else np.where(where, numbers, 0.0))
         if where is not None:
             texts *= where[:, None]
             known[~where] = np.nan
@@ -117,7 +117,7 @@ def write_rows(jobs: EndedJobs, times: Times) -> tuple[bytes, Rows]:
         write(numbers, where=ran)
         for numbers in (jobs.start, times.run, times.end, times.wait, times.turnaround, times.stretch)
     )
-    numbers = decimals.joined(*columns, decimals.constant("\n", count)).decode("ascii").split("\n")
+    numbers = decimals.join_texts(*columns, decimals.constant("\n", count)).decode("ascii").split("\n")
     allocated = jobs.hosts.texts()
     energy = [",," if none else ",-1.000000," for none in rejected.tolist()]
     lines = [
@@ -168,5 +168,5 @@ def _quoted(texts: list[str]) -> list[str]:
 
 def _behind(parts: Sequence[Any]) -> Any:
     if isinstance(parts[0], Intervals):
-        return hostsets.joined(parts)
+        return hostsets.join_columns(parts)
     return list(chain.from_iterable(parts)) if isinstance(parts[0], list) else np.concatenate(parts)

@@ -270,7 +270,7 @@ class Outputs:
         """Add how many hosts idle and compute from some times on, each [change]."""
         comma = decimals.constant(",", len(times))
         self._states.write(
-            decimals.joined(
+            decimals.join_texts(
                 decimals.significant(times, 9),
                 decimals.constant(",0,0,0,", len(times)),
                 decimals.whole(idle),

@@ -147,7 +147,7 @@ def _forms(need: Need) -> tuple[str, ...]:
     return tuple(found)
 
 
-def asked(space: Space[Any], job: Job) -> Amounts:
+def total_demand(space: Space[Any], job: Job) -> Amounts:
     """Return what all units of a job ask for; nothing if it can never run here."""
     try:
         need = space.need(job)
@@ -185,7 +185,7 @@ def line(ledger: Ledger, job: Job, expected: Callable[[Job], float], by: str) ->
         return Line(ahead=0)
     first = min(earlier, key=ledger.rank)
     space, free, due = ledger.space, ledger.free, ledger.now
-    found = Line(ahead=len(earlier), first=first.id, asked=asked(space, first), by=by)
+    found = Line(ahead=len(earlier), first=first.id, asked=total_demand(space, first), by=by)
     ends = sorted((stay.start + expected(stay.job), ledger.rank(stay.job), stay) for stay in ledger.running.values())
     for end, _, stay in ends:
         if space.fits(free, first):

@@ -22,7 +22,7 @@ from batdispatch.core.plans.moments import milliseconds
 from batdispatch.explain.records import WALLTIMES, Kind, Line, Verdict
 from batdispatch.explain.view import Sight, State, line, see
 from batdispatch.explain.witness import Witness, WitnessedRetrace
-from batdispatch.layers.leaving import read_leaving
+from batdispatch.layers.transfer import read_leaving
 from batdispatch.parts.placement import Placement
 from batdispatch.parts.prediction import Predictions
 

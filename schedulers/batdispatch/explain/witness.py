@@ -18,7 +18,7 @@ from batdispatch.core.line.events import Event, JobsKilled
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_named
-from batdispatch.links.retrace import Retraced
+from batdispatch.links.retrace import RetracePeer
 from batdispatch.results.decisions import PLANS
 from batdispatch.results.runs import Result
 
@@ -57,7 +57,7 @@ class Witness:
         return self.dispatcher.why_waited(job, Hindsight(ledger, started, self.note(ledger.now), before))
 
 
-class WitnessedRetrace(Retraced):
+class WitnessedRetrace(RetracePeer):
     """Goes through a recording with a witness, if there is one, beside it."""
 
     def __init__(self, witness: Witness | None) -> None:

@@ -11,7 +11,7 @@ from batdispatch.core.line.hindsight import plain
 from batdispatch.core.machine.machine import WHOLE_HOST
 from batdispatch.explain.records import BUSY, WALLTIMES, Explanation, Holder, Line, Overtaker, Phase
 from batdispatch.explain.view import NODE
-from batdispatch.parts.placement.making import names_of
+from batdispatch.parts.placement.factory import names_of
 from batdispatch.results.numbers import duration
 
 #: Most intervals of hosts, and most jobs that one waits for, that are written out; `--json` has them all.

@@ -226,7 +226,7 @@ class _Digested:
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path, digest: Digest | None = None) -> Iterator[IO[bytes]]:
+def replace_file(path: str | Path, digest: Digest | None = None) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of `path` when the block ends well, and leaves no trace when it does not.
 
     Names that end in ``.gz`` or ``.xz`` are compressed, with no time stamp: same content, same bytes. What is no
@@ -273,7 +273,7 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(data)
 
 

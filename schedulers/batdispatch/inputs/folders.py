@@ -40,7 +40,7 @@ _TRIES, _PAUSE = 5, 0.02
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 
 
-class Occupied(InputError):
+class FolderClaim(InputError):
     """Another process has claimed the folder."""
 
 
@@ -120,7 +120,7 @@ def checked_folder(out: str | PathLike[str]) -> Path:
 
 
 @contextmanager
-def settling(folder: Path, *, remove: bool) -> Iterator[Path | None]:
+def clear_mark(folder: Path, *, remove: bool) -> Iterator[Path | None]:
     """Take away the mark of a process of ours that died, when the block ends; yields where its files are.
 
     Yields None and does nothing if there is no mark, or if it has to stay: the process was publishing.
@@ -172,7 +172,7 @@ def check_free(folder: Path) -> None:
         writer = _writer(lock)
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Occupied(f"is being written{writer}: wait until that has ended", source=str(folder)) from None
+        raise FolderClaim(f"is being written{writer}: wait until that has ended", source=str(folder)) from None
     except OSError:
         pass
     finally:
@@ -217,7 +217,7 @@ def _acquire(folder: Path) -> int:
             os.pwrite(lock, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
             return lock
         os.close(lock)  # Its owner took the mark away before we had the lock.
-    raise Occupied(
+    raise FolderClaim(
         f"is being written{writer}: two runs into one folder would mix; wait, or choose another folder with --out",
         source=str(folder),
     )

@@ -38,7 +38,7 @@ from lxml import etree
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
-from batdispatch.core.machine.site import SITE_PROPERTY, Told
+from batdispatch.core.machine.site import SITE_PROPERTY, QueuesProperty
 from batdispatch.inputs.files import read_all
 from batdispatch.inputs.platforms import read_platform
 from batdispatch.inputs.workloads.moments import read_duration
@@ -62,13 +62,13 @@ def read_queues(path: Path) -> str:
     except (ValueError, RecursionError) as problem:
         # Of ValueErrors: what is no UTF-8, no TOML, and a number of thousands of digits.
         raise InputError(f"is no TOML: {problem}", source=source) from None
-    known = Told.__struct_fields__
+    known = QueuesProperty.__struct_fields__
     for key in document:
         if key not in known:
             raise InputError(did_you_mean(key, known), source=source, place=key[:60])
     told = {key: _entries(document[key], source, key) for key in known if key in document}
     try:
-        checked = msgspec.convert(told, Told)
+        checked = msgspec.convert(told, QueuesProperty)
     except msgspec.ValidationError as problem:
         raise InputError(str(problem), source=source) from None
     said = {key: [_said(one) for one in getattr(checked, key)] for key in told}

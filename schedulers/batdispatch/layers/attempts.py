@@ -12,7 +12,7 @@ import msgspec
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
-from batdispatch.core.jobs.job import Job, JobState, Resumed, Stay
+from batdispatch.core.jobs.job import Job, JobState, Resumption, Stay
 from batdispatch.core.line.dispatcher import Dispatcher, Gap, create
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
@@ -117,7 +117,7 @@ class Attempts(Layer):
         #: (text of the law, rate) -> limits.
         self._known: dict[tuple[str, float], Plan] = {}
         #: Attempts that went on from a checkpoint.
-        self._resumed: dict[str, Resumed] = {}
+        self._resumed: dict[str, Resumption] = {}
         #: Run times of the jobs that succeeded, by the text of their law.
         self._history: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
         self._failures = self._failed_speculations = self._speculations = self._checkpoints = 0
@@ -349,7 +349,7 @@ class Attempts(Layer):
             rest = delay_of(ledger, first) - course.saved + course.plan.restart
             told = ledger.profiles[workload][first.profile]
             ledger.register_profile(workload, profile, {**told, "delay": round(max(rest, 1e-6), 6)})
-            self._resumed[name] = Resumed(course.saved, course.plan.restart)
+            self._resumed[name] = Resumption(course.saved, course.plan.restart)
             extra["saved"] = course.saved
         self.courses[name] = course
         walltime = self.walltime_of(course)
@@ -410,7 +410,7 @@ class Attempts(Layer):
     def registration_done(self, ledger: Ledger) -> bool:
         return super().registration_done(ledger) and not self.courses
 
-    def resumed(self) -> Mapping[str, Resumed]:
+    def resumed(self) -> Mapping[str, Resumption]:
         return self._resumed
 
     def report(self) -> dict[str, Any]:

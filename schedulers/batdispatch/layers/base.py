@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from batdispatch.core.hosts.allocation import Place
-from batdispatch.core.jobs.job import Job, Resumed, Stay
+from batdispatch.core.jobs.job import Job, Resumption, Stay
 from batdispatch.core.line.dispatcher import Dispatcher, Gap
 from batdispatch.core.line.events import Event, JobsKilled
 from batdispatch.core.line.ledger import Ledger
@@ -116,7 +116,7 @@ class Layer(Dispatcher):
     def registration_done(self, ledger: Ledger) -> bool:
         return self.inner.registration_done(ledger)
 
-    def resumed(self) -> Mapping[str, Resumed]:
+    def resumed(self) -> Mapping[str, Resumption]:
         return self.inner.resumed()
 
     def report(self) -> dict[str, Any]:

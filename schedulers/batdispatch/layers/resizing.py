@@ -21,9 +21,8 @@ from batdispatch.core.plans.moments import milliseconds
 from batdispatch.layers.actions import Actions
 from batdispatch.layers.base import Layer, chain, rest_name, successor, successor_id
 from batdispatch.layers.flexible import CLOSE, SHORTEST, Flexible
-from batdispatch.layers.leaving import told_of
 from batdispatch.layers.redistribution import transfer_profile, transfer_seconds
-from batdispatch.layers.reshaping import (
+from batdispatch.layers.reshape import (
     free_if,
     grown_to,
     kept_by,
@@ -31,9 +30,10 @@ from batdispatch.layers.reshaping import (
     scene_if,
     units_of_machine,
 )
-from batdispatch.layers.resizing_options import MEASURED, ResizingOptions
-from batdispatch.layers.segments import RESIZED, Resize, Segment, Segments, SegmentState
+from batdispatch.layers.resizing_options import MEASURED_COSTS, ResizingOptions
+from batdispatch.layers.segments import RESIZE_STATES, Resize, Segment, Segments, SegmentState
 from batdispatch.layers.situations import situation_of
+from batdispatch.layers.transfer import told_of
 from batdispatch.parts.policy import Action, Situation, make_policy
 
 
@@ -87,7 +87,7 @@ class Resizing(Layer):
             )
         self.policy = make_policy(self.options.policy)
         costs = (self.options.check_cost, self.options.expand_cost, self.options.shrink_cost)
-        measured = MEASURED[self.options.mode]
+        measured = MEASURED_COSTS[self.options.mode]
         self._costs = [usual if cost is None else cost for cost, usual in zip(costs, measured, strict=True)]
         #: What becomes of the jobs that can be resized: see there for the states and moves.
         self.segments = Segments()
@@ -419,7 +419,7 @@ class Resizing(Layer):
 
     def _waiting(self, ledger: Ledger) -> list[Job]:
         """Return the waiting jobs in order of priority, without those that have been promised nodes."""
-        resizes = [segment.resize for state in RESIZED for segment in self.segments.of(state).values()]
+        resizes = [segment.resize for state in RESIZE_STATES for segment in self.segments.of(state).values()]
         promised = {resize.boosted[0] for resize in resizes if resize is not None and resize.boosted is not None}
         promised.update(self._boosted, self.segments.of(SegmentState.COMING))
         return self.in_order(ledger, [job for name, job in ledger.queue.items() if name not in promised])

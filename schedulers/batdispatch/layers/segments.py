@@ -53,8 +53,8 @@ MOVES: Mapping[SegmentState, frozenset[SegmentState]] = {
     ),
 }
 #: States in which a segment runs, and those in which it knows the resize that it ends for or begins with.
-RUNNING = (SegmentState.WORKING, SegmentState.SEEKING, SegmentState.MOVING, SegmentState.STOPPING)
-RESIZED = (SegmentState.STOPPING, SegmentState.STOPPED, SegmentState.COMING)
+RUN_STATES = (SegmentState.WORKING, SegmentState.SEEKING, SegmentState.MOVING, SegmentState.STOPPING)
+RESIZE_STATES = (SegmentState.STOPPING, SegmentState.STOPPED, SegmentState.COMING)
 
 
 @dataclass(slots=True, eq=False)
@@ -87,7 +87,7 @@ class Segment:
     name: str
     flexible: Flexible
     state: SegmentState
-    #: In the states `RESIZED`: what it ends for, or begins with.
+    #: In the states `RESIZE_STATES`: what it ends for, or begins with.
     resize: Resize | None = None
     #: How the job goes on after this segment, if it only redistributes data.
     after: Resize | None = None
@@ -148,7 +148,9 @@ class Segments:
         for name, segment in self._known.items():
             state, roll = segment.state, ledger.roll
             assert self._in[state][name] is segment, f"{name} is in two states"
-            assert (name in ledger.running) == (state in RUNNING), f"{name} is {state.name}, and does not run or does"
+            assert (name in ledger.running) == (state in RUN_STATES), (
+                f"{name} is {state.name}, and does not run or does"
+            )
             assert state is not SegmentState.WAITING or name in ledger.queue or name in ledger.blocked, (
                 f"{name} waits nowhere"
             )
@@ -156,5 +158,5 @@ class Segments:
             assert state is not SegmentState.COMING or name in roll.registered or name in ledger.queue, (
                 f"{name} never comes"
             )
-            assert state not in RESIZED or segment.resize is not None, f"{name} knows no resize"
+            assert state not in RESIZE_STATES or segment.resize is not None, f"{name} knows no resize"
             assert state is not SegmentState.MOVING or segment.after is not None, f"{name} leads nowhere"

@@ -12,7 +12,7 @@ from batdispatch.core.jobs.sizes import Sizes
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.scene import Choose, Scene
 from batdispatch.layers.flexible import Flexible
-from batdispatch.layers.reshaping import free_if, kept_by, scene_if, units_free
+from batdispatch.layers.reshape import free_if, kept_by, scene_if, units_free
 from batdispatch.parts.policy import Situation
 
 #: ``cost(units)``: seconds that a resize to some units takes.

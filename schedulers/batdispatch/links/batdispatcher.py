@@ -26,7 +26,7 @@ from batdispatch.core.line import decisions as d
 from batdispatch.core.line.dispatcher import create
 from batdispatch.core.line.messages import Peer
 from batdispatch.core.line.session import Session
-from batdispatch.links.informed import informed_by
+from batdispatch.links.platform_peer import informed_by
 
 
 class Batdispatcher(BatsimScheduler):  # type: ignore[misc]

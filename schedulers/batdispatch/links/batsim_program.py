@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from batdispatch.core.errors import InputError
 from batdispatch.links.nix import in_shell
-from batdispatch.links.watched_process import telling
+from batdispatch.links.watched_process import telling_lines
 
 _VERSION = re.compile(r"\bv?(\d+)\.(\d+\S*)")
 #: Seconds within which Batsim must say its version.
@@ -19,7 +19,7 @@ _ASK = 20.0
 _BUILD = 7200.0
 
 
-class Found(NamedTuple):
+class BatsimProgram(NamedTuple):
     """A Batsim: the command that starts it and the version that it states, such as ``4.2.0``."""
 
     command: list[str]
@@ -31,7 +31,7 @@ class Found(NamedTuple):
         return shlex.join(self.command)
 
 
-def find_batsim(major: int, given: str | None = None, shell: str | None = None) -> Found:
+def find_batsim(major: int, given: str | None = None, shell: str | None = None) -> BatsimProgram:
     """Return a Batsim of a major version: the one given, or ``batsimMAJOR`` or ``batsim`` on PATH.
 
     Args:
@@ -57,7 +57,7 @@ def find_batsim(major: int, given: str | None = None, shell: str | None = None) 
             "--batsim PATH",
             source=source,
         )
-    others: list[Found] = []
+    others: list[BatsimProgram] = []
     for path in paths:
         found = _asked([path], _ASK)
         if found.version.partition(".")[0] == str(major):
@@ -67,7 +67,7 @@ def find_batsim(major: int, given: str | None = None, shell: str | None = None) 
     raise InputError(f"{listed}, expected Batsim {major}", source=source)
 
 
-def _asked(command: list[str], seconds: float) -> Found:
+def _asked(command: list[str], seconds: float) -> BatsimProgram:
     """Ask a Batsim for its version."""
     told = f"{shlex.join(command)} --version"
     try:
@@ -81,8 +81,8 @@ def _asked(command: list[str], seconds: float) -> Found:
     match = _VERSION.search(said)
     if match is None:
         # Nix says there why a shell cannot be had.
-        why = telling(asked.stderr.splitlines()) if asked.returncode else []
+        why = telling_lines(asked.stderr.splitlines()) if asked.returncode else []
         raise InputError(
             f"{told}: found {said[:60]!r}, expected the version of a Batsim" + "".join(f"\n  {line}" for line in why)
         )
-    return Found(command, match[0].lstrip("v"))
+    return BatsimProgram(command, match[0].lstrip("v"))

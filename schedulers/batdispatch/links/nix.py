@@ -49,7 +49,7 @@ def in_shell(shell: str, program: str) -> list[str]:
     return [nix, "--extra-experimental-features", _FEATURES, "develop", shell, "--command", program]
 
 
-def pinned(shell: str, here: Path) -> dict[str, str]:
+def pins_of(shell: str, here: Path) -> dict[str, str]:
     """Return what says which programs a shell holds: name -> SHA-256 of the flake's lock and of its Nix files.
 
     These are ``flake.lock``, ``flake.nix``, and all files of Nix in a folder ``nix`` beside them. Of a flake that is

@@ -70,7 +70,7 @@ class Difference(msgspec.Struct, frozen=True):
         )
 
 
-class Replayed(msgspec.Struct, frozen=True):
+class ReplayResult(msgspec.Struct, frozen=True):
     """What a replay found: numbers of messages and decisions compared, and the first difference."""
 
     messages: int
@@ -145,7 +145,7 @@ def read_exchanges(
     line = 0
     for exchange in read_recording(path, wire):
         line = exchange.line
-        if opened(path, exchange, wire) is not None:
+        if read_handshake(path, exchange, wire) is not None:
             yield exchange, None, None
             continue
         last, reply = _decode(path, exchange, wire)
@@ -167,7 +167,7 @@ def replay(
     times: bool = False,
     partial: bool = False,
     before: Callable[[Message, Reply | None], None] | None = None,
-) -> Replayed:
+) -> ReplayResult:
     """Let a peer answer a recording's messages; stops at the first decision that differs.
 
     After a difference the recording says what followed from other decisions, so there is nothing more to compare.
@@ -197,12 +197,12 @@ def replay(
             continue
         difference = _compare(exchange.line, message, expected, reply, wire, times)
         if difference is not None:
-            return Replayed(messages, decisions, difference)
+            return ReplayResult(messages, decisions, difference)
         decisions += len(reply.decisions)
-    return Replayed(messages, decisions)
+    return ReplayResult(messages, decisions)
 
 
-def check_wire(path: Path, wire: Wire, *, partial: bool = False) -> Replayed:
+def check_wire(path: Path, wire: Wire, *, partial: bool = False) -> ReplayResult:
     """Decode every frame of a recording, write it again, and check that it reads back the same.
 
     `partial`: see `read_exchanges`.
@@ -224,7 +224,7 @@ def check_wire(path: Path, wire: Wire, *, partial: bool = False) -> Replayed:
                 raise InputError(str(problem), source=str(path), place=f"line {exchange.line + 1}") from None
             _require_stable(frame, wire.decode_reply, wire.encode_reply, path, exchange.line + 1)
             decisions += len(reply.decisions)
-    return Replayed(messages, decisions)
+    return ReplayResult(messages, decisions)
 
 
 def _require_stable(frame: bytes, decode: Any, encode: Any, path: Path, line: int) -> None:
@@ -232,7 +232,7 @@ def _require_stable(frame: bytes, decode: Any, encode: Any, path: Path, line: in
         raise InputError("the frame changes when it is read and written again", source=str(path), place=f"line {line}")
 
 
-def opened(path: Path, exchange: Exchange, wire: Wire) -> Features | None:
+def read_handshake(path: Path, exchange: Exchange, wire: Wire) -> Features | None:
     """Read a handshake; return what the recorded decision process asked for, or None if there is no handshake here."""
     try:
         if wire.answer_opening(exchange.message, Features()) is None:
@@ -318,10 +318,10 @@ def _told(message: Message) -> list[str]:
 __all__ = [
     "Difference",
     "Exchange",
-    "Replayed",
+    "ReplayResult",
     "check_wire",
-    "opened",
     "read_exchanges",
+    "read_handshake",
     "read_recording",
     "replay",
     "same_values",

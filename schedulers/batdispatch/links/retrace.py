@@ -19,7 +19,7 @@ from batdispatch.core.line.session import Session
 from batdispatch.links.replay import read_exchanges, told_by
 
 
-class Retraced(Dispatcher):
+class RetracePeer(Dispatcher):
     """Decides what was recorded. Subclasses look at the cluster in `look`, before the decisions take effect.
 
     Attributes:
@@ -87,7 +87,7 @@ def _place(ledger: Ledger, job: Job, decision: d.Execute) -> Place:
     return Place(Allocation.of(allocation.ids, [placed[index] for index in range(allocation.size)]))
 
 
-def retrace(path: Path, dispatcher: Retraced, *, partial: bool = False) -> None:
+def retrace(path: Path, dispatcher: RetracePeer, *, partial: bool = False) -> None:
     """Let `dispatcher` go through a recording (decisions.jsonl).
 
     `partial`: whether it may end before the simulation does.

@@ -24,7 +24,7 @@ _PATIENCE = 3.0
 _LINGER = 5.0
 
 
-class Served(msgspec.Struct, frozen=True):
+class ServeResult(msgspec.Struct, frozen=True):
     """How serving ended: messages answered after the handshake, and the signal that stopped it early, if one did."""
 
     messages: int
@@ -45,7 +45,7 @@ def serve(
     on_ready: Callable[[str], None] = lambda endpoint: None,
     on_notice: Callable[[str], None] = lambda text: None,
     watch: Callable[[], None] = lambda: None,
-) -> Served:
+) -> ServeResult:
     """Answer one simulation: bind, reply to every message, end after the reply to the last one has left.
 
     Who speaks first is answered until the end; what others say is refused.
@@ -105,13 +105,13 @@ def _loop(
     signals: StopSignals | None,
     on_notice: Callable[[str], None],
     watch: Callable[[], None],
-) -> Served:
+) -> ServeResult:
     answered = messages = 0
     waiting = _PATIENCE
     quiet_since = time.monotonic()
     while True:
         if signals is not None and signals.received is not None:
-            return Served(messages, signals.received.name)
+            return ServeResult(messages, signals.received.name)
         try:
             frame = asking.receive()
         except zmq.Again:
@@ -139,7 +139,7 @@ def _loop(
         asking.send(answer)
         answered += 1
         if message is not None and message.is_last:
-            return Served(messages)
+            return ServeResult(messages)
         quiet_since = time.monotonic()
 
 

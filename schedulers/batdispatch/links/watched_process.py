@@ -114,11 +114,11 @@ class WatchedProcess:
         assert self._words is not None
         self._words.seek(0)
         words = self._words
-        shown = telling(iter(lambda: words.readline(_LONGEST), b""))
+        shown = telling_lines(iter(lambda: words.readline(_LONGEST), b""))
         return "; it said:\n  " + "\n  ".join(shown) if shown else ""
 
 
-def telling(output: Iterable[bytes]) -> list[str]:
+def telling_lines(output: Iterable[bytes]) -> list[str]:
     """Return the lines of a SimGrid program's output that tell why it failed: the critical ones, then the last ones."""
     reasons: list[tuple[int, str]] = []
     last: deque[tuple[int, str]] = deque(maxlen=_LAST_WORDS)

@@ -84,7 +84,7 @@ def attempt_rows(runs: Sequence[Run]) -> list[Row]:
     return rows
 
 
-def grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def group_rows(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Return rows by their metric's group, groups in order of first appearance."""
     groups: dict[str, list[Row]] = {}
     for row in rows:

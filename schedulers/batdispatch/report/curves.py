@@ -66,7 +66,7 @@ def load_figure(
         edges, values = step_curve(*load_curve(first, last, weight), begin, end)
         curves[name] = edges, values * (100.0 / total) if total else values
     highest = max((float(values.max(initial=0)) for _, values in curves.values()), default=0.0)
-    with style.styled():
+    with style.own_style():
         figure, panels = _panels(list(curves))
         for axes in panels:
             seconds = style.time_axis(axes, begin, end)
@@ -93,7 +93,7 @@ def distribution_figure(values: Mapping[str, Floats], *, label: str, durations: 
             np.concatenate(([1.0], np.maximum(at, 1.0), [largest * 1.1])),
             100 * np.concatenate(([0.0], share, [1.0])),
         )
-    with style.styled():
+    with style.own_style():
         figure, panels = _panels(list(values))
         for axes in panels:
             if durations:

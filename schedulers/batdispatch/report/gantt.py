@@ -65,7 +65,7 @@ def gantt(
     end = end if end > begin else begin + 1.0
     intervals = started.hosts
     hosts = max(hosts, int(intervals.last.max(initial=0)) + 1)
-    with style.styled():
+    with style.own_style():
         if 0 < len(started) <= evalys_bridge.GANTT_JOBS and len(intervals.first) <= VECTOR_RECTANGLES:
             figure: Figure = style.NotebookFigure(figsize=(style.WIDTH, 3.2), layout="constrained")
             seconds, _ = style.time_unit(end - begin)

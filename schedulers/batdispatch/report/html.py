@@ -39,7 +39,7 @@ class Cell(NamedTuple):
     mark: str = ""
 
 
-def rendered(template: str, **values: Any) -> str:
+def page_text(template: str, **values: Any) -> str:
     """Return a page; the same values give the same bytes.
 
     Args:

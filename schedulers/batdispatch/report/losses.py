@@ -15,9 +15,9 @@ import pandas as pd
 
 from batdispatch.core.errors import BatdispatchError
 from batdispatch.core.machine.machine import Machine
-from batdispatch.explain.placing import placement_of, predictions_of
 from batdispatch.explain.records import Explanation
-from batdispatch.explain.waiting import explain, recording_of
+from batdispatch.explain.run_parts import placement_of, predictions_of
+from batdispatch.explain.wait_causes import explain, recording_of
 from batdispatch.explain.words import sentence
 from batdispatch.parts.prediction import Predictions
 from batdispatch.results.numbers import duration, number
@@ -119,10 +119,10 @@ def begin_losses(runs: Sequence[Run], *, most: int = MOST, workers: Executor | N
     recorded = [run for run in runs if recording_of(run.folder) is not None]
     best = best_of(runs)
     dearest = {} if best is None else _dearest(recorded, best)
-    frames = {run.label: started(run) for run in recorded[:MOST_RUNS]}
+    frames = {run.label: started_jobs(run) for run in recorded[:MOST_RUNS]}
     wanted = {label: dict.fromkeys(frame["job"].head(_count(frame, most))) for label, frame in dearest.items()}
     for label, other in permutations(frames, 2):
-        wanted.setdefault(label, {}).update(dict.fromkeys(losing(frames[label], frames[other])))
+        wanted.setdefault(label, {}).update(dict.fromkeys(jobs_that_lose(frames[label], frames[other])))
     endings = {run.label: _begin(run, wanted[run.label], workers) for run in recorded if wanted.get(run.label)}
 
     def finished() -> Losses:
@@ -149,7 +149,7 @@ def _comparable(run: Run) -> bool:
     return not run.result.dynamic_jobs or len(run.logical) == run.result.workload.jobs
 
 
-def started(run: Run) -> pd.DataFrame:
+def started_jobs(run: Run) -> pd.DataFrame:
     """Return the logical jobs that started: id, start, wait (s) and bounded slowdown here."""
     jobs = run.logical
     started = jobs.ran
@@ -166,11 +166,11 @@ def started(run: Run) -> pd.DataFrame:
 
 def _dearest(recorded: Sequence[Run], best: Run) -> dict[str, pd.DataFrame]:
     """Return label -> jobs by what they cost, dearest first, of the recorded runs that lose against the best one."""
-    base = started(best)
+    base = started_jobs(best)
     comparable = (
         run for run in recorded if run is not best and _comparable(run) and run.metrics.get(METRIC) is not None
     )
-    ranked = {run.label: _ranked(started(run), base) for run in comparable}
+    ranked = {run.label: _ranked(started_jobs(run), base) for run in comparable}
     # Others are as good as the best, or better on the jobs that both ran.
     return {label: both for label, both in ranked.items() if both["difference"].sum() > 1e-9 * len(both)}
 
@@ -186,13 +186,13 @@ def _count(ranked: pd.DataFrame, most: int) -> int:
     return min(most, int((ranked["difference"] > 0).sum()))
 
 
-def losing(jobs: pd.DataFrame, others: pd.DataFrame, most: int = MOST_OF_A_PAIR) -> list[str]:
+def jobs_that_lose(jobs: pd.DataFrame, others: pd.DataFrame, most: int = MOST_OF_A_PAIR) -> list[str]:
     """Return the full ids of the jobs that wait longer in a run than in another one, those that lose most first.
 
     Of jobs that lose the same, the one that was submitted first comes first.
 
     Args:
-        jobs: of the run, from `started`.
+        jobs: of the run, from `started_jobs`.
         others: of the other run.
         most: jobs returned.
     """
@@ -233,13 +233,13 @@ def _loser(run: Run, ranked: pd.DataFrame, most: int, whys: Mapping[str, str], n
 
 
 def _begin(run: Run, jobs: Iterable[str], workers: Executor | None) -> Callable[[], tuple[dict[str, str], str]]:
-    """Return a function that returns what `explained` does for some jobs, by their full ids, of a recorded run."""
+    """Return a function that returns what `wait_explanations` does for some jobs of a recorded run, by full id."""
     recording = recording_of(run.folder)
     assert recording is not None, "only recorded runs are explained"
-    starts = started(run).set_index("job")["start"]
+    starts = started_jobs(run).set_index("job")["start"]
     placement = placement_of(run.result)
     task = partial(
-        explained,
+        wait_explanations,
         recording,
         dict(zip(jobs, _segments(run, list(jobs)), strict=True)),
         {job: float(starts[job]) for job in jobs},
@@ -258,7 +258,7 @@ def _begin(run: Run, jobs: Iterable[str], workers: Executor | None) -> Callable[
     return finished
 
 
-def explained(
+def wait_explanations(
     recording: Path,
     segments: Mapping[str, Sequence[str]],
     starts: Mapping[str, float],

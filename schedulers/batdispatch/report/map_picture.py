@@ -36,7 +36,7 @@ WIDTH, CELL, PART, GAP, TITLE = 1140, 26, 12, 14, 18
 #: Most height of a picture as a share of its width, where planes can be put beside each other.
 TALL = 0.75
 #: From this side of a router on, lines between routers are drawn.
-RULED = 9
+LEAST_RULED_CELL = 9
 #: Up to this side of a place an I/O node fills it.
 TINY = 7
 
@@ -160,7 +160,7 @@ def draw(
             parts.append(f'<path fill="{COLOURS[colours[job]]}" d="{runs[job]}"><title>{text}</title></path>')
     if gone.any():
         parts.append(f'<path fill="url(#{prefix}-away)" d="{pen.rectangles(gone)}"><title>away</title></path>')
-    if sheet.cell >= RULED:
+    if sheet.cell >= LEAST_RULED_CELL:
         parts.append(f'<path class="rule" d="{pen.rules()}"/>')
     if marks.any():
         parts.append(f'<path class="io" d="{pen.squares(marks)}"><title>I/O node</title></path>')

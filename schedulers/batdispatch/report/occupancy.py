@@ -70,7 +70,7 @@ def occupancy(
         bands = np.linspace(0, hosts, ROWS + 1).astype(int)[:-1]
         share = np.add.reduceat(share, bands, axis=0) / np.diff(np.append(bands, hosts))[:, None]
     shown = np.ma.masked_less_equal(np.ceil(np.clip(share, 0, 1) * 10 - 1e-6) / 10, 0.0)
-    with style.styled():
+    with style.own_style():
         figure, [axes] = style.new_figure(3.2)
         seconds, _ = style.time_unit(end - begin)
         image = axes.imshow(

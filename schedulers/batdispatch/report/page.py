@@ -11,7 +11,7 @@ from batdispatch.inputs.files import write_whole
 from batdispatch.report import comparison, style
 from batdispatch.report.curves import in_panels
 from batdispatch.report.explore.section import explorer
-from batdispatch.report.html import breakable, rendered
+from batdispatch.report.html import breakable, page_text
 from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.maps import atlases
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
@@ -83,7 +83,7 @@ def render(
     curves, drawn = compared_curves(runs, shared), charts(runs, shared)
     # Only now: workers go through the recordings while the pictures are drawn.
     lost = losses()
-    return rendered(
+    return page_text(
         "report.html.j2",
         title=title or _title(runs),
         lead=_lead(runs),
@@ -94,7 +94,7 @@ def render(
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
-        groups=comparison.grouped([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)]),
+        groups=comparison.group_rows([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)]),
         curves=curves,
         charts=drawn,
         chart_note=chart_note,
@@ -174,14 +174,14 @@ def _rejected(runs: Sequence[Run]) -> list[dict[str, Any]]:
         count = int((~run.logical.ran).sum())
         if not count:
             continue
-        ordered = rejections.grouped(run.result.rejected)
+        ordered = rejections.group_reasons(run.result.rejected)
         entries.append(
             {
                 "label": run.label,
                 "count": count,
                 "more": sum(len(jobs) for _, jobs in ordered[MAX_REASONS:]),
                 "reasons": [
-                    {"text": reason, "count": len(jobs), "jobs": rejections.named(jobs)}
+                    {"text": reason, "count": len(jobs), "jobs": rejections.name_jobs(jobs)}
                     for reason, jobs in ordered[:MAX_REASONS]
                 ],
             }

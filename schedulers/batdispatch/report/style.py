@@ -69,7 +69,7 @@ class NotebookFigure(Figure):
 
 
 @contextmanager
-def styled() -> Iterator[None]:
+def own_style() -> Iterator[None]:
     """Draw with our settings, whatever the user's own are."""
     with mpl.rc_context():
         mpl.rcdefaults()
@@ -105,7 +105,7 @@ def to_svg(figure: Figure, prefix: str, title: str) -> str:
     """Return a figure as an SVG element for a page: same bytes every time, ids that begin with `prefix`."""
     buffer = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with styled():
+    with own_style():
         figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]

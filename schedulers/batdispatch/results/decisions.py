@@ -22,7 +22,7 @@ TIMES, PLANS = "decision_times.csv", "solver.jsonl"
 #: What the solver says of a plan that is proven to be the best, and where it found none (`parts.solving.runner`).
 _PROVEN, _WITHOUT = ("OPTIMAL", "BOUND"), ("UNKNOWN", "INFEASIBLE")
 #: Values of `Plans.status`.
-PROVEN, FOUND, NONE = range(3)
+PROVEN, INCUMBENT, NONE = range(3)
 _HEADER = b"time,seconds"
 _ENDINGS = ("", ".xz", ".gz")
 
@@ -46,7 +46,7 @@ class Plans:
 
     Attributes:
         time: simulated time of each plan, s, float64 [plan].
-        status: `PROVEN`, `FOUND` or `NONE`, int64 [plan].
+        status: `PROVEN`, `INCUMBENT` or `NONE`, int64 [plan].
         gap: how far the cost may be above the least one, as a share of it, float64 [plan]; NaN: no plan or no bound.
     """
 
@@ -117,7 +117,7 @@ def read_plans(folder: Path) -> Plans | None:
     time = np.array([line.now for line in lines], dtype=np.float64)
     if (np.diff(time) < 0).any():
         raise InputError("expected plans in order of time", source=str(path))
-    words = [PROVEN if line.status in _PROVEN else NONE if line.status in _WITHOUT else FOUND for line in lines]
+    words = [PROVEN if line.status in _PROVEN else NONE if line.status in _WITHOUT else INCUMBENT for line in lines]
     gap = [np.nan if line.gap is None else line.gap for line in lines]
     return Plans(time, np.array(words, dtype=np.int64), np.array(gap, dtype=np.float64))
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.errors import InputError
-from batdispatch.core.jobs.job import Resumed
+from batdispatch.core.jobs.job import Resumption
 from batdispatch.inputs.files import write_whole
 from batdispatch.results.columns import RunColumns
 from batdispatch.results.rows import read_rows
@@ -33,7 +33,7 @@ TOLERANCE = 1e-3
 _COLUMNS = ["job_id", "workload_name", "parent"]
 _RESUMED = ["saved", "restart"]
 #: Where no job went on from a checkpoint.
-NOT_RESUMED: Mapping[str, Resumed] = MappingProxyType({})
+NOT_RESUMED: Mapping[str, Resumption] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,13 @@ class Lineage:
         return int(np.count_nonzero(units[rows] != units[self.parent[rows]]))
 
 
-def unjoined(rows: int) -> Lineage:
+def rows_as_jobs(rows: int) -> Lineage:
     """Return the lineage of a run in which every row is a job of its own."""
     nobody, alone = np.full(rows, -1, dtype=np.int64), np.arange(rows, dtype=np.int64)
     return Lineage(nobody, alone, np.zeros(rows, dtype=np.int64), np.zeros(rows), np.zeros(rows))
 
 
-def write_lineage(parents: Mapping[str, str], path: Path, resumed: Mapping[str, Resumed] = NOT_RESUMED) -> None:
+def write_lineage(parents: Mapping[str, str], path: Path, resumed: Mapping[str, Resumption] = NOT_RESUMED) -> None:
     """Write the record of a run; if no job continues another, remove what an earlier run left there.
 
     Args:
@@ -107,7 +107,7 @@ def write_lineage(parents: Mapping[str, str], path: Path, resumed: Mapping[str, 
 
 
 def lineage_of(
-    columns: RunColumns, parents: Mapping[str, str], resumed: Mapping[str, Resumed] = NOT_RESUMED
+    columns: RunColumns, parents: Mapping[str, str], resumed: Mapping[str, Resumption] = NOT_RESUMED
 ) -> Lineage:
     """Return the lineage of a run that is at hand.
 
@@ -122,14 +122,14 @@ def lineage_of(
     return _joined(columns, _rows_of(parents, resumed), FILE)
 
 
-def _rows_of(parents: Mapping[str, str], resumed: Mapping[str, Resumed]) -> list[tuple[int, list[str]]]:
+def _rows_of(parents: Mapping[str, str], resumed: Mapping[str, Resumption]) -> list[tuple[int, list[str]]]:
     """Return (line, fields) of the rows below the header, as `read_rows` reads them."""
     listed = []
     for line, job_id in enumerate(sorted(parents), start=2):
         workload, _, name = job_id.partition("!")
         fields = [name, workload, parents[job_id].removeprefix(f"{workload}!")]
         if resumed:
-            how = resumed.get(job_id, Resumed(0.0, 0.0))
+            how = resumed.get(job_id, Resumption(0.0, 0.0))
             fields += [f"{how.saved:.6f}", f"{how.restart:.6f}"]
         listed.append((line, fields))
     return listed
@@ -146,7 +146,7 @@ def read_lineage(path: Path, columns: RunColumns) -> Lineage:
         InputError: the file is malformed, names a job that is not in the run, names a job twice, or has a circle.
     """
     if not path.exists():
-        return unjoined(len(columns))
+        return rows_as_jobs(len(columns))
     return _joined(columns, read_rows(path, _COLUMNS, more=_RESUMED), str(path))
 
 

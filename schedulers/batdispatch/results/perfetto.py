@@ -18,7 +18,7 @@ import numpy as np
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.inputs.files import replacing
+from batdispatch.inputs.files import replace_file
 from batdispatch.results.runs import Run
 
 #: Most slices of a file: Perfetto takes a while to open more.
@@ -43,7 +43,7 @@ def write_perfetto(runs: Sequence[Run], path: Path) -> int:
             f"a trace has a slice for each host of each job, {slices:,} here, expected at most {MAX_SLICES:,}: "
             "take fewer runs, or a part of the log (generate slice)"
         )
-    with replacing(path) as file:
+    with replace_file(path) as file:
         file.write(b'{"displayTimeUnit":"ms","traceEvents":[')
         before = b"\n"
         for number, run in enumerate(runs, start=1):

@@ -22,7 +22,7 @@ def rejections_of(result: Mapping[str, Any]) -> list[Rejection]:
     return msgspec.convert(result.get("rejected") or [], list[Rejection])
 
 
-def grouped(rejections: Sequence[Rejection]) -> list[tuple[str, list[str]]]:
+def group_reasons(rejections: Sequence[Rejection]) -> list[tuple[str, list[str]]]:
     """Return reasons with the jobs that were rejected for them, those of most jobs first.
 
     Reasons that differ in numbers alone are one reason, with the range of these numbers: jobs that ask for 70 and for
@@ -46,7 +46,7 @@ def _common(reasons: Sequence[str]) -> str:
     return _NUMBER.sub(spanned, reasons[0]) or "without a reason"
 
 
-def named(jobs: Sequence[str]) -> str:
+def name_jobs(jobs: Sequence[str]) -> str:
     """Return the first jobs of a list as text."""
     return ", ".join(jobs[:MAX_NAMED]) + (", ..." if len(jobs) > MAX_NAMED else "")
 
@@ -66,9 +66,9 @@ def in_words(runs: Mapping[str, Sequence[Rejection]]) -> list[str]:
 
 
 def _lines(rejections: Sequence[Rejection]) -> list[str]:
-    reasons = grouped(rejections)
+    reasons = group_reasons(rejections)
     lines = [
-        f"{len(jobs):,} rejected: {reason} (job{'s' if len(jobs) > 1 else ''} {named(jobs)})"
+        f"{len(jobs):,} rejected: {reason} (job{'s' if len(jobs) > 1 else ''} {name_jobs(jobs)})"
         for reason, jobs in reasons[:MAX_REASONS]
     ]
     if len(reasons) > MAX_REASONS:

@@ -19,7 +19,7 @@ from batdispatch.inputs.folders import check_finished, stamp
 from batdispatch.results.columns import Floats, RunColumns, Texts
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
-from batdispatch.results.lineage import Lineage, logical, read_lineage, unjoined
+from batdispatch.results.lineage import Lineage, logical, read_lineage, rows_as_jobs
 from batdispatch.results.metrics.compute import Value, compute
 from batdispatch.results.metrics.sample import Sample, sample_of
 from batdispatch.results.network.use import NetworkUse, network_use
@@ -328,7 +328,7 @@ def figures_of(
     Raises:
         InputError: an allocation, units.csv or lineage.csv is malformed.
     """
-    lineage = unjoined(len(columns)) if folder is None else read_lineage(folder / LINEAGE, columns)
+    lineage = rows_as_jobs(len(columns)) if folder is None else read_lineage(folder / LINEAGE, columns)
     if facts is None and jobs is not None:
         facts = job_facts(columns, jobs, lineage)
     totals: dict[str, float] = {}

@@ -17,7 +17,7 @@ from batdispatch.inputs.workloads.columns import NotPlain
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.results.runs import Result, Run
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 class _JobQueue(msgspec.Struct, gc=False):
@@ -129,7 +129,7 @@ def _read_in_columns(path: Path) -> WorkloadFile:
     return file
 
 
-def _read(read: Callable[[Path], Found], path: str) -> Found | None:
+def _read(read: Callable[[Path], Value], path: str) -> Value | None:
     try:
         return read(Path(path)) if Path(path).is_file() else None
     except (InputError, OSError):

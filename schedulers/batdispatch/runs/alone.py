@@ -49,11 +49,15 @@ def runtimes_alone(platform: Path, workload: Path, jobs_file: Path) -> NDArray[n
         raise InputError(f"job {columns.job_id[row]} never started", source=str(jobs_file))
     hosts = dict(zip(columns.job_id.tolist(), columns.allocated_resources.tolist(), strict=True))
     needs = needs_simgrid(read_platform(platform), read_workload(workload), "auto", "together")
-    runtimes = call_isolated(simulated, platform, workload, hosts) if needs else simulated(platform, workload, hosts)
+    runtimes = (
+        call_isolated(simulate_alone, platform, workload, hosts) if needs else simulate_alone(platform, workload, hosts)
+    )
     return np.array([runtimes[job] for job in hosts])
 
 
-def simulated(platform: Path, workload: Path, hosts: Mapping[str, str], progress: object = None) -> dict[str, float]:
+def simulate_alone(
+    platform: Path, workload: Path, hosts: Mapping[str, str], progress: object = None
+) -> dict[str, float]:
     """Return job -> run time alone, in seconds, simulated in this process.
 
     Args:

@@ -37,8 +37,8 @@ from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms.simgrid_form import readable
 from batdispatch.inputs.workloads import Workload, write_workload
-from batdispatch.links.batsim_program import Found, find_batsim
-from batdispatch.links.informed import Informed
+from batdispatch.links.batsim_program import BatsimProgram, find_batsim
+from batdispatch.links.platform_peer import PlatformPeer
 from batdispatch.links.recorder import Recorder
 from batdispatch.links.serve import serve
 from batdispatch.links.watched_process import WatchedProcess
@@ -121,7 +121,7 @@ def run_in_batsim(
         followed = _Followed(session, len(workload.jobs), progress)
         # Batsim does not tell coordinates, topology and routes, and Batsim 4 no speeds.
         places = [host.place for host in platform.hosts]
-        peer = Informed(followed, platform.machine, source=str(platform.path), places=places)
+        peer = PlatformPeer(followed, platform.machine, source=str(platform.path), places=places)
         served = serve(
             peer,
             "tcp://127.0.0.1:*",
@@ -214,7 +214,7 @@ class _Followed:
             path.unlink(missing_ok=True)
 
 
-def _collect(scratch: Path, out: Path, batsim: Found, process: WatchedProcess) -> None:
+def _collect(scratch: Path, out: Path, batsim: BatsimProgram, process: WatchedProcess) -> None:
     """Move Batsim's outputs into the run's folder; what an earlier run left there under their names goes."""
     found = {
         name: path

@@ -11,7 +11,7 @@ import numpy as np
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.platforms import read_platform
-from batdispatch.inputs.workloads.importing import Imported
+from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.report.fidelity.page import alone, render
 from batdispatch.report.fidelity.waits import Waits, apart
 from batdispatch.report.fidelity.words import LOG
@@ -26,7 +26,7 @@ from batdispatch.runs.workload_traits import cores_of
 
 def simulate_log(
     inputs: Inputs, dispatchers: str, folder: Path, *, seed: int, processes: int, listener: Listener
-) -> tuple[Imported, list[Path], dict[str, str]]:
+) -> tuple[ImportResult, list[Path], dict[str, str]]:
     """Simulate a log under dispatchers, and return what was made of it, the runs' folders, and failures by name.
 
     Args:
@@ -45,7 +45,7 @@ def simulate_log(
         RunSpec(platform=platform, workload=workload, dispatcher=one.name, options=one.options, seed=seed, record=False)
         for one in entrants_of(dispatchers)
     ]
-    imported: list[Imported] = []
+    imported: list[ImportResult] = []
 
     def prepare() -> None:
         imported.extend(filter(None, [inputs.prepare(listener)]))
@@ -54,7 +54,7 @@ def simulate_log(
     return imported[0], folders, failures
 
 
-def waits_of(imported: Imported, platform: Path, folders: Sequence[Path]) -> dict[str, Waits]:
+def waits_of(imported: ImportResult, platform: Path, folders: Sequence[Path]) -> dict[str, Waits]:
     """Return when the jobs ran in the log and in each run; jobs that are not known to have run in all are left out.
 
     Raises:
@@ -83,7 +83,7 @@ def waits_of(imported: Imported, platform: Path, folders: Sequence[Path]) -> dic
     }
 
 
-def write_fidelity(waits: Mapping[str, Waits], imported: Imported, folder: Path) -> Path:
+def write_fidelity(waits: Mapping[str, Waits], imported: ImportResult, folder: Path) -> Path:
     """Write the page of waits, with its pictures beside it, and return its path."""
     page = folder / "fidelity.html"
     title = f"{imported.workload.name}: the log and its simulations"

@@ -18,11 +18,11 @@ from batdispatch.inputs.files import file_digest, write_whole
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.platforms import Platform, generate, read_platform
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importing import Imported, formats, import_log, is_workload, read_log
+from batdispatch.inputs.workloads.importers import ImportResult, formats, import_log, is_workload, read_log
 from batdispatch.inputs.workloads.logs import UNITS, LogInfo
 from batdispatch.inputs.workloads.model import stem
 from batdispatch.inputs.workloads.report import ImportReport
-from batdispatch.inputs.workloads.selecting import parse_selection
+from batdispatch.inputs.workloads.selection import parse_selection
 from batdispatch.runs.listener import Listener
 
 #: Folder of the inputs that were made, inside that of the results.
@@ -39,7 +39,7 @@ def read_log_as(
     *,
     machine: Machine | None = None,
     follow: Follow | None = None,
-) -> Imported:
+) -> ImportResult:
     """Read a log as people say.
 
     Args:
@@ -110,7 +110,7 @@ class Inputs:
         self.workload = self._folder / f"{stem(name)}.json" if makes_workload else name
         self.platform = file or self._folder / "platform.xml"
 
-    def prepare(self, listener: Listener) -> Imported | None:
+    def prepare(self, listener: Listener) -> ImportResult | None:
         """Write what is to be made, and return what was made of the log, if there is one.
 
         Args:
@@ -141,18 +141,18 @@ class Inputs:
             write_workload(self._given, self.workload, batsim=self._given.batsim)
         return imported
 
-    def _sized(self, imported: Imported | None) -> SizedPlatform:
+    def _sized(self, imported: ImportResult | None) -> SizedPlatform:
         if imported is not None:
             return platform_for(imported.workload, imported.report.format, imported.info)
         return platform_for(self._given if isinstance(self._given, Workload) else read_workload(self.workload))
 
-    def _imported(self, fitting: bool, follow: Follow) -> Imported:
+    def _imported(self, fitting: bool, follow: Follow) -> ImportResult:
         """Read the log, without the jobs that do not fit the platform if that is there."""
         machine = read_platform(self.platform, master=self._master).machine if fitting else None
         assert not isinstance(self._given, Workload)
         return read_log_as(self._given, self._reading, machine=machine, follow=follow)
 
-    def _all_fit(self, imported: Imported) -> bool:
+    def _all_fit(self, imported: ImportResult) -> bool:
         space = space_of(read_platform(self.platform, master=self._master).machine)
         jobs = imported.workload.jobs
         return len(space.fitting(space.whole(), jobs)) == len(jobs)
@@ -198,7 +198,7 @@ def _file_of(platform: str | PathLike[str] | Platform) -> Path:
     return platform.path
 
 
-def warn_of_overruns(imported: Imported, warn: Callable[[str], None]) -> None:
+def warn_of_overruns(imported: ImportResult, warn: Callable[[str], None]) -> None:
     """Propose ``--overrun extend`` where many jobs would be killed for some seconds."""
     proposal = imported.info.overruns.proposal(len(imported.workload.jobs))
     if proposal:

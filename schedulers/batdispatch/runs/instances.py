@@ -14,18 +14,18 @@ from batdispatch.core.capacity.totals import ResourceTotals
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.dispatchers.constraint.improving import improve
+from batdispatch.dispatchers.constraint.improvement import improve
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution
-from batdispatch.dispatchers.constraint.searching import searched
+from batdispatch.dispatchers.constraint.model_search import search_plan
 from batdispatch.inputs.files import write_lines
 from batdispatch.inputs.instances import encode, read_instances
-from batdispatch.links.retrace import Retraced, retrace
+from batdispatch.links.retrace import RetracePeer, retrace
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.solving import Found, Limits, settled
+from batdispatch.parts.solving import Limits, SolverResult, result_without_solver
 from batdispatch.results.runs import read_result
 
 #: Names of the ways to solve an instance -> the placement of the list schedules that each begins with. The first two
@@ -40,7 +40,7 @@ MODELS = {
 }
 
 
-class Collector(Retraced):
+class Collector(RetracePeer):
     """Keeps every instance of a run with at least `least` jobs that fit; of each, the first `window` jobs.
 
     The first jobs are those of highest priority by PCP'20, whatever the dispatcher of the run went by.
@@ -103,19 +103,19 @@ def solve_with(name: str, instance: Instance, *, work: float, wall: float, seed:
     placement = make_placement(MODELS[name])
     placement.begin(instance.ledger.machine)
     planner = Planner(seen, placement)
-    found: Found[Plan]
+    found: SolverResult[Plan]
     if name == "best-list":
         _, plan = best_of_lists(planner, 0)
     else:
         plan = first_solution(planner)
     if name in ("best-list", "search-rule"):
-        found = settled(plan, plan.cost, bound=seen.bound)
+        found = result_without_solver(plan, plan.cost, bound=seen.bound)
     else:
         limits = Limits(work=work, wall=wall, seed=seed)
         if name == "counts":
             found = improve(seen, plan, limits, time.process_time)
         else:
-            found = searched(name, seen, plan, limits, time.process_time)
+            found = search_plan(name, seen, plan, limits, time.process_time)
     solved = found.solved
     return {
         "jobs": len(instance.jobs),
@@ -143,7 +143,7 @@ def paper_count(name: str, instance: Instance) -> int:
     return instance.node_wise_variables() if name == "node-wise" else instance.paper_variables()
 
 
-class Solved(msgspec.Struct, kw_only=True):
+class ModelResult(msgspec.Struct, kw_only=True):
     """What a model made of an instance: the solver's status, CPU time in s, and the sum of (start - now) / duration.
 
     Without a plan there is no such sum.
@@ -159,14 +159,14 @@ class Solved(msgspec.Struct, kw_only=True):
         return self.delay is None
 
 
-class Compared(msgspec.Struct, kw_only=True):
+class InstanceComparison(msgspec.Struct, kw_only=True):
     """An instance: its jobs, the variables of PCP'20 and of PCP'19 as their papers count them, and its solutions."""
 
     line: int
     jobs: int
     pcp20: int
     pcp19: int
-    solved: dict[str, Solved] = {}
+    solved: dict[str, ModelResult] = {}
 
     @property
     def ratio(self) -> float:
@@ -215,7 +215,7 @@ def compare_models(
     seed: int = 0,
     most: int | None = None,
     most_variables: int = 50_000,
-) -> Iterator[Compared]:
+) -> Iterator[InstanceComparison]:
     """Yield every instance of a file with its counts; `most` of them, evenly chosen, solved by every model.
 
     The counts are formulas, so that instances of which no model could be built are counted too. Solved are instances
@@ -240,8 +240,8 @@ def compare_models(
     chosen = set(able)
     for line, instance in read_instances(path):
         positions, node_wise = counts[line]
-        found = Compared(line=line, jobs=len(instance.jobs), pcp20=positions, pcp19=node_wise, solved={})
+        found = InstanceComparison(line=line, jobs=len(instance.jobs), pcp20=positions, pcp19=node_wise, solved={})
         for name in models if line in chosen else ():
             facts = solve_with(name, instance, work=work, wall=wall, seed=seed)
-            found.solved[name] = Solved(status=facts["status"], seconds=facts["seconds"], delay=facts["delay"])
+            found.solved[name] = ModelResult(status=facts["status"], seconds=facts["seconds"], delay=facts["delay"])
         yield found

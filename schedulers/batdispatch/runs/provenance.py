@@ -22,7 +22,7 @@ import msgspec
 import batdispatch
 from batdispatch.core.errors import InputError
 from batdispatch.core.line import registry
-from batdispatch.core.line.registry import announced
+from batdispatch.core.line.registry import announcements
 from batdispatch.engines.simgrid_library import find_simgrid
 from batdispatch.inputs.files import file_digest
 from batdispatch.links.foreign import is_foreign, sources_of
@@ -105,7 +105,7 @@ def others_names(*texts: str) -> list[str]:
     names = [name for text in texts for name in _NAME.findall(text)]
     strange = {
         point.name
-        for point in registry.announced()
+        for point in registry.announcements()
         if point.group.startswith(_GROUPS) and not point.value.startswith(f"{batdispatch.__name__}.")
     }
     return [name for name in names if name in strange or _CLASS.search(name) or is_foreign(name)]
@@ -164,7 +164,7 @@ def _digest(name: str, here: Path) -> str:
     module = name.rpartition(":")[0]
     if not module:
         # A registered name; the same one may be of several kinds.
-        values = sorted({point.value for point in announced() if point.name == name})
+        values = sorted({point.value for point in announcements() if point.name == name})
         return "+".join(_digest(value, here) for value in values)
     if module.endswith(".py"):
         return _of_files([here / module])

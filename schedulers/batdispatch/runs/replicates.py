@@ -12,8 +12,8 @@ import pandas as pd
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.resampling import resampled
-from batdispatch.inputs.workloads.slicing import even_gap, sliced
+from batdispatch.inputs.workloads.resampling import resample
+from batdispatch.inputs.workloads.slices import even_gap, take_slice
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.report.replicates.table import COLUMNS
 from batdispatch.results.run_files import RESULT
@@ -76,11 +76,11 @@ class Replicates:
                 )
             gap = even_gap(len(workload.jobs), jobs=jobs, count=self.count)
             for number, path in enumerate(files):
-                write_workload(sliced(workload, number=number, jobs=jobs, gap=gap), path)
+                write_workload(take_slice(workload, number=number, jobs=jobs, gap=gap), path)
             tell(f"Each has {jobs:,} jobs, with {gap:,} between two of them.")
         elif self.by == "sessions":
             for seed, path in enumerate(files):
-                made, _ = resampled(np.random.default_rng(seed), workload, weeks=self.weeks)
+                made, _ = resample(np.random.default_rng(seed), workload, weeks=self.weeks)
                 write_workload(made, path)
             tell(f"Each has {self.weeks} weeks of users drawn anew.")
 

@@ -21,7 +21,7 @@ from batdispatch.core.line.events import Event
 from batdispatch.engines.external import read_external_events
 from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.files import write_json, write_lines
-from batdispatch.inputs.folders import Claim, settling
+from batdispatch.inputs.folders import Claim, clear_mark
 from batdispatch.inputs.platforms import Platform, read_platform
 from batdispatch.inputs.workloads.workload_file import WorkloadFile
 from batdispatch.links.batsim_options import check_options
@@ -171,7 +171,7 @@ def clear(out: Path, *, recording: bool, folder: bool) -> None:
 
     If the run was publishing its files when it died, the folder stays as it is, and says that it is unfinished.
     """
-    with settling(out, remove=folder) as place:
+    with clear_mark(out, remove=folder) as place:
         if place is not None and not recording:
             _save_recording(place, out)
 

@@ -34,7 +34,7 @@ from typing import IO, Any, ParamSpec, TypeVar
 
 from batdispatch.core.errors import BatdispatchError, ImpossibleDecision, InputError, SimulationError
 from batdispatch.core.line.blame import blame, user_error
-from batdispatch.links.watched_process import telling
+from batdispatch.links.watched_process import telling_lines
 from batdispatch.links.with_parent import end_with_parent
 
 P = ParamSpec("P")
@@ -46,7 +46,7 @@ Tell = Callable[[Any], None]
 Progress = Callable[[int, int], None]
 
 _WHY_DIED = "(out of memory, or a crash in a library)"
-DIED = f"its process died {_WHY_DIED}"
+DEATH = f"its process died {_WHY_DIED}"
 _ERRORS: dict[str, type[BatdispatchError]] = {
     kind.__name__: kind for kind in (ImpossibleDecision, InputError, SimulationError)
 }
@@ -121,7 +121,7 @@ class Worker:
             told(answer[1])
         kind, what = answer
         if kind == "died":
-            raise BrokenExecutor(DIED)
+            raise BrokenExecutor(DEATH)
         if kind != "ended":
             raise _ERRORS.get(kind, SimulationError)(what)
         result: R = what
@@ -204,7 +204,7 @@ def carry_out(
                 if kind == InputError.__name__:
                     wrong = wrong or InputError(what)
                     waiting.clear()
-                ended(task, None if kind == "ended" else what or DIED)
+                ended(task, None if kind == "ended" else what or DEATH)
         if wrong is not None:
             raise wrong
     finally:
@@ -297,7 +297,7 @@ def call_isolated(function: Callable[..., R], *arguments: Any, progress: Progres
 def _last_words(words: IO[bytes]) -> str:
     """Return what a worker that died said last, as the end of a sentence; it is not told elsewhere then."""
     words.seek(0)
-    last = telling(words)
+    last = telling_lines(words)
     words.truncate(0)
     return f". Its last words: {' / '.join(last)}" if last else f" without a word {_WHY_DIED}"
 

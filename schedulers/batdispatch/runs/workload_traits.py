@@ -6,14 +6,14 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.inputs.workloads import read_workload
-from batdispatch.inputs.workloads.importing import Imported
+from batdispatch.inputs.workloads.importers import ImportResult
 from batdispatch.report.workload.traits import Traits
 from batdispatch.runs.inputs import Follow, is_log, read_log_as
 
 
 def traits_of(
     path: str, reading: LogReading, machine: Machine | None, follow: Follow | None = None
-) -> tuple[Traits, Imported | None]:
+) -> tuple[Traits, ImportResult | None]:
     """Return what a workload or log is like; also return what was made of a log.
 
     Args:

@@ -15,7 +15,7 @@ from batdispatch.dispatchers.auction import aucsched
 from batdispatch.dispatchers.auction.aucsched import Aucsched
 from batdispatch.dispatchers.auction.bids import Bids
 from batdispatch.dispatchers.auction.problem import Problem
-from batdispatch.dispatchers.auction.settling import AuctionResult, settle
+from batdispatch.dispatchers.auction.settlement import AuctionResult, settle
 from simulating import Task, audit, simulate
 
 CORES = {"core": 1}

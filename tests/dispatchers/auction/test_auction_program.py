@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from auctions import Asked, all_plans, best_by_hand, bids_of, nodes_of, problem_of
 from batdispatch.core.errors import InputError
-from batdispatch.dispatchers.auction import settling, switch_bids
+from batdispatch.dispatchers.auction import settlement, switch_bids
+from batdispatch.dispatchers.auction.bid_weights import Rule, Variant, alpha, preferences, priorities
 from batdispatch.dispatchers.auction.bids import SCALE, Bid, Bids, Most, generate
 from batdispatch.dispatchers.auction.interval_bids import LAST_RESORT, IntervalBids
 from batdispatch.dispatchers.auction.plans import greedy, value_of
 from batdispatch.dispatchers.auction.problem import Problem
-from batdispatch.dispatchers.auction.settling import AuctionResult, settle
+from batdispatch.dispatchers.auction.settlement import AuctionResult, settle
 from batdispatch.dispatchers.auction.switch_bids import SwitchBids
-from batdispatch.dispatchers.auction.weighing import Rule, Variant, alpha, preferences, priorities
 from batdispatch.parts.ordering.priority import TOP
 from batdispatch.parts.solving import Limits
 
@@ -278,7 +278,7 @@ def test_groups_of_nodes_whose_plan_cannot_be_split_are_taken_apart(
 def test_large_programs_are_not_solved_again_for_preferences_alone(
     nodes: tuple[int, int], jobs: list[tuple[int, int, int, int]], priority: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settling, "LARGE", 0)
+    monkeypatch.setattr(settlement, "LARGE", 0)
     problem, asked, bids = one_group(nodes, jobs, priority)
     found = settled(problem, bids)
     # Where the greedy plan reaches the program's sum of priorities, nothing is proved about preferences.

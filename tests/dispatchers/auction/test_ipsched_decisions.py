@@ -8,9 +8,9 @@ from windows import carry_out, machine_of, problem_of, scaled, solve
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.auction.groups import classes
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
+from batdispatch.dispatchers.auction.node_plans import pack, realise
 from batdispatch.dispatchers.auction.program import Layout, MeetingCell, Program
 from batdispatch.dispatchers.auction.search import PlanSearch
-from batdispatch.dispatchers.auction.splitting import pack, realise
 from batdispatch.parts.solving import Limits
 from simulating import Task, audit, simulate
 

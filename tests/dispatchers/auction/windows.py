@@ -12,7 +12,7 @@ from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.auction.ipsched import Ipsched, IpschedOptions
 from batdispatch.dispatchers.auction.problem import Choice, Problem
-from batdispatch.parts.solving import Found
+from batdispatch.parts.solving import SolverResult
 
 ORACLES = Path(__file__).parents[2] / "oracles" / "auction"
 
@@ -54,7 +54,7 @@ def cores(job: dict[str, Any], nodes: int) -> tuple[int, int, dict[str, Any]]:
     return job["p"], job["r"], fields
 
 
-def solve(problem: Problem, **options: Any) -> tuple[Found[Choice], dict[str, int], Ipsched]:
+def solve(problem: Problem, **options: Any) -> tuple[SolverResult[Choice], dict[str, int], Ipsched]:
     """Return what IPSCHED chooses, its counters, and the dispatcher."""
     dispatcher = Ipsched(IpschedOptions(**options))
     counters: dict[str, int] = {}

@@ -21,7 +21,7 @@ from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.pcp20 import Pcp20, Pcp20Options
 from batdispatch.engines.records import EngineOptions
 from batdispatch.parts.ordering.window import Window
-from batdispatch.parts.solving import Found
+from batdispatch.parts.solving import SolverResult
 from simulating import Result, Task, audit, simulate
 from strategies import machines, workloads
 
@@ -246,7 +246,7 @@ def test_a_search_that_finds_nothing_is_a_fallback_without_a_cost_and_halves_the
 @pytest.mark.parametrize("repair", [0, 5])
 def test_a_failed_first_stage_of_hcp19_is_counted_also_when_lists_repair_the_plan(repair: int) -> None:
     class Failing(Hcp19):
-        def search(self, formulation: str, instance: Instance, **options: Any) -> Found[Plan]:
+        def search(self, formulation: str, instance: Instance, **options: Any) -> SolverResult[Plan]:
             found = super().search(formulation, instance, **options)
             found.status, found.limited = "UNKNOWN", True
             return found
@@ -278,7 +278,7 @@ def test_jobs_beyond_a_halved_window_are_planned_for_at_the_next_event() -> None
     class FailingOnce(Pcp20):
         failed = False
 
-        def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+        def plan(self, instance: Instance, counters: dict[str, int]) -> SolverResult[Plan]:
             found = super().plan(instance, counters)
             if not self.failed:
                 self.failed, found.status = True, "UNKNOWN"

@@ -11,13 +11,13 @@ from instances import beyond, brute_force, check, instance, instances, made, pla
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists, first_solution, orders
+from batdispatch.dispatchers.constraint.model_search import search_plan
 from batdispatch.dispatchers.constraint.models import positions
 from batdispatch.dispatchers.constraint.models.counts import Counts
-from batdispatch.dispatchers.constraint.models.formulations import SEARCHED
+from batdispatch.dispatchers.constraint.models.formulations import SEARCHED_MODELS
 from batdispatch.dispatchers.constraint.models.positions import Positions, node_map
-from batdispatch.dispatchers.constraint.models.searched import Doubling, SearchedModel
-from batdispatch.dispatchers.constraint.searching import searched
-from batdispatch.parts.solving import Found, Limits, run
+from batdispatch.dispatchers.constraint.models.searched_model import DoublingLimit, SearchedModel
+from batdispatch.parts.solving import Limits, SolverResult, run
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 EXACT = ("node-wise", "positions", "counts")
@@ -26,14 +26,14 @@ EXACT = ("node-wise", "positions", "counts")
 LIMITS = Limits(work=60.0, wall=600.0)
 
 
-def solve(formulation: str, found: Instance, *, work: float = 60.0, **options: str) -> Found[Plan]:
+def solve(formulation: str, found: Instance, *, work: float = 60.0, **options: str) -> SolverResult[Plan]:
     seen = found.as_one_node() if formulation == "pooled" else found
     plan = first_solution(Planner(seen, placed_by("best-fit", found)))
     limits = Limits(work=work, wall=600.0)
     if formulation == "counts":
         model = partial(Counts, seen, plan)
         return run(model, (plan, plan.cost), bound=seen.bound, limits=limits, clock=lambda: 0.0, trust=False)
-    return searched(formulation, seen, plan, limits, lambda: 0.0, **options)
+    return search_plan(formulation, seen, plan, limits, lambda: 0.0, **options)
 
 
 def solved(formulation: str, found: Instance, **options: str) -> Plan:
@@ -77,7 +77,7 @@ def test_figure_3_of_pcp20_a_unit_is_a_box_of_duration_x_amount() -> None:
         "s0", "y0,0,0", "y0,0,1", "y0,1,0", "y0,1,1", "y0,3,0", "y0,3,1",
     ]  # fmt: skip
     # In figure 2's line of cores, 16 a node, the last unit's 4 end at the last node with GPUs.
-    outcome = searched("positions", found, model.plan, LIMITS, lambda: 0.0)
+    outcome = search_plan("positions", found, model.plan, LIMITS, lambda: 0.0)
     place = outcome.solution.places[0]
     assert place is not None
     assert place.allocation.ids == [30, 31], "a node has room for one such unit: best fit takes the last two nodes"
@@ -119,7 +119,7 @@ def test_boxes_need_consecutive_positions_which_the_machine_does_not_ask_for() -
     costs = {name: solved(name, found).cost for name in EXACT}
     assert costs == {"node-wise": 4066666, "counts": 4066666, "positions": 4133333}
     better = solved("counts", found)
-    assert searched("positions", found, better, LIMITS, lambda: 0.0).cost == 4133333, "a search is told of no plan"
+    assert search_plan("positions", found, better, LIMITS, lambda: 0.0).cost == 4133333, "a search is told of no plan"
 
 
 def test_whole_nodes_have_no_box_and_keep_their_place() -> None:
@@ -376,14 +376,14 @@ def test_backtracking_to_starts_alone_never_claims_a_proof() -> None:
 
 @pytest.mark.parametrize("formulation", ["pooled", "node-wise"])
 def test_limits_are_doubled_until_two_in_a_row_give_the_same_cost(formulation: str) -> None:
-    doubling, costs = Doubling(), {1: 9, 2: 8, 3: 8, 4: 7, 8: 7}
+    doubling, costs = DoublingLimit(), {1: 9, 2: 8, 3: 8, 4: 7, 8: 7}
     over = [now for now in range(17) if doubling.enough(float(now), 1.0, lambda now=now: costs.get(now, 7))]
     assert over[0] == 8, "9 at 1, 8 at 2, 7 at 4, and 7 at 8"
-    assert issubclass(SEARCHED[formulation], SearchedModel)  # type: ignore[arg-type]
+    assert issubclass(SEARCHED_MODELS[formulation], SearchedModel)  # type: ignore[arg-type]
 
 
 def test_without_any_solution_limits_are_doubled_four_times() -> None:
-    doubling = Doubling()
+    doubling = DoublingLimit()
     over = [now for now in range(40) if doubling.enough(float(now), 1.0, lambda: None)]
     assert over[0] == 16
 
@@ -395,7 +395,7 @@ def test_pcp20_searches_three_times_as_long_while_it_has_no_solution() -> None:
     assert [model.enough(spent, 2.0, lambda: None) for spent in (2.0, 5.9, 6.0)] == [False, False, True]
 
 
-@pytest.mark.parametrize("formulation", sorted(SEARCHED))
+@pytest.mark.parametrize("formulation", sorted(SEARCHED_MODELS))
 def test_the_same_search_finds_the_same(formulation: str) -> None:
     found = random_instance(np.random.default_rng(7), nodes=4, jobs=9)
     outcomes = [solve(formulation, found, work=0.01) for _ in range(2)]
@@ -404,7 +404,7 @@ def test_the_same_search_finds_the_same(formulation: str) -> None:
 
 
 def test_all_formulations_are_tested() -> None:
-    assert {*SEARCHED, "counts"} == {"pooled", *EXACT}
+    assert {*SEARCHED_MODELS, "counts"} == {"pooled", *EXACT}
 
 
 def test_the_lists_worth_trying() -> None:

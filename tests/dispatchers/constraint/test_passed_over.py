@@ -21,7 +21,7 @@ from batdispatch.dispatchers.constraint.base import PlanningDispatcher
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
 from batdispatch.dispatchers.constraint.passed_over import no_new_plan
-from batdispatch.explain.waiting import explain
+from batdispatch.explain.wait_causes import explain
 from batdispatch.explain.witness import Witness
 from recording import record
 from simulating import Task, simulate

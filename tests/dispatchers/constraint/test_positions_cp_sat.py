@@ -11,8 +11,8 @@ from positions_cp_sat import PositionsCpSat
 
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, first_solution
-from batdispatch.dispatchers.constraint.searching import searched
-from batdispatch.parts.solving import Found, Limits, run
+from batdispatch.dispatchers.constraint.model_search import search_plan
+from batdispatch.parts.solving import Limits, SolverResult, run
 
 LIMITS = Limits(work=60.0, wall=600.0)
 VARIANTS: list[dict[str, Any]] = [
@@ -28,7 +28,7 @@ def listed(found: Instance) -> Plan:
     return first_solution(Planner(found, placed_by("last-fit", found)))
 
 
-def solve(found: Instance, limits: Limits = LIMITS, **options: Any) -> Found[Plan]:
+def solve(found: Instance, limits: Limits = LIMITS, **options: Any) -> SolverResult[Plan]:
     plan = listed(found)
     return run(
         lambda: PositionsCpSat(found, plan, **options),
@@ -43,7 +43,7 @@ def solve(found: Instance, limits: Limits = LIMITS, **options: Any) -> Found[Pla
 @pytest.mark.parametrize("seed", range(12))
 def test_every_variant_proves_the_optimum_that_the_published_search_proves(seed: int) -> None:
     found = random_instance(np.random.default_rng(seed))
-    expected = searched("positions", found, listed(found), LIMITS, lambda: 0.0)
+    expected = search_plan("positions", found, listed(found), LIMITS, lambda: 0.0)
     assert expected.status == "OPTIMAL"
     for options in VARIANTS:
         outcome = solve(found, **options)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from batdispatch.core.machine.machine import Machine
-from batdispatch.dispatchers.constraint.reserve import LONGER, REMEMBERED, Reserve
+from batdispatch.dispatchers.constraint.reserve import LONGER, MEMORY, Reserve
 from simulating import Task, simulate
 
 CAPACITY = np.array([100])
@@ -56,8 +56,8 @@ def test_what_a_job_does_not_use_need_not_be_free() -> None:
 
 
 def test_old_jobs_are_forgotten() -> None:
-    assert allowed(seen(0.4, (1.0, 30), *[(50.0, 1)] * (REMEMBERED - 1)), [100.0], [55], 80) == [False]
-    assert allowed(seen(0.4, (1.0, 30), *[(50.0, 1)] * REMEMBERED), [100.0], [55], 80) == [True]
+    assert allowed(seen(0.4, (1.0, 30), *[(50.0, 1)] * (MEMORY - 1)), [100.0], [55], 80) == [False]
+    assert allowed(seen(0.4, (1.0, 30), *[(50.0, 1)] * MEMORY), [100.0], [55], 80) == [True]
 
 
 def test_a_job_too_wide_for_the_share_is_not_held_back() -> None:

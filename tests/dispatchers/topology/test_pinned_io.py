@@ -17,7 +17,7 @@ from batdispatch.core.line.events import MachinesAvailable, MachinesUnavailable
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.core.machine.topology import Grid
 from batdispatch.dispatchers.topology.course import Course, Turn
-from batdispatch.dispatchers.topology.dedicating import dedicate
+from batdispatch.dispatchers.topology.job_ranges import dedicate
 from batdispatch.dispatchers.topology.line import Line, RangeFinder
 from pinned import LIMITS, machine_of
 from simulating import Result, Task, audit, simulate

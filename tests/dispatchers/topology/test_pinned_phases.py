@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from batdispatch.core.capacity.granularity import space_of
-from batdispatch.dispatchers.topology.dedicating import dedicate, half
+from batdispatch.dispatchers.topology.job_ranges import dedicate, half
 from batdispatch.dispatchers.topology.line import Line, RangeFinder
 from batdispatch.dispatchers.topology.packing import pack
 from batdispatch.dispatchers.topology.pillars import dock, largest_load, schedule
 from batdispatch.dispatchers.topology.planning import plan
 from batdispatch.dispatchers.topology.ranges import Ranges, loads
-from batdispatch.dispatchers.topology.shares import Loading, best_shares
+from batdispatch.dispatchers.topology.shares import LineLoad, best_shares
 from batdispatch.parts.solving import Limits
 from pinned import LIMITS, Pinned, conflicts, machine_of, naive_load, random_instance, ranges_at
 from strategies import make_job
@@ -150,7 +150,7 @@ def test_the_program_by_kinds_and_columns_is_that_of_all_ranges(case: Pinned, se
     rng = np.random.default_rng(seed)
     held = rng.integers(0, 20, size=case.nodes) * rng.integers(0, 2, size=case.nodes).astype(np.float64)
     spread = float(rng.integers(0, 3) * 17)
-    loading = Loading(held, case.ranges, case.durations, spread)
+    loading = LineLoad(held, case.ranges, case.durations, spread)
     found = best_shares(loading, LIMITS)
     assert found.optimal
     expected = naive_bound(held, case.ranges, case.durations, spread)
@@ -170,7 +170,7 @@ def large_jobs() -> tuple[list[Ranges], np.ndarray]:
 
 def test_columns_enter_where_the_first_ones_are_not_enough() -> None:
     ranges, work = large_jobs()
-    found = best_shares(Loading(np.zeros(120), ranges, work, 0.0), LIMITS)
+    found = best_shares(LineLoad(np.zeros(120), ranges, work, 0.0), LIMITS)
     assert found.rounds > 1
     assert found.optimal
     assert found.bound == pytest.approx(naive_bound(np.zeros(120), ranges, work, 0.0), rel=ROUNDING)

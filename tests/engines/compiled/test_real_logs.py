@@ -12,7 +12,7 @@ import msgspec
 
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.importing import import_log
+from batdispatch.inputs.workloads.importers import import_log
 from compiling import compiled, in_python
 
 LOG = Path(os.environ.get("BATDISPATCH_SHARED", "")) / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importing import guess_format, import_log, read_log
+from batdispatch.inputs.workloads.importers import guess_format, import_log, read_log
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.report import ImportReport
 

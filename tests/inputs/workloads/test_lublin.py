@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.workloads.estimates import ROUND_MINUTES, estimates
 from batdispatch.inputs.workloads.lublin import (
-    ALL,
+    ALL_JOBS,
     BATCH,
     INTERACTIVE,
     DailyCycle,
@@ -38,7 +38,7 @@ def test_gamma_cdf_of_whole_shapes_is_the_poisson_tail(alpha: float) -> None:
         assert gamma_cdf(x, alpha) == pytest.approx(1 - tail, abs=1e-12)
 
 
-@pytest.mark.parametrize(("kind", "rush"), [(ALL, 13.9), (BATCH, 13.2), (INTERACTIVE, 14.2)])
+@pytest.mark.parametrize(("kind", "rush"), [(ALL_JOBS, 13.9), (BATCH, 13.2), (INTERACTIVE, 14.2)])
 def test_the_day_is_busiest_after_noon_and_quietest_before_dawn(kind: JobClass, rush: float) -> None:
     weights = slot_weights(kind)
     assert weights.mean() == pytest.approx(1)
@@ -47,7 +47,7 @@ def test_the_day_is_busiest_after_noon_and_quietest_before_dawn(kind: JobClass, 
     assert 4 <= np.argmin(weights) / 2 <= 6
 
 
-@pytest.mark.parametrize(("kind", "hosts"), [(ALL, 128), (BATCH, 128), (INTERACTIVE, 128), (ALL, 1024)])
+@pytest.mark.parametrize(("kind", "hosts"), [(ALL_JOBS, 128), (BATCH, 128), (INTERACTIVE, 128), (ALL_JOBS, 1024)])
 def test_sizes(kind: JobClass, hosts: int) -> None:
     sizes = draw_sizes(rng(), kind, MANY, hosts)
     parallel = sizes[sizes > 1]
@@ -64,7 +64,7 @@ def test_sizes(kind: JobClass, hosts: int) -> None:
     assert np.log2(parallel).mean() == pytest.approx(mean, abs=0.06)
 
 
-@pytest.mark.parametrize("kind", [ALL, BATCH])
+@pytest.mark.parametrize("kind", [ALL_JOBS, BATCH])
 @pytest.mark.parametrize("size", [1, 32, 128])
 def test_runtimes_follow_the_size(kind: JobClass, size: int) -> None:
     runtimes = draw_runtimes(rng(), kind, np.full(MANY, size))
@@ -77,29 +77,29 @@ def test_runtimes_follow_the_size(kind: JobClass, size: int) -> None:
 
 
 def test_larger_jobs_run_longer() -> None:
-    means = [np.log(draw_runtimes(rng(), ALL, np.full(20_000, size))).mean() for size in (1, 16, 64, 128)]
+    means = [np.log(draw_runtimes(rng(), ALL_JOBS, np.full(20_000, size))).mean() for size in (1, 16, 64, 128)]
     assert means == sorted(means)
     assert means[-1] > means[0] + 2
 
 
 def test_gaps() -> None:
-    gaps = draw_gaps(rng(), ALL, MANY)
+    gaps = draw_gaps(rng(), ALL_JOBS, MANY)
     assert gaps.max() <= math.exp(13)
-    assert np.log(gaps).mean() == pytest.approx(ALL.gap_alpha * ALL.gap_ratio * ALL.gap_beta, abs=0.05)
+    assert np.log(gaps).mean() == pytest.approx(ALL_JOBS.gap_alpha * ALL_JOBS.gap_ratio * ALL_JOBS.gap_beta, abs=0.05)
 
 
 def test_arrivals_follow_the_day() -> None:
     # Short gaps, so that many days hold many jobs each.
-    times = DailyCycle(slot_weights(ALL)).clock(np.cumsum(draw_gaps(rng(), ALL, MANY)) * 0.05)
+    times = DailyCycle(slot_weights(ALL_JOBS)).clock(np.cumsum(draw_gaps(rng(), ALL_JOBS, MANY)) * 0.05)
     assert (np.diff(times) >= 0).all()
     slots = np.bincount((times % 86_400 // 1800).astype(int), minlength=48) / len(times) * 48
-    assert np.corrcoef(slots, slot_weights(ALL))[0, 1] > 0.8
+    assert np.corrcoef(slots, slot_weights(ALL_JOBS))[0, 1] > 0.8
 
 
 @settings(deadline=None)
 @given(st.lists(st.floats(0, 1e7), min_size=1, max_size=20))
 def test_the_cycle_keeps_order_and_whole_days(even: list[float]) -> None:
-    cycle = DailyCycle(slot_weights(ALL))
+    cycle = DailyCycle(slot_weights(ALL_JOBS))
     times = cycle.clock(np.sort(np.array(even)))
     assert (np.diff(times) >= 0).all()
     assert cycle.clock(np.array([86_400.0 * 3]))[0] == pytest.approx(86_400 * 3)
@@ -161,7 +161,7 @@ def test_any_workload_is_sound(jobs: int, hosts: int, seed: int, walltimes: str,
 
 
 def test_modal_estimates_are_round_values() -> None:
-    runtimes = draw_runtimes(rng(), ALL, np.ones(5000, dtype=np.int64))
+    runtimes = draw_runtimes(rng(), ALL_JOBS, np.ones(5000, dtype=np.int64))
     limits = estimates(rng(), runtimes, "modal", 5.0)
     usual = {minutes * 60.0 for minutes in ROUND_MINUTES}
     assert len(ROUND_MINUTES) == 20

@@ -19,7 +19,7 @@ from batdispatch.core.jobs.scalability import parse_scalability
 from batdispatch.core.jobs.sizes import Sizes
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.malleable import Made, Rule, choose, made_malleable, slowest
+from batdispatch.inputs.workloads.malleable import Conversion, Rule, choose, made_malleable, slowest
 from batdispatch.inputs.workloads.writer import job_fields, write_workload
 from simulating import Task, micro, simulate
 
@@ -45,7 +45,7 @@ def log(*jobs: tuple[int, float], hosts: int | None = 64, **fields: Any) -> Work
     )
 
 
-def make(workload: Workload, seed: int = 1, **options: Any) -> tuple[Workload, Made]:
+def make(workload: Workload, seed: int = 1, **options: Any) -> tuple[Workload, Conversion]:
     return made_malleable(np.random.default_rng(seed), workload, **options)
 
 
@@ -64,7 +64,7 @@ def test_the_rule_by_hand() -> None:
         {"least": 1, "most": 6, "steps": 2, "data": 3e9, **usual},
         {"least": 8, "most": 64, "steps": 2, "data": 64e9, **usual},
     ]
-    assert counts == Made(malleable=4, able=4, unable=0)
+    assert counts == Conversion(malleable=4, able=4, unable=0)
 
 
 def test_each_part_of_the_rule_by_hand() -> None:
@@ -91,7 +91,7 @@ def test_jobs_that_cannot_be_resized_stay_and_count_for_no_share() -> None:
         workload.jobs[index] = Job(id=job.id, request=read_request(4, fields), profile=job.profile, extra=fields)
     workload.profiles["p2"] = {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}
     made, counts = make(workload)
-    assert counts == Made(malleable=1, able=1, unable=5)
+    assert counts == Conversion(malleable=1, able=1, unable=5)
     assert [job.extra for job in made.jobs[:5]] == [job.extra for job in workload.jobs[:5]]
     assert made.jobs[5].request.sizes is not None
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.core.jobs.profiles import Composed, Composition, DataStaging, Delay, check_profile, runtime_of
+from batdispatch.core.jobs.profiles import Composition, DataStaging, Delay, ProfileSequence, check_profile, runtime_of
 
 PROFILES: dict[str, dict[str, Any]] = {
     "d10": {"type": "delay", "delay": 10},
@@ -73,5 +73,5 @@ def test_sharing_parts_does_not_take_exponential_time() -> None:
         profiles[f"c{i}"] = {"type": "composed", "seq": [f"c{i - 1}", f"c{i - 1}"]}
     assert runtime_of(profiles["c59"], profiles) == 2.0**59
     shallow = {name: check_profile(name, profiles[name]) for name in list(profiles)[:20]}
-    assert isinstance(shallow["c19"], Composed)
+    assert isinstance(shallow["c19"], ProfileSequence)
     assert Composition(shallow).sizes == {}

@@ -15,8 +15,8 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.records import EngineOptions
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import read_workload, write_workload
-from batdispatch.inputs.workloads.fitting import Fit, with_laws
-from batdispatch.inputs.workloads.importing import import_log
+from batdispatch.inputs.workloads.importers import import_log
+from batdispatch.inputs.workloads.law_fits import Fit, with_laws
 from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import lineage_of

@@ -18,8 +18,8 @@ from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Dependency
 from batdispatch.inputs.workloads import Workload, read_workload
-from batdispatch.inputs.workloads.resampling import WEEK, resampled
-from batdispatch.inputs.workloads.slicing import even_gap, most_slices, sliced
+from batdispatch.inputs.workloads.resampling import WEEK, resample
+from batdispatch.inputs.workloads.slices import even_gap, most_slices, take_slice
 from batdispatch.inputs.workloads.writer import write_workload
 
 DAY = 86_400.0
@@ -50,22 +50,22 @@ def log(*jobs: tuple[str, float], **fields: dict[str, Any]) -> Workload:
 
 def test_slices_are_successive_jobs_that_begin_at_0() -> None:
     whole = log(*(("ada", 100.0 + 10 * index) for index in range(10)))
-    found = [sliced(whole, number=number, jobs=3) for number in range(3)]
+    found = [take_slice(whole, number=number, jobs=3) for number in range(3)]
     assert [[job.id for job in one.jobs] for one in found] == [[f"j{3 * n + k}" for k in range(3)] for n in range(3)]
     assert [job.submission for job in found[2].jobs] == [0.0, 10.0, 20.0]
     assert set(found[0].profiles) == {"p0", "p1", "p2"}
     assert whole.jobs[3].submission == 130.0
-    apart = sliced(whole, number=1, jobs=3, gap=4)
+    apart = take_slice(whole, number=1, jobs=3, gap=4)
     assert [job.id for job in apart.jobs] == ["j7", "j8", "j9"]
 
 
 def test_a_slice_that_ends_after_the_last_job_is_refused() -> None:
     whole = log(*(("ada", float(index)) for index in range(10)))
     with pytest.raises(InputError, match=r"has 10 jobs, which make 3 slices of 3 jobs with 0 between them: .*number 3"):
-        sliced(whole, number=3, jobs=3)
+        take_slice(whole, number=3, jobs=3)
     for wrong in ({"number": -1, "jobs": 3}, {"number": 0, "jobs": 0}, {"number": 0, "jobs": 1, "gap": -1}):
         with pytest.raises(InputError, match="expected a whole number from"):
-            sliced(whole, **wrong)
+            take_slice(whole, **wrong)
 
 
 @given(st.integers(1, 200), st.integers(1, 20), st.integers(1, 10))
@@ -88,7 +88,7 @@ def test_a_job_no_longer_waits_for_jobs_of_another_slice() -> None:
         },
         j4={"parent": "j2"},
     )
-    found = sliced(whole, number=1, jobs=3)
+    found = take_slice(whole, number=1, jobs=3)
     assert [job.request.dependencies for job in found.jobs] == [
         (),
         (),
@@ -96,7 +96,7 @@ def test_a_job_no_longer_waits_for_jobs_of_another_slice() -> None:
     ]
     assert [job.parent for job in found.jobs] == ["", "", ""]
     assert [sorted(job.extra) for job in found.jobs] == [["user"], ["user"], ["dependencies", "name", "user"]]
-    kept = sliced(whole, number=0, jobs=6)
+    kept = take_slice(whole, number=0, jobs=6)
     assert [(job.id, job.parent, job.request) for job in kept.jobs] == [
         (job.id, job.parent, job.request) for job in whole.jobs
     ]
@@ -118,7 +118,7 @@ def users_log(seed: int, *, weeks: int, long: int, others: int) -> Workload:
 @given(st.integers(0, 1000), st.integers(1, 30), st.integers(0, 1000))
 def test_all_is_moved_by_whole_weeks_and_nobody_is_made_up(seed: int, weeks: int, drawn: int) -> None:
     whole = users_log(seed, weeks=20, long=3, others=40)
-    found, facts = resampled(np.random.default_rng(drawn), whole, weeks=weeks)
+    found, facts = resample(np.random.default_rng(drawn), whole, weeks=weeks)
     assert facts.long_users == 3
     assert facts.other_users == round(40 * weeks / 20)
     known = {job.id: job for job in whole.jobs}
@@ -138,19 +138,19 @@ def test_all_is_moved_by_whole_weeks_and_nobody_is_made_up(seed: int, weeks: int
 def test_users_for_long_go_through_their_own_weeks_in_order_and_begin_again() -> None:
     # One user, whose weeks have 1, 2, ..., 14 jobs.
     jobs = [("ada", week * WEEK + DAY + second) for week in range(14) for second in range(week + 1)]
-    found, facts = resampled(np.random.default_rng(3), log(*jobs), weeks=30)
+    found, facts = resample(np.random.default_rng(3), log(*jobs), weeks=30)
     assert facts == (1, 0, 0)
     began = found.jobs[0].submission
     counts = Counter(int((job.submission - began) // WEEK) for job in found.jobs)
     first = counts[0]
     assert [counts[week] for week in range(30)] == [(first - 1 + week) % 14 + 1 for week in range(30)]
-    begins = {len(resampled(np.random.default_rng(seed), log(*jobs), weeks=1)[0].jobs) for seed in range(20)}
+    begins = {len(resample(np.random.default_rng(seed), log(*jobs), weeks=1)[0].jobs) for seed in range(20)}
     assert len(begins) > 5
 
 
 def test_others_come_for_their_whole_stay() -> None:
     jobs = [("ada", 0.0), ("ada", 8 * DAY), ("bob", 3 * DAY)]
-    found, facts = resampled(np.random.default_rng(3), log(*jobs), weeks=20)
+    found, facts = resample(np.random.default_rng(3), log(*jobs), weeks=20)
     assert facts.long_users == 0
     # Two in two weeks.
     assert facts.other_users == 20
@@ -170,7 +170,7 @@ def test_others_come_for_their_whole_stay() -> None:
 
 def test_the_expected_load_is_that_of_the_log() -> None:
     whole = users_log(1, weeks=24, long=4, others=60)
-    counts = [len(resampled(np.random.default_rng(seed), whole, weeks=24)[0].jobs) for seed in range(40)]
+    counts = [len(resample(np.random.default_rng(seed), whole, weeks=24)[0].jobs) for seed in range(40)]
     assert np.mean(counts) == pytest.approx(len(whole.jobs), rel=0.03)
 
 
@@ -179,13 +179,13 @@ def test_users_who_were_there_for_longer_are_drawn_more_often() -> None:
     jobs = [("ada", week * WEEK) for week in range(39)]
     jobs += [("bob", week * WEEK + 1.0 + second) for week in range(13) for second in range(9)]
     whole = log(*sorted(jobs, key=lambda job: job[1]))
-    drawn = [resampled(np.random.default_rng(seed), whole, weeks=39)[0] for seed in range(300)]
+    drawn = [resample(np.random.default_rng(seed), whole, weeks=39)[0] for seed in range(300)]
     assert np.mean([len(one.jobs) for one in drawn]) == pytest.approx(156, rel=0.15)
 
 
 def test_links_stay_within_a_copy() -> None:
     whole = log(("ada", 0.0), ("ada", 10.0), ("ada", 8 * DAY), j1={"dependencies": ["j0"]}, j2={"dependencies": ["j0"]})
-    found, _ = resampled(np.random.default_rng(0), whole, weeks=6)
+    found, _ = resample(np.random.default_rng(0), whole, weeks=6)
     ids = {job.id for job in found.jobs}
     for job in found.jobs:
         was, _, copy = job.id.partition(".")
@@ -195,13 +195,13 @@ def test_links_stay_within_a_copy() -> None:
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(InputError, match="names no user of any job"):
-        resampled(np.random.default_rng(0), log(("", 0.0), ("", 5.0)))
+        resample(np.random.default_rng(0), log(("", 0.0), ("", 5.0)))
     for option in ("weeks", "long"):
         with pytest.raises(InputError, match="expected 1 to 10,000") as told:
-            resampled(np.random.default_rng(0), log(("ada", 0.0)), **{option: 0})
+            resample(np.random.default_rng(0), log(("ada", 0.0)), **{option: 0})
         assert f"option --{option}" in str(told.value)
     with pytest.raises(InputError, match="nothing was drawn from 1 users for 1 weeks"):
-        resampled(np.random.default_rng(0), log(("ada", 0.0), ("", 9 * WEEK)), weeks=1)
+        resample(np.random.default_rng(0), log(("ada", 0.0), ("", 9 * WEEK)), weeks=1)
 
 
 def test_the_commands_write_workloads_that_can_be_read(tmp_path: Path) -> None:
@@ -233,6 +233,6 @@ def test_the_commands_write_workloads_that_can_be_read(tmp_path: Path) -> None:
 def test_a_copy_changes_nothing_of_the_log() -> None:
     whole = users_log(2, weeks=14, long=1, others=3)
     before = msgspec.json.encode([[job.id, job.submission, job.user, job.extra] for job in whole.jobs])
-    resampled(np.random.default_rng(0), whole)
-    sliced(whole, number=0, jobs=4)
+    resample(np.random.default_rng(0), whole)
+    take_slice(whole, number=0, jobs=4)
     assert msgspec.json.encode([[job.id, job.submission, job.user, job.extra] for job in whole.jobs]) == before

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import Workload
-from batdispatch.inputs.workloads.importing import guess_format, read_log
+from batdispatch.inputs.workloads.importers import guess_format, read_log
 from batdispatch.inputs.workloads.logs import Selection
 from batdispatch.inputs.workloads.report import ImportReport
-from batdispatch.inputs.workloads.selecting import parse_selection
+from batdispatch.inputs.workloads.selection import parse_selection
 
 BASE = {
     "JobID": "7",

@@ -9,7 +9,7 @@ import pytest
 
 from batdispatch.inputs.log_options import LogOptions
 from batdispatch.inputs.workloads import Workload, read_workload, write_workload
-from batdispatch.inputs.workloads.importing import read_log
+from batdispatch.inputs.workloads.importers import read_log
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.writer import job_fields
 from slurm import needs_accounting

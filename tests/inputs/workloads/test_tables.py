@@ -7,12 +7,12 @@ import pytest
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.log_options import LogOptions
-from batdispatch.inputs.workloads.importing import Imported, guess_format, read_log
+from batdispatch.inputs.workloads.importers import ImportResult, guess_format, read_log
 
 PLAIN = "id=job,submit=when,runtime=took,cores=cpus"
 
 
-def imported(tmp_path: Path, content: str | bytes, columns: str = PLAIN, **options: Any) -> Imported:
+def imported(tmp_path: Path, content: str | bytes, columns: str = PLAIN, **options: Any) -> ImportResult:
     path = tmp_path / "jobs.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_log(path, options=LogOptions(columns=columns, **options))

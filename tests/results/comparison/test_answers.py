@@ -11,8 +11,8 @@ from batdispatch.report.replicates.aims import AIMS, Aim
 from batdispatch.report.replicates.answers import Answer, Section, aims_of, answer, prices, sections, sentence
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.page import render, text_of, warnings
-from batdispatch.report.replicates.ranks import Ranking, Refused
-from batdispatch.report.replicates.table import Block, Measured
+from batdispatch.report.replicates.ranks import NoRanking, Ranking
+from batdispatch.report.replicates.table import Block, RunMetric
 from batdispatch.report.replicates.tidy import from_campaign
 from batdispatch.results.statistics.bootstrap import Draws
 
@@ -21,9 +21,9 @@ FAST = Draws(resamples=99)
 BASE = np.array([100.0, 220.0, 330.0, 90.0, 510.0, 400.0, 150.0, 280.0])
 
 
-def table(**columns: np.ndarray) -> Measured:
+def table(**columns: np.ndarray) -> RunMetric:
     blocks = tuple(Block("log", f"slice {row}") for row in range(len(next(iter(columns.values())))))
-    return Measured("x", blocks, tuple(columns), np.array(list(columns.values())).T)
+    return RunMetric("x", blocks, tuple(columns), np.array(list(columns.values())).T)
 
 
 def about(**columns: np.ndarray) -> Answer:
@@ -232,7 +232,7 @@ def test_a_page_of_one_replicate_says_that_nothing_can_be_said() -> None:
     page = render(found, Facts(title="x", blocks="slices"))
     assert page.count("no choice can be recommended") == 4
     assert "At least 6 slices are needed to tell, and there is one." in page
-    assert isinstance(found[0].answers[0].ranking, Refused)
+    assert isinstance(found[0].answers[0].ranking, NoRanking)
 
 
 def test_intervals_of_few_replicates_carry_a_warning() -> None:

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from batdispatch.core.errors import InputError
 from batdispatch.report.replicates.aims import AIMS, Aim
 from batdispatch.report.replicates.pairs import against, pair
-from batdispatch.report.replicates.table import Block, Measured, measured
+from batdispatch.report.replicates.table import Block, RunMetric, metric_of
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.statistics.holm import holm
 
 WAIT, SLOWDOWN, LONGEST, UTILISATION = AIMS
 
 
-def table(**columns: list[float]) -> Measured:
+def table(**columns: list[float]) -> RunMetric:
     values = np.array(list(columns.values()), dtype=float).T
-    return Measured("x", tuple(Block("log", str(row)) for row in range(len(values))), tuple(columns), values)
+    return RunMetric("x", tuple(Block("log", str(row)) for row in range(len(values))), tuple(columns), values)
 
 
 def test_aims_are_metrics_and_better_as_the_registry_says() -> None:
@@ -117,7 +117,7 @@ def frame() -> pd.DataFrame:
 def test_a_table_has_a_row_for_each_replicate_and_gaps_where_there_is_no_run() -> None:
     runs = frame()
     runs.loc[2, "wait"] = None
-    found = measured(runs.drop(index=5), "wait")
+    found = metric_of(runs.drop(index=5), "wait")
     assert found.blocks == (Block("x", "0"), Block("x", "1"), Block("y", "0"), Block("y", "1"))
     assert found.dispatchers == ("easy", "fcfs")
     np.testing.assert_array_equal(found.values, [[0, 1], [np.nan, 3], [4, np.nan], [6, 7]])
@@ -130,11 +130,11 @@ def test_a_table_has_a_row_for_each_replicate_and_gaps_where_there_is_no_run() -
 def test_two_runs_of_one_replicate_and_columns_that_are_missing_are_refused() -> None:
     runs = frame()
     with pytest.raises(InputError, match=r"the same workload, replicate and dispatcher: x / 0 / easy"):
-        measured(pd.concat([runs, runs.iloc[:1]]), "wait")
+        metric_of(pd.concat([runs, runs.iloc[:1]]), "wait")
     with pytest.raises(InputError, match="has no column 'slowdown'"):
-        measured(runs, "slowdown")
+        metric_of(runs, "slowdown")
     with pytest.raises(InputError, match="has no column 'replicate'"):
-        measured(runs.drop(columns="replicate"), "wait")
+        metric_of(runs.drop(columns="replicate"), "wait")
 
 
 def test_a_difference_needs_no_positive_values() -> None:

@@ -6,18 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.ranks import Ranking, Refused, by_workload, rank
-from batdispatch.report.replicates.table import Block, Measured
+from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, rank
+from batdispatch.report.replicates.table import Block, RunMetric
 from demsar import NAMES, TABLE_6
 
 AUC = Aim("auc", "AUC", "difference", better="higher")
 WAIT = Aim("mean_waiting_time", "mean waiting time", added=10.0)
 
 
-def table(values: np.ndarray, names: tuple[str, ...] | None = None) -> Measured:
+def table(values: np.ndarray, names: tuple[str, ...] | None = None) -> RunMetric:
     blocks = tuple(Block("log", str(index)) for index in range(len(values)))
     names = names or tuple("abcdefghij"[: values.shape[1]])
-    return Measured("x", blocks, names, np.asarray(values, dtype=float))
+    return RunMetric("x", blocks, names, np.asarray(values, dtype=float))
 
 
 def test_demsar_table_6_nobody_but_the_extremes_can_be_told_apart_at_10_percent() -> None:
@@ -47,7 +47,7 @@ def test_demsar_table_6_the_test_at_5_percent_is_not_powerful_enough() -> None:
 )
 def test_what_cannot_be_ranked_is_refused_in_a_sentence(values: np.ndarray, why: str) -> None:
     found = rank(table(values), WAIT)
-    assert isinstance(found, Refused)
+    assert isinstance(found, NoRanking)
     assert why in found.why
     assert found.why.startswith("Nothing is ranked: ")
     assert found.why.endswith(".")
@@ -71,9 +71,9 @@ def test_neither_the_order_of_blocks_nor_an_increasing_scale_changes_ranks(
     values = rng.integers(1, 50, size=(blocks, many)) + (np.arange(many) * 40 if effect else 0)
     found = rank(table(values), WAIT)
     again = rank(table(np.exp(values[rng.permutation(blocks)] / 50)), WAIT)
-    if isinstance(found, Refused) or isinstance(again, Refused):
-        assert isinstance(found, Refused)
-        assert isinstance(again, Refused)
+    if isinstance(found, NoRanking) or isinstance(again, NoRanking):
+        assert isinstance(found, NoRanking)
+        assert isinstance(again, NoRanking)
         return
     assert found.dispatchers == again.dispatchers
     assert found.ranks == pytest.approx(again.ranks)
@@ -90,7 +90,7 @@ def test_neither_the_order_of_blocks_nor_an_increasing_scale_changes_ranks(
 
 def test_workloads_count_once_each_by_their_geometric_mean() -> None:
     blocks = (Block("x", "0"), Block("y", "0"), Block("x", "1"))
-    found = by_workload(Measured("w", blocks, ("a",), np.array([[90.0], [7.0], [390.0]])), WAIT)
+    found = by_workload(RunMetric("w", blocks, ("a",), np.array([[90.0], [7.0], [390.0]])), WAIT)
     # (100 * 400) ** 0.5 - 10.
     assert found.values == pytest.approx(np.array([[190.0], [7.0]]))
     assert [block.workload for block in found.blocks] == ["x", "y"]

@@ -11,9 +11,9 @@ from batdispatch.core.errors import InputError
 from batdispatch.differ.cases import CASES
 from batdispatch.differ.files import write_cases
 from batdispatch.differ.hold import hold
-from batdispatch.differ.reading import read_schedule
+from batdispatch.differ.job_files import read_schedule
 from batdispatch.differ.textbook import simulate
-from batdispatch.differ.variants import DEFINED, MISTAKES, TOLD, rules_of
+from batdispatch.differ.variants import DEFINITIONS, EVENT_ORDERS, MISTAKES, rules_of
 
 BY_NAME = {case.name: case for case in CASES}
 
@@ -49,13 +49,13 @@ def kit(tmp_path: Path) -> Path:
 
 def test_a_right_schedule_is_called_right(kit: Path) -> None:
     for case in CASES:
-        for policy in DEFINED:
+        for policy in DEFINITIONS:
             found = simulate(case.jobs, rules_of(policy, case.hosts))
             assert isinstance(found, list)
             leave(kit, case.name, policy, found)
     done = call("cases", kit)
     assert done.exit_code == 0, done.output
-    assert done.output.splitlines()[-1] == f"{len(CASES) * len(DEFINED)} schedules, 0 wrong"
+    assert done.output.splitlines()[-1] == f"{len(CASES) * len(DEFINITIONS)} schedules, 0 wrong"
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
@@ -133,7 +133,7 @@ def test_the_wrong_size_is_found(kit: Path) -> None:
 def test_other_readings_of_a_moment_are_right_too(kit: Path) -> None:
     for reveals in ("submissions-first", "freed-when-expected"):
         case = next(case for case in CASES if case.reveals == reveals)
-        variant = next(variant for variant in TOLD if variant.name == reveals)
+        variant = next(variant for variant in EVENT_ORDERS if variant.name == reveals)
         found = simulate(case.jobs, variant.of(rules_of("easy", case.hosts)))
         assert isinstance(found, list)
         done = call("file", leave(kit, case.name, "easy", found))

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from batdispatch.core.machine.machine import Machine
 from batdispatch.differ.cases import CASES, Case
 from batdispatch.differ.textbook import ENDLESS, Departure, RigidJob, Rules, simulate
-from batdispatch.differ.variants import AMONG_EQUAL, DEFINED, MISTAKES, OVERRUN, TOLD, rules_of
+from batdispatch.differ.variants import AMONG_EQUAL, DEFINITIONS, EVENT_ORDERS, MISTAKES, OVERRUN, rules_of
 from batdispatch.testing import Task
 from batdispatch.testing import simulate as run
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "backfilling" / "easy_cases.json").read_text())
-VARIANTS = {variant.name: variant for variant in (*MISTAKES, *TOLD, *AMONG_EQUAL, *OVERRUN)}
+VARIANTS = {variant.name: variant for variant in (*MISTAKES, *EVENT_ORDERS, *AMONG_EQUAL, *OVERRUN)}
 #: What the oracle exposes -> our name for it.
 EXPOSED = {
     "shadow time from real ends": "real-ends",
@@ -44,7 +44,7 @@ def rules_with(case: Case, name: str) -> Rules:
     true = rules_of(case.policy, case.hosts)
     if name in VARIANTS:
         return VARIANTS[name].of(true)
-    return rules_of(name, case.hosts) if name in DEFINED else rules_of(case.policy, int(name.partition(" ")[0]))
+    return rules_of(name, case.hosts) if name in DEFINITIONS else rules_of(case.policy, int(name.partition(" ")[0]))
 
 
 def ours(jobs: list[RigidJob], hosts: int, dispatcher: str) -> list[float]:
@@ -113,7 +113,7 @@ def test_our_dispatchers_agree_on_random_workloads(policy: str, made: tuple[list
 
 
 @settings(max_examples=100, deadline=None)
-@given(made=workloads(), policy=st.sampled_from(sorted(DEFINED)))
+@given(made=workloads(), policy=st.sampled_from(sorted(DEFINITIONS)))
 def test_no_schedule_needs_more_than_the_machine(made: tuple[list[RigidJob], int], policy: str) -> None:
     jobs, hosts = made
     starts = simulate(jobs, rules_of(policy, hosts))

@@ -8,7 +8,7 @@ import pytest
 
 from batdispatch.differ.figures import figures_of
 from batdispatch.differ.hold import hold
-from batdispatch.differ.reading import read_schedule
+from batdispatch.differ.job_files import read_schedule
 
 SHARED = Path(os.environ.get("BATDISPATCH_SHARED", Path(__file__).parents[4] / "shared"))
 FOLDER = SHARED / "data" / "easy-reference"

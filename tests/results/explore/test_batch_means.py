@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from batch_means import mean_by_batches
-from batdispatch.report.explore.bundle import bundled
+from batdispatch.report.explore.bundle import bundle_script
 from browsing import browse, needs_browser
 
 
@@ -23,7 +23,7 @@ def test_the_readers_browser_finds_the_same_intervals_and_the_same_reasons_for_n
         rng.normal(size=399),
     ]
     assets = resources.files("batdispatch.report.explore") / "assets"
-    script = bundled("changes.js", lambda path: (assets / path).read_text(encoding="utf-8"))
+    script = bundle_script("changes.js", lambda path: (assets / path).read_text(encoding="utf-8"))
     ask = f"return {[values.tolist() for values in samples]}.map(modules['changes.js'].meanOfBatches);"
     methods = []
     for told, values in zip(browse("<!doctype html><p>", f"{script}\n{ask}", tmp_path), samples, strict=True):

@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from batdispatch.report.explore.bundle import bundled
+from batdispatch.report.explore.bundle import bundle_script
 
 FILES = {
     "main.js": 'import { twice } from "./sums/twice.js";\n'
@@ -16,7 +16,7 @@ FILES = {
 
 
 def test_a_module_comes_once_and_after_those_it_imports() -> None:
-    script = bundled("main.js", FILES.__getitem__)
+    script = bundle_script("main.js", FILES.__getitem__)
     assert re.findall(r"^modules\['(.*)'\] = ", script, re.MULTILINE) == ["one.js", "sums/twice.js", "main.js"]
     assert "const { one: single } = modules['one.js'];\nuse(twice(single));\nreturn {  };" in script
     assert (
@@ -37,7 +37,7 @@ def test_a_module_comes_once_and_after_those_it_imports() -> None:
 )
 def test_what_is_written_otherwise_is_refused(changed: dict[str, str], problem: str) -> None:
     with pytest.raises(ValueError, match=re.escape(problem)):
-        bundled("main.js", (FILES | changed).__getitem__)
+        bundle_script("main.js", (FILES | changed).__getitem__)
 
 
 def test_the_explorer_has_no_module_that_nobody_imports() -> None:
@@ -49,7 +49,7 @@ def test_the_explorer_has_no_module_that_nobody_imports() -> None:
         return (assets / path).read_text(encoding="utf-8")
 
     for main in ("main.js", "families/main.js"):
-        bundled(main, noted)
+        bundle_script(main, noted)
     here = [one.name for one in assets.iterdir() if one.name.endswith(".js")]
     for folder in assets.iterdir():
         if folder.is_dir():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.request import Request, amounts
 from batdispatch.report.explore import data
-from batdispatch.report.explore.data import _in_rows, explored
+from batdispatch.report.explore.data import _in_rows, page_data
 from batdispatch.report.explore.demands import JobDemand, needs
 from batdispatch.results.runs import read_runs
 from page_streams import Read
@@ -36,7 +36,7 @@ def test_each_column_says_what_the_runs_say(write_jobs: Jobs) -> None:
         },
         "two",
     )
-    table = explored(
+    table = page_data(
         read_runs([first, second]), {"w0!7": JobDemand("ann", "long"), "5": JobDemand("bob", needs="1 gpu")}
     )
     assert table is not None
@@ -72,7 +72,7 @@ def test_each_column_says_what_the_runs_say(write_jobs: Jobs) -> None:
 
 
 def test_parts_of_a_second_are_kept_to_the_millisecond(write_jobs: Jobs) -> None:
-    table = explored(read_runs([write_jobs({"a": {"start": 0.25, "finish": 10.125}})]), {})
+    table = page_data(read_runs([write_jobs({"a": {"start": 0.25, "finish": 10.125}})]), {})
     assert table is not None
     assert (table["second"], table["names"]) == (1000, ["a"])
     read = Read(table)
@@ -90,7 +90,7 @@ def test_segments_of_one_job_follow_each_other(write_jobs: Jobs) -> None:
         }
     )
     (folder / "lineage.csv").write_text("job_id,workload_name,parent\n1r,w0,1\n")
-    table = explored(read_runs([folder]), {})
+    table = page_data(read_runs([folder]), {})
     assert table is not None
     read = Read(table)
     values = {name: list(numbers) for name, numbers in read.streams}
@@ -103,10 +103,10 @@ def test_segments_of_one_job_follow_each_other(write_jobs: Jobs) -> None:
 def test_runs_that_are_too_many_are_named(write_jobs: Jobs, monkeypatch: Any) -> None:
     folders = [write_jobs({name: {} for name in "ab"}, f"run{number}") for number in range(3)]
     monkeypatch.setattr(data, "MAX_SEGMENTS", 4)
-    table = explored(read_runs(folders), {})
+    table = page_data(read_runs(folders), {})
     assert table is not None
     assert (table["runs"], table["left_out"]) == (["run0", "run1"], ["run2"])
-    assert explored(read_runs([write_jobs({}, "empty")]), {}) is None
+    assert page_data(read_runs([write_jobs({}, "empty")]), {}) is None
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), max_size=5), max_size=6), st.integers(1, 7))

@@ -16,7 +16,7 @@ from batdispatch.core.machine.topology import Grid
 from batdispatch.inputs.platforms import generate
 from batdispatch.report.explore import data as data_module
 from batdispatch.report.explore import families as module
-from batdispatch.report.explore.data import Table, explored
+from batdispatch.report.explore.data import Table, page_data
 from batdispatch.report.explore.families import families
 from batdispatch.report.explore.parts import parts_of, scales
 from batdispatch.report.page import shared_runs
@@ -38,7 +38,7 @@ def torus(tmp_path: Path) -> Callable[..., Run]:
 def told(runs: Sequence[Run]) -> tuple[dict[str, Any], Read]:
     sites = Sites()
     shared, _ = shared_runs(runs, sites)
-    table = explored(runs, {}, lambda table: families(table, sites, shared))
+    table = page_data(runs, {}, lambda table: families(table, sites, shared))
     assert table is not None
     found = table["families"]
     return found, Read(found)
@@ -53,7 +53,7 @@ def jobs(run: Run) -> list[str]:
 
 def test_a_page_of_plain_hosts_is_told_nothing(write_jobs: Callable[..., Path]) -> None:
     runs = read_runs([write_jobs({"a": {}})])
-    table = explored(runs, {}, lambda table: families(table, Sites(), {}))
+    table = page_data(runs, {}, lambda table: families(table, Sites(), {}))
     assert table is not None
     assert "families" not in table
 
@@ -132,7 +132,7 @@ def test_links_that_would_take_too_long_to_follow_are_left_out(
 def test_a_run_whose_platform_has_changed_is_told_nothing(torus: Callable[..., Run], tmp_path: Path) -> None:
     run = torus()
     (tmp_path / "torus.xml").write_bytes(generate.torus((3, 4), hosts_per_router=2, io=4))
-    table = explored([run], {}, lambda table: families(table, Sites(), {}))
+    table = page_data([run], {}, lambda table: families(table, Sites(), {}))
     assert table is not None
     assert "families" not in table
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from batch_means import mean_by_batches
-from batdispatch.report.losses import losing, losses_of, started
+from batdispatch.report.losses import jobs_that_lose, losses_of, started_jobs
 from batdispatch.report.page import render
 from batdispatch.results.runs import read_runs
 from batdispatch.runs.run import execute
@@ -335,7 +335,7 @@ def test_each_job_of_a_pair_says_why_it_waits_longer(runs: list[Any], page: str,
     )
     fcfs, easy = runs
     for label, (run, other), listed in (("fcfs", (fcfs, easy), told[0]), ("easy", (easy, fcfs), told[1])):
-        assert [f"w0!{name}" for name, _ in listed] == losing(started(run), started(other))
+        assert [f"w0!{name}" for name, _ in listed] == jobs_that_lose(started_jobs(run), started_jobs(other))
         assert listed
         for _, why in listed:
             assert why.startswith(f"Under {label}: Waited ")

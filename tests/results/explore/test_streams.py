@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batdispatch.report.explore.streams import LARGEST, folded, packed, steps
+from batdispatch.report.explore.streams import LARGEST, fold_signs, pack_numbers, steps
 
 
 def unpacked(content: bytes) -> Iterator[int]:
@@ -24,14 +24,14 @@ def unpacked(content: bytes) -> Iterator[int]:
 
 @given(st.lists(st.one_of(st.integers(0, 300), st.integers(0, LARGEST))))
 def test_what_is_read_is_what_was_written(values: list[int]) -> None:
-    content = packed(np.array(values, dtype=np.int64))
+    content = pack_numbers(np.array(values, dtype=np.int64))
     assert list(unpacked(content)) == values
     assert len(content) == sum(max(1, -(-value.bit_length() // 7)) for value in values)
 
 
 @given(st.lists(st.integers(-(2**40), 2**40)))
 def test_steps_with_signs_folded_add_up_again(values: list[int]) -> None:
-    numbers = folded(steps(np.array(values, dtype=np.int64))).tolist()
+    numbers = fold_signs(steps(np.array(values, dtype=np.int64))).tolist()
     assert all(number >= 0 for number in numbers)
     total, found = 0, []
     for number in numbers:
@@ -41,10 +41,10 @@ def test_steps_with_signs_folded_add_up_again(values: list[int]) -> None:
 
 
 def test_small_numbers_of_either_sign_stay_small() -> None:
-    assert folded(np.array([0, -1, 1, -2, 2], dtype=np.int64)).tolist() == [0, 1, 2, 3, 4]
+    assert fold_signs(np.array([0, -1, 1, -2, 2], dtype=np.int64)).tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("value", [-1, LARGEST + 1])
 def test_what_javascript_has_no_whole_number_for_is_refused(value: int) -> None:
     with pytest.raises(ValueError, match="expected numbers from 0"):
-        packed(np.array([value], dtype=np.int64))
+        pack_numbers(np.array([value], dtype=np.int64))

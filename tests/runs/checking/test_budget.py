@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from batdispatch.runs.checking.again import Budget
-from batdispatch.runs.checking.check import check as check_folders
+from batdispatch.runs.checks.again import Budget
+from batdispatch.runs.checks.check import check as check_folders
 
 # What the fixtures are; see conftest.py.
 Check = Simulate = Any

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from batdispatch.audit.run import Auditor
-from batdispatch.runs.checking.settings import contradictions, read_said
+from batdispatch.runs.checks.settings import contradictions, read_said
 
 # What the fixtures are; see conftest.py.
 Check = Disguise = Simulate = Any

@@ -22,8 +22,8 @@ from batdispatch.inputs.workloads.lublin import lublin
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.runs.campaign.campaign import link
 from batdispatch.runs.campaign.table import read_all_rows
-from batdispatch.runs.checking.folders import collections_in
-from batdispatch.runs.checking.names import belied_name
+from batdispatch.runs.checks.folders import collections_in
+from batdispatch.runs.checks.names import belied_name
 from batdispatch.runs.leaderboard.cells import as_csv, read_cells
 from batdispatch.runs.leaderboard.page import page
 from campaigns import SMALL, make, planned

@@ -11,10 +11,10 @@ from batdispatch.cli.kinds import names
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import parse_named
-from batdispatch.report.replicates.ranks import Ranking, Refused
+from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.runs.leaderboard.boards import BOARDS, SPECIAL, choose, dispatchers_of, document, name_of
 from batdispatch.runs.leaderboard.page import page, rows_of
-from batdispatch.runs.leaderboard.standing import stand
+from batdispatch.runs.leaderboard.standings import stand
 
 LUBLIN = next(board for board in BOARDS if board.name == "lublin")
 
@@ -94,7 +94,7 @@ def test_ranks_and_ratios() -> None:
 
 def test_too_few_replicates_are_not_ranked() -> None:
     found = stand(LUBLIN, rows({"easy": [10.0, 20], "worse": [11.0, 22], "better": [9.0, 18]}))
-    assert isinstance(found.ranking, Refused)
+    assert isinstance(found.ranking, NoRanking)
     assert found.order == ("better", "easy", "worse")
     assert rows_of(found)[0][0] == "dispatcher"
 

@@ -45,7 +45,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.fields import read_request
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.jobs.scalability import EXPECTED, LINEAR, Scalability, parse_scalability
+from batdispatch.core.jobs.scalability import GRAMMAR, LINEAR, Scalability, parse_scalability
 from batdispatch.core.jobs.sizes import Sizes, write_sizes
 from batdispatch.core.line.options import did_you_mean
 from batdispatch.inputs.workloads.logs import profile_name
@@ -204,7 +204,7 @@ def _scalability(name: str, times: Times) -> Scalability:
         option, text = "nbody-scalability", times.nbody_scalability
     found, sizes = parse_scalability(text), APPLICATIONS[name]
     if found is None:
-        raise InputError(f"{text!r}, expected {EXPECTED}", source=f"option --{option}")
+        raise InputError(f"{text!r}, expected {GRAMMAR}", source=f"option --{option}")
     if not found.covers(sizes.least, sizes.most):
         expected = f"a table from at most {sizes.least} to at least {sizes.most} units, the sizes of {name}"
         raise InputError(f"{text!r}, expected {expected}", source=f"option --{option}")

@@ -43,7 +43,7 @@ def command(model: StochasticOptions, output: Path, seed: int, as_json: bool) ->
     """
     import numpy as np
 
-    from batdispatch.inputs.workloads.fitting import summary_of, with_laws
+    from batdispatch.inputs.workloads.law_fits import summary_of, with_laws
     from batdispatch.inputs.workloads.reader import read_workload
     from batdispatch_papers.stochastic.workload import scenario
 

@@ -13,11 +13,11 @@ from batdispatch.batsim.v5.shapes import ProfileData
 from batdispatch.core.errors import FieldError
 from batdispatch.core.jobs.profile_versions import (
     BATSIM5_TYPES,
-    EACH,
     MESSAGES,
+    NO_DEFAULT,
     OF_BATSIM4,
     OF_BATSIM5,
-    REQUIRED,
+    PER_VALUE,
     SPREAD,
     Correspondence,
 )
@@ -78,7 +78,7 @@ def _row_of(theirs: str, fields: dict[str, Any]) -> Correspondence | None:
     if row.trace_type:
         what = fields.get("trace_type", row.trace_type)
         return next((row for row in rows if row.trace_type == what), None)
-    if row.strategy and fields.get("generation_strategy", EACH) == SPREAD:
+    if row.strategy and fields.get("generation_strategy", PER_VALUE) == SPREAD:
         row = next(row for row in rows if row.strategy == SPREAD)
     if row.exact:
         return row
@@ -93,7 +93,7 @@ def _row_of(theirs: str, fields: dict[str, Any]) -> Correspondence | None:
 def _translated(row: Correspondence, fields: dict[str, Any], field: str, workload: str) -> dict[str, Any]:
     profile: dict[str, Any] = {"type": row.ours}
     for each in row.fields:
-        value = fields.get(each.on_wire, None if each.wire_default is REQUIRED else each.wire_default)
+        value = fields.get(each.on_wire, None if each.wire_default is NO_DEFAULT else each.wire_default)
         if each.many:
             value = [] if value is None else value
             if not isinstance(value, list):
@@ -145,7 +145,7 @@ def write_profile(workload: str, name: str, profile: dict[str, Any]) -> dict[str
             f"profile {where}: Batsim 5 spreads 'com' over the pairs of executors, Batsim 4 over the executors: "
             "say parallel_homogeneous, with the amount of each pair"
         )
-    given = {field.ours: field.wire_default for field in row.fields if field.wire_default is not REQUIRED} | profile
+    given = {field.ours: field.wire_default for field in row.fields if field.wire_default is not NO_DEFAULT} | profile
     fields = {field.on_wire: given[field.ours] for field in row.fields if field.ours in given}
     if kind == "composed":
         fields["profile_ids"] = [full_id(part, workload) for part in fields["profile_ids"]]

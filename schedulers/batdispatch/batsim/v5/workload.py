@@ -16,11 +16,11 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.profile_versions import (
     BATSIM5_TYPES,
-    EACH,
     MESSAGES,
+    NO_DEFAULT,
     OF_BATSIM4,
     OF_BATSIM5,
-    REQUIRED,
+    PER_VALUE,
     SPREAD,
     Correspondence,
     Field,
@@ -65,7 +65,7 @@ def sizes_of(uses: Iterable[tuple[str, int]], profiles: Profiles) -> dict[str, s
 
 def needs_sizes(profile: Mapping[str, Any]) -> bool:
     """Return whether a Batsim 5 profile's amounts depend on the size of its jobs."""
-    return bool(profile.get("generation_strategy", EACH) == SPREAD)
+    return bool(profile.get("generation_strategy", PER_VALUE) == SPREAD)
 
 
 def has_several_sizes(name: str, profile: Mapping[str, Any], sizes: Sizes) -> bool:
@@ -91,10 +91,12 @@ def read_profile(name: str, profile: Mapping[str, Any], sizes: Sizes, *, source:
             source=source,
             place=place,
         )
-    strategy = profile.get("generation_strategy", EACH)
-    if strategy not in (EACH, SPREAD):
+    strategy = profile.get("generation_strategy", PER_VALUE)
+    if strategy not in (PER_VALUE, SPREAD):
         raise InputError(
-            f"'generation_strategy' is {str(strategy)[:60]!r}, expected {EACH} or {SPREAD}", source=source, place=place
+            f"'generation_strategy' is {str(strategy)[:60]!r}, expected {PER_VALUE} or {SPREAD}",
+            source=source,
+            place=place,
         )
     row = _row_of(OF_BATSIM5[kind], profile, strategy, source, place)
     left_out = ("type", "generation_strategy", _EXTRA, *(["trace_type"] if row.trace_type else []))
@@ -129,7 +131,7 @@ def _rename(profile: dict[str, Any], field: Field) -> None:
     if field.file_alias:
         alias = profile.pop(field.file_alias, field.file_default)
         profile.setdefault(field.ours, alias)
-    elif field.file_default is not REQUIRED:
+    elif field.file_default is not NO_DEFAULT:
         profile.setdefault(field.ours, field.file_default)
 
 

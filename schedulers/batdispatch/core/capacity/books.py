@@ -16,7 +16,7 @@ from batdispatch.core.hosts.hostruns import HostRuns
 from batdispatch.core.jobs.job import Job
 
 #: Host, resource, free, needed: see `Space.lacking`.
-Lacking = tuple[int, str, int, int]
+Shortage = tuple[int, str, int, int]
 
 
 class Books:
@@ -67,7 +67,7 @@ class HostBooks(Books):
         bounds = allocation.bounds
         return entry.without(bounds, allocation.size) if bounds else None
 
-    def lacking(self, entry: HostRuns, job: Job, allocation: Allocation) -> Lacking | None:
+    def lacking(self, entry: HostRuns, job: Job, allocation: Allocation) -> Shortage | None:
         return self._space.lacking(entry.mask, job, allocation)
 
     def take(self, entry: HostRuns, job: Job, allocation: Allocation) -> HostRuns:

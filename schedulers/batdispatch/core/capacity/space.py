@@ -34,7 +34,7 @@ from batdispatch.core.machine.machine import Machine
 F = TypeVar("F")
 
 #: Most requests of which what was worked out is remembered.
-REMEMBERED = 100_000
+CACHE_SIZE = 100_000
 
 
 class Space(ABC, Generic[F]):
@@ -53,7 +53,7 @@ class Space(ABC, Generic[F]):
         """
         need = self._needs.get(job.request)
         if need is None:
-            if len(self._needs) >= REMEMBERED:
+            if len(self._needs) >= CACHE_SIZE:
                 self._needs.clear()
             need = self._needs[job.request] = resolve(self.machine, job.request)
         return need
@@ -194,7 +194,7 @@ class Space(ABC, Generic[F]):
         """Return `pooled_need` as Python numbers."""
         known = self._sums_needed.get(job.request)
         if known is None:
-            if len(self._sums_needed) >= REMEMBERED:
+            if len(self._sums_needed) >= CACHE_SIZE:
                 self._sums_needed.clear()
             known = self._sums_needed[job.request] = self.pooled_need(job).tolist()
         return known

@@ -1,7 +1,7 @@
 """Many numbers as decimal texts at once, exactly as Python's formats write them.
 
 A column of texts is a matrix of bytes, uint8 [text, byte], in which bytes that are zero do not count: a text may be
-shorter than its row, and stand anywhere in it. Matrices side by side are one column again, and `joined` reads it.
+shorter than its row, and stand anywhere in it. Matrices side by side are one column again, and `join_texts` reads it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def whole(numbers: NDArray[np.integer]) -> Texts:
     return _bytes_of(_digits(numbers))
 
 
-def fixed(numbers: Floats) -> tuple[Texts, Floats]:
+def six_digits(numbers: Floats) -> tuple[Texts, Floats]:
     """Return numbers with six digits behind the point, as ``%.6f`` writes them, and what ``float`` reads there.
 
     Numbers whose rounding is a matter of their last bit, very large ones and those that are not finite are written one
@@ -105,7 +105,7 @@ def chosen(texts: Sequence[str], which: NDArray[np.integer]) -> Texts:
     return found
 
 
-def joined(*columns: Texts) -> bytes:
+def join_texts(*columns: Texts) -> bytes:
     """Return the texts of columns side by side, row after row, with nothing in between."""
     together = np.concatenate(columns, axis=1)
     data: bytes = together[together != 0].tobytes()

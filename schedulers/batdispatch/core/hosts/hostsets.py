@@ -96,7 +96,7 @@ class Intervals:
         behind = np.full(len(self.first), ord(" "), dtype=np.uint8)
         some = bounds[1:] > bounds[:-1]
         behind[bounds[1:][some] - 1] = ord("\n")
-        found = decimals.joined(
+        found = decimals.join_texts(
             decimals.whole(self.first),
             np.where(last > 0, ord("-"), 0).astype(np.uint8)[:, None],
             decimals.whole(last) * (last > 0)[:, None],
@@ -108,7 +108,7 @@ class Intervals:
         return [next(listed) if there else "" for there in some.tolist()]
 
 
-def joined(parts: Sequence[Intervals]) -> Intervals:
+def join_columns(parts: Sequence[Intervals]) -> Intervals:
     """Return the host sets of several columns, one column behind the other; there is one at least."""
     before = np.cumsum([0, *(part.rows for part in parts)]).tolist()
     return Intervals(

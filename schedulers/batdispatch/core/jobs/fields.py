@@ -112,7 +112,7 @@ def read_fields(units: int, fields: Mapping[str, Any]) -> tuple[Request, str, st
         FieldError: a field is wrong; it is named without what it stands in.
     """
     user = read_user(fields["user"]) if "user" in fields else ""
-    if KNOWN.isdisjoint(fields):
+    if KNOWN_FIELDS.isdisjoint(fields):
         return _plain(units, None), user, ""
     if "array" in fields:
         read_array(fields["array"])
@@ -292,4 +292,4 @@ _READERS: dict[str, tuple[str, Callable[[Any, str], Any], Callable[[Any], Any]]]
     "dependencies": ("dependencies", _dependencies, write_dependencies),
 }
 #: Fields that make a job more than a number of units, for nobody else's use.
-KNOWN = frozenset((*_READERS, "parent", "array"))
+KNOWN_FIELDS = frozenset((*_READERS, "parent", "array"))

@@ -63,7 +63,7 @@ class Job(msgspec.Struct, eq=False, frozen=True, kw_only=True, gc=False):
         return f"Job({self.id!r}, units={self.units}, walltime={self.walltime:g})"
 
 
-class Resumed(msgspec.Struct, frozen=True, gc=False):
+class Resumption(msgspec.Struct, frozen=True, gc=False):
     """How a job continues another one that ended in a checkpoint. Times in seconds."""
 
     #: Run time of the logical job that was saved before.

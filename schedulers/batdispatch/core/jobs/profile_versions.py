@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 #: Values of Batsim 5's ``generation_strategy``: an amount is what each executor (or each pair of them) gets, or it is
 #: spread over all of them.
-EACH, SPREAD = "DefinedAmountsUsedForEachValue", "DefinedAmountsSpreadUniformly"
+PER_VALUE, SPREAD = "DefinedAmountsUsedForEachValue", "DefinedAmountsSpreadUniformly"
 #: The default of a field that must be there.
-REQUIRED: Any = object()
+NO_DEFAULT: Any = object()
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Field:
     wire: str = ""
     file: str = ""
     file_alias: str = ""
-    wire_default: Any = REQUIRED
-    file_default: Any = REQUIRED
+    wire_default: Any = NO_DEFAULT
+    file_default: Any = NO_DEFAULT
     many: bool = False
     spread: Literal["", "executors", "partners"] = ""
 
@@ -117,7 +117,7 @@ TABLE = (
         ),
         exact=False,  # Without amounts it does not say for how many executors it is made.
     ),
-    Correspondence("ParallelTaskHomogeneousProfile", "parallel_homogeneous", (_CPU, _COM), strategy=EACH),
+    Correspondence("ParallelTaskHomogeneousProfile", "parallel_homogeneous", (_CPU, _COM), strategy=PER_VALUE),
     Correspondence(
         "ParallelTaskHomogeneousProfile",
         "parallel_homogeneous_total",
@@ -136,7 +136,7 @@ TABLE = (
         "ParallelTaskOnStorageHomogeneousProfile",
         "parallel_homogeneous_pfs",
         (_STORAGE, _READ, _WRITE),
-        strategy=EACH,
+        strategy=PER_VALUE,
     ),
     Correspondence(
         "ParallelTaskOnStorageHomogeneousProfile",

@@ -56,7 +56,7 @@ class ParallelHomogeneousTotal(_Profile, frozen=True, tag="parallel_homogeneous_
     com: Amount
 
 
-class Composed(_Profile, frozen=True, tag="composed", kw_only=True):
+class ProfileSequence(_Profile, frozen=True, tag="composed", kw_only=True):
     """Other profiles one after another."""
 
     seq: Annotated[list[str], Meta(min_length=1)]
@@ -113,7 +113,7 @@ Profile = (
     | Parallel
     | ParallelHomogeneous
     | ParallelHomogeneousTotal
-    | Composed
+    | ProfileSequence
     | ParallelFileSystem
     | DataStaging
     | Send
@@ -203,7 +203,7 @@ class Composition:
         self._depth: dict[str, int] = {}
         self._tasks: dict[str, int] = {}
         for name, profile in profiles.items():
-            if isinstance(profile, Composed):
+            if isinstance(profile, ProfileSequence):
                 self._follow(name)
             elif isinstance(profile, Parallel):
                 self.sizes[name] = frozenset((len(profile.cpu),))
@@ -224,7 +224,7 @@ class Composition:
             profile = self._profiles.get(name)
             if profile is None:
                 raise self._error(next(reversed(path)), f"'seq' names profile {name!r}, which is not in the workload")
-            if name in self._depth or not isinstance(profile, Composed):
+            if name in self._depth or not isinstance(profile, ProfileSequence):
                 stack.pop()
             elif name in path:
                 # All its parts have been followed.
@@ -241,7 +241,7 @@ class Composition:
                     )
                 stack.extend(reversed(parts))
 
-    def _settle(self, name: str, profile: Composed) -> None:
+    def _settle(self, name: str, profile: ProfileSequence) -> None:
         parts = dict.fromkeys(profile.seq)
         self._depth[name] = 1 + max(self._depth.get(part, 0) for part in parts)
         if self._depth[name] > MAX_NESTING:

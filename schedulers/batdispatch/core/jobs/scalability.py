@@ -25,7 +25,7 @@ MAX_EXPONENT = 2.0
 #: Longest time of a step in a table, in seconds.
 MAX_STEP = 1e9
 #: What is expected of a text.
-EXPECTED = (
+GRAMMAR = (
     "linear, power:EXPONENT (0 to 2), amdahl:SERIAL (0 to 1), or table:UNITS=SECONDS,... with ascending units and "
     "positive seconds"
 )

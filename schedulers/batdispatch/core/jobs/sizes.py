@@ -29,7 +29,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from batdispatch.core.errors import FieldError
-from batdispatch.core.jobs.scalability import EXPECTED, LINEAR, Scalability, parse_scalability
+from batdispatch.core.jobs.scalability import GRAMMAR, LINEAR, Scalability, parse_scalability
 
 #: Most units that a job may ask for: Batsim counts them in 32 bits.
 MAX_UNITS = 2**31 - 1
@@ -37,7 +37,7 @@ MAX_UNITS = 2**31 - 1
 MAX_STEPS, MAX_ASKS, MAX_PERIOD, MAX_DATA = 10**9, 10_000, 1e9, 1e18
 
 #: What is said only of jobs that are resized while they run.
-RESIZED = ("steps", "period", "data", "asks")
+RESIZE_FIELDS = ("steps", "period", "data", "asks")
 
 #: How a job may change its size, see above.
 Kind = Literal["moldable", "malleable", "evolving"]
@@ -123,7 +123,7 @@ def read_sizes(value: Any, field: str) -> Sizes:
             raise FieldError(f"{field}.asks[{index}].least", ask.least, f"at most {sizes.most}, the job's most")
         if ask.most is not None and ask.most < sizes.least:
             raise FieldError(f"{field}.asks[{index}].most", ask.most, f"at least {sizes.least}, the job's least")
-    if "kind" not in value and (unused := next((name for name in RESIZED if name in value), None)) is not None:
+    if "kind" not in value and (unused := next((name for name in RESIZE_FIELDS if name in value), None)) is not None:
         expected = f"malleable or evolving: {unused!r} is said, which is nothing to a job that is never resized"
         raise FieldError(f"{field}.kind", None, expected)
     if not sizes.scalability.covers(sizes.least, sizes.most):
@@ -139,7 +139,7 @@ def write_sizes(sizes: Sizes) -> dict[str, Any]:
         zip(Sizes.__struct_fields__[-len(Sizes.__struct_defaults__) :], Sizes.__struct_defaults__, strict=True)
     )
     found = {name: value for name, value in told.items() if name == "factor" or value != usual.get(name)}
-    if any(name in found for name in RESIZED):
+    if any(name in found for name in RESIZE_FIELDS):
         found["kind"] = sizes.kind
     if "scalability" in found:
         found["scalability"] = sizes.scalability.text
@@ -175,7 +175,7 @@ def _kind(value: Any, field: str) -> Kind:
 def _scalability(value: Any, field: str) -> Scalability:
     found = parse_scalability(value) if type(value) is str else None
     if found is None:
-        raise FieldError(field, value, EXPECTED)
+        raise FieldError(field, value, GRAMMAR)
     return found
 
 

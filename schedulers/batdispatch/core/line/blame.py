@@ -46,7 +46,7 @@ def user_error(problem: BaseException) -> BatdispatchError | None:
         return InputError(problem.strerror or str(problem), source=name)
     if isinstance(problem, MemoryError):
         return SimulationError(f"there is too little memory{f': {problem}' if str(problem) else ''}")
-    return extras.explained(problem) if isinstance(problem, ImportError) else None
+    return extras.explanation_of(problem) if isinstance(problem, ImportError) else None
 
 
 def file_of(cls: type) -> str | None:

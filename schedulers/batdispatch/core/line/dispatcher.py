@@ -13,7 +13,7 @@ from batdispatch.core import extras
 from batdispatch.core.capacity.space import Space
 from batdispatch.core.errors import InputError
 from batdispatch.core.hosts.allocation import Place
-from batdispatch.core.jobs.job import Job, Resumed, Stay
+from batdispatch.core.jobs.job import Job, Resumption, Stay
 from batdispatch.core.line import registry
 from batdispatch.core.line.events import Event, JobsKilled
 from batdispatch.core.line.hindsight import Hindsight, Reason
@@ -142,7 +142,7 @@ class Dispatcher(ABC):
         """Return facts about the run for result.json, such as counters of a solver."""
         return {}
 
-    def resumed(self) -> Mapping[str, Resumed]:
+    def resumed(self) -> Mapping[str, Resumption]:
         """Return, by id, how jobs that continue others went on from a checkpoint; the others start anew."""
         return {}
 

@@ -56,10 +56,10 @@ def room_besides(job: Job, decision: Hindsight) -> str:
     alone = [other.id for other, allocation in decision.started if space.fits(space.give(free, other, allocation), job)]
     if not alone:
         return "several of them hold what it needed"
-    return f"without {listed(alone, 'or')} it would have fitted"
+    return f"without {name_list(alone, 'or')} it would have fitted"
 
 
-def listed(names: Sequence[str], word: str = "and") -> str:
+def name_list(names: Sequence[str], word: str = "and") -> str:
     """Return some names, the first ones if there are many."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} {word} {len(names) - _NAMED:,} more"

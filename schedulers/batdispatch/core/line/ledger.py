@@ -26,7 +26,7 @@ import msgspec
 from batdispatch.core.capacity.books import books_of
 from batdispatch.core.capacity.granularity import space_of
 from batdispatch.core.capacity.impossible import why_never
-from batdispatch.core.capacity.space import REMEMBERED, Space
+from batdispatch.core.capacity.space import CACHE_SIZE, Space
 from batdispatch.core.errors import ImpossibleDecision, InputError, SimulationError
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation, Place
@@ -217,7 +217,7 @@ class Ledger:
         entered = self.at_best(job)
         known = self._never.get(entered.request)
         if known is None:
-            if len(self._never) >= REMEMBERED:
+            if len(self._never) >= CACHE_SIZE:
                 self._never.clear()
             known = self._never[entered.request] = why_never(self.space, entered)
         if known or entered is job or not self._is_too_late(job):

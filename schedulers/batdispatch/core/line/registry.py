@@ -22,7 +22,7 @@ P = TypeVar("P", bound=Part)
 
 
 @cache
-def announced() -> EntryPoints:
+def announcements() -> EntryPoints:
     """Return what the installed packages announce, in every group; they are gone through once, which takes a while."""
     found = entry_points()
     return EntryPoints(point for group in found.groups for point in found.select(group=group))
@@ -30,7 +30,7 @@ def announced() -> EntryPoints:
 
 def names(group: str) -> list[str]:
     """Return the names registered in an entry-point group, sorted."""
-    return sorted({point.name for point in announced().select(group=group)})
+    return sorted({point.name for point in announcements().select(group=group)})
 
 
 def load(group: str, name: str, kind: str) -> Any:
@@ -39,7 +39,7 @@ def load(group: str, name: str, kind: str) -> Any:
     Raises:
         InputError: the name is registered twice, or it cannot be imported.
     """
-    points = [point for point in announced().select(group=group) if point.name == name]
+    points = [point for point in announcements().select(group=group) if point.name == name]
     if not points:
         return None
     if len({point.value for point in points}) > 1:

@@ -133,7 +133,7 @@ class Session:
         except BatdispatchError:
             raise
         except (Exception, SystemExit) as problem:
-            if isinstance(problem, ImportError) and (said := extras.explained(problem)) is not None:
+            if isinstance(problem, ImportError) and (said := extras.explanation_of(problem)) is not None:
                 raise said from None
             cls = type(self.dispatcher.innermost())
             raise SimulationError(

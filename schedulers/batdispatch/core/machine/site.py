@@ -5,7 +5,7 @@ a recording, knows its site as well:
 
 =============  ========================================================================================================
 ``partition``  the partitions that a host is in, their names separated by spaces or commas
-``queues``     all that is said beside, as JSON (see `Told`); if several hosts state it, they state it alike
+``queues``     all that is said beside, as JSON (see `QueuesProperty`); if several hosts state it, they state it alike
 =============  ========================================================================================================
 
 Jobs name a partition, a quality of service and a reservation in their fields ``partition``, ``qos`` and
@@ -97,7 +97,7 @@ class Closure(NamedTuple):
     hosts: int
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class QueuesProperty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the property ``queues`` says."""
 
     partitions: list[Partition] = []
@@ -129,7 +129,9 @@ class Site:
         compute: mask of all hosts that run jobs.
     """
 
-    def __init__(self, told: Told, by_property: Mapping[str, int], hosts: Mapping[str, int], compute: int) -> None:
+    def __init__(
+        self, told: QueuesProperty, by_property: Mapping[str, int], hosts: Mapping[str, int], compute: int
+    ) -> None:
         """Check what was said.
 
         Args:
@@ -322,10 +324,10 @@ def site_of(hosts: Sequence[HostLike], compute: int) -> Site | None:
         return None
     if len(texts) > 1:
         raise InputError(f"hosts {' and '.join(texts.values())} state different queues")
-    told = Told()
+    told = QueuesProperty()
     for text, name in texts.items():
         try:
-            told = msgspec.json.decode(text, type=Told)
+            told = msgspec.json.decode(text, type=QueuesProperty)
         except (msgspec.MsgspecError, RecursionError) as problem:
             raise InputError(f"host {name}: its queues are no description of any: {problem}") from None
     named = {name: hostset.mask_of(ids) for name, ids in by_property.items()}

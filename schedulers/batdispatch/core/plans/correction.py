@@ -20,20 +20,20 @@ from typing import Literal
 
 from batdispatch.core.plans.lateness import overdue
 
-#: Names of the rules, see `corrected`.
+#: Names of the rules, see `correct_runtime`.
 Correction = Literal["steps", "doubling", "walltime", "second"]
 #: Those by which a job becomes late only now and then, so that a plan can be made anew each time.
-Growing = Literal["walltime", "steps", "doubling"]
+GrowthRule = Literal["walltime", "steps", "doubling"]
 #: The rule of dispatchers unless told otherwise: on KTH-SP2 it serves backfilling best
 #: (docs/dispatchers/parts-measured.md).
-DEFAULT: Growing = "walltime"
+DEFAULT: GrowthRule = "walltime"
 #: What is added to a prediction in turn, s: 1, 5, 15 and 30 minutes, 1, 2, 5, 10, 20, 50 and 100 hours [1].
 STEPS = tuple(60.0 * minutes for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
 #: Shortest expected run time, and the least that a job which outlived its expected end is still given, in seconds.
 LEAST = 1.0
 
 
-def corrected(rule: Correction, expected: float, elapsed: float, limit: float) -> float:
+def correct_runtime(rule: Correction, expected: float, elapsed: float, limit: float) -> float:
     """Return how long a running job is expected to run in all, in seconds.
 
     That is what was expected of it, unless it has outlived that. Then, and at most its walltime:

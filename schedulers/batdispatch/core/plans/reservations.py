@@ -141,7 +141,7 @@ class Reservations:
 
     def overlapping(self, start: float, end: float) -> Iterator[tuple[Job, Place]]:
         """Return who holds what at any moment from `start` to `end`, as (job, place)."""
-        return overlapping((*self.held.values(), *self.planned.values(), *self._aside.values()), start, end)
+        return reservations_between((*self.held.values(), *self.planned.values(), *self._aside.values()), start, end)
 
     def reserve(self, key: str, job: Job, duration: float, before: float = math.inf) -> Reservation | None:
         """Reserve a job's earliest start, from now on, and return it; None if it would end after `before`."""
@@ -353,7 +353,7 @@ class Reservations:
             self.timeline.restrict(~ledger.unavailable)
 
 
-def overlapping(kept: Iterable[Reservation], start: float, end: float) -> Iterator[tuple[Job, Place]]:
+def reservations_between(kept: Iterable[Reservation], start: float, end: float) -> Iterator[tuple[Job, Place]]:
     """Yield (job, place) of the reservations for any moment from `start` to `end`, in seconds."""
     return ((one.job, one.place) for one in kept if one.start < end and start < one.end)
 

@@ -23,7 +23,7 @@ F = TypeVar("F")
 Chooser = Callable[[F, Job, float, float], Place | None]
 #: Returns a job as one that asks for the hosts open to it if it starts at a time, and until when these are open, see
 #: `Openings.opened`.
-Opened = Callable[[Job, float], tuple[Job, float]]
+Opener = Callable[[Job, float], tuple[Job, float]]
 
 
 class Timeline(Generic[F]):
@@ -43,7 +43,7 @@ class Timeline(Generic[F]):
         opened: which hosts are open to a job at which time; None: all that it asks for, always.
     """
 
-    def __init__(self, space: Space[F], now: float, free: F, opened: Opened | None = None) -> None:
+    def __init__(self, space: Space[F], now: float, free: F, opened: Opener | None = None) -> None:
         self.space = space
         self.opened = opened
         self.times: list[float] = [now]
@@ -57,7 +57,7 @@ class Timeline(Generic[F]):
         now: float,
         free: F,
         ends: Iterable[tuple[float, Job, Allocation]],
-        opened: Opened | None = None,
+        opened: Opener | None = None,
     ) -> Timeline[F]:
         """Return a timeline on which `free` grows by what running jobs give back when they end.
 

@@ -10,12 +10,12 @@ from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.auction import interval_bids, switch_bids
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
+from batdispatch.dispatchers.auction.bid_weights import Rule, Variant, preferences
 from batdispatch.dispatchers.auction.bids import SCALE, Bids, Most, generate
 from batdispatch.dispatchers.auction.plans import Plan, choice_of, value_of
 from batdispatch.dispatchers.auction.problem import Choice, Problem
-from batdispatch.dispatchers.auction.settling import AuctionResult, settle
-from batdispatch.dispatchers.auction.weighing import Rule, Variant, preferences
-from batdispatch.parts.solving import Found, settled
+from batdispatch.dispatchers.auction.settlement import AuctionResult, settle
+from batdispatch.parts.solving import SolverResult, result_without_solver
 
 _Number = Annotated[int, msgspec.Meta(ge=1)] | None
 _Seconds = Annotated[float, msgspec.Meta(ge=0)] | None
@@ -121,24 +121,24 @@ class Aucsched(AuctionDispatcher):
         #: Sum of the preferences of the bids granted at the last decision.
         self._preference = 0.0
 
-    def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
+    def choose(self, problem: Problem, counters: dict[str, int]) -> SolverResult[Choice]:
         began = self.clock()
         bids, cut = self._bids(problem)
         took = self.clock() - began
         counters.update(bids=sum(map(len, bids.values())), cut_off=len(cut), halved=0, refined=0)
         if not bids:
             self._preference = 0.0
-            return settled([None] * len(problem.askings), 0, bound=0, seconds=took)
+            return result_without_solver([None] * len(problem.askings), 0, bound=0, seconds=took)
         found = self._auction(problem, bids, counters)
         self._preference = value_of(found.solution, preferences(bids)) / SCALE
         names = [name for name in found.__struct_fields__ if name not in ("solution", "build_seconds")]
-        return Found(
+        return SolverResult(
             solution=choice_of(problem, found.solution),
             build_seconds=found.build_seconds + took,
             **{name: getattr(found, name) for name in names},
         )
 
-    def _auction(self, problem: Problem, bids: Bids, counters: dict[str, int]) -> Found[Plan]:
+    def _auction(self, problem: Problem, bids: Bids, counters: dict[str, int]) -> SolverResult[Plan]:
         """Settle an auction; on a time-out halve the window and solve again, and return the best plan of all."""
         jobs = list(bids)
         rounds: list[AuctionResult] = []

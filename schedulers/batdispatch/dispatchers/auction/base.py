@@ -18,7 +18,7 @@ from batdispatch.dispatchers.auction.problem import Choice, Problem
 from batdispatch.dispatchers.auction.regrets import why_waited
 from batdispatch.parts.ordering.priority import make_priority
 from batdispatch.parts.ordering.window import Window
-from batdispatch.parts.solving import Account, Found, Limits
+from batdispatch.parts.solving import Account, Limits, SolverResult
 
 
 class AuctionOptions(Options, frozen=True, kw_only=True):
@@ -106,7 +106,7 @@ class AuctionDispatcher(Dispatcher):
         return [(job, -negated) for negated, _, job in queued]
 
     @abstractmethod
-    def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
+    def choose(self, problem: Problem, counters: dict[str, int]) -> SolverResult[Choice]:
         """Return where each job of a problem starts now, if it does, and how this was found.
 
         Costs are minus the value that is to be maximised. Counts for the account go into `counters`.

@@ -23,7 +23,7 @@ import numpy as np
 
 from batdispatch.dispatchers.auction.bids import SCALE, Offers
 from batdispatch.dispatchers.auction.intervals import Ints, line_of
-from batdispatch.dispatchers.auction.node_sets import aligned, joined, starting
+from batdispatch.dispatchers.auction.node_sets import aligned_windows, join_windows, windows_from
 from batdispatch.dispatchers.auction.problem import JobDemand, Problem
 
 #: (c1, c2, c3) of sets at an end, inside, and of unions.
@@ -44,13 +44,13 @@ class IntervalBids:
         """Return the node sets of a job. Time: O(n log n) for n nodes."""
         line = line_of(asking.room, problem.hosts)
         firsts, ends = line.intervals
-        shortest = starting(line, asking, np.arange(len(line)))
+        shortest = windows_from(line, asking, np.arange(len(line)))
         over = line.run[shortest.end - 1] - line.run[shortest.first]
         inside = shortest.where(np.flatnonzero(over == 0))
         # A request for consecutive nodes cannot spread over intervals.
         unions = shortest.where(np.flatnonzero((over > 0) & (not asking.job.request.contiguous)))
-        at_ends = aligned(line, asking, firsts, ends)
-        windows = joined([at_ends, inside, unions])
+        at_ends = aligned_windows(line, asking, firsts, ends)
+        windows = join_windows([at_ends, inside, unions])
         kind = np.repeat([1, 2], [len(windows.first) - len(unions.first), len(unions.first)])
         kind[: len(at_ends.first)] = 0
         kept = np.arange(min(len(kind), self._classes))

@@ -11,7 +11,7 @@ from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.auction.base import AuctionDispatcher, AuctionOptions
 from batdispatch.dispatchers.auction.problem import Choice, JobDemand, Problem
 from batdispatch.dispatchers.auction.worth import dense, fewest_nodes, worth
-from batdispatch.parts.solving import Found, settled
+from batdispatch.parts.solving import SolverResult, result_without_solver
 
 #: CP-SAT adds up in 64 bits, and refuses a program that might exceed them.
 LARGEST = 2**61
@@ -72,7 +72,7 @@ class Ipsched(AuctionDispatcher):
         super().__init__(options, seed)
         self._class_bound = 0.0
 
-    def choose(self, problem: Problem, counters: dict[str, int]) -> Found[Choice]:
+    def choose(self, problem: Problem, counters: dict[str, int]) -> SolverResult[Choice]:
         began = self.clock()
         counters.update(programs=0, splits=0, split_programs=0, refined=0)
         jobs = problem.fitting()
@@ -84,9 +84,9 @@ class Ipsched(AuctionDispatcher):
         bound = sum(asking.priority * (twice - fewest_nodes(asking)) for asking in alone)
         self._class_bound = bound / twice
         if first >= bound or not self.options.work:
-            return settled(greedy, -first / twice, bound=-bound / twice, seconds=self.clock() - began)
+            return result_without_solver(greedy, -first / twice, bound=-bound / twice, seconds=self.clock() - began)
         if twice * sum(asking.priority for asking in alone) > LARGEST:
-            return settled(greedy, -first / twice, bound=-bound / twice, status="UNKNOWN")
+            return result_without_solver(greedy, -first / twice, bound=-bound / twice, status="UNKNOWN")
         other = problem.filled([None] * len(problem.askings), dense(problem, jobs))
         plan = other if worth(problem, other) > first else greedy
         aside = [
@@ -112,7 +112,7 @@ class Ipsched(AuctionDispatcher):
             bound = search.bound
             self._class_bound = search.class_bound / twice
         proven = len(sayable) == len(jobs) and search.proven
-        return Found(
+        return SolverResult(
             solution=chosen,
             cost=-value / twice,
             status="OPTIMAL" if proven else "UNKNOWN" if search.unsolved else "FEASIBLE",

@@ -26,13 +26,13 @@ class Windows(NamedTuple):
         return Windows(self.first[chosen], self.end[chosen])
 
 
-def starting(line: NodeLine, asking: JobDemand, firsts: Ints) -> Windows:
+def windows_from(line: NodeLine, asking: JobDemand, firsts: Ints) -> Windows:
     """Return the shortest windows from some places on that hold a job. Time: O(f log n) for f places."""
     units = np.searchsorted(line.held, line.held[firsts] + asking.units)
     return _possible(line, asking, Windows(firsts, np.maximum(units, firsts + asking.least)))
 
 
-def ending(line: NodeLine, asking: JobDemand, ends: Ints) -> Windows:
+def windows_to(line: NodeLine, asking: JobDemand, ends: Ints) -> Windows:
     """Return the shortest windows up to some places that hold a job. Time: O(e log n) for e places."""
     units = np.searchsorted(line.held, line.held[ends] - asking.units, side="right") - 1
     return _possible(line, asking, Windows(np.minimum(units, ends - asking.least), ends))
@@ -44,7 +44,7 @@ def _possible(line: NodeLine, asking: JobDemand, windows: Windows) -> Windows:
     return windows.where(np.flatnonzero(inside))
 
 
-def aligned(line: NodeLine, asking: JobDemand, firsts: Ints, ends: Ints) -> Windows:
+def aligned_windows(line: NodeLine, asking: JobDemand, firsts: Ints, ends: Ints) -> Windows:
     """Return windows that hold a job and lie at an end of one of the given stretches of the line.
 
     These are the shortest ones and, where the job leaves its number of nodes open, those twice, four times, ... as
@@ -57,11 +57,11 @@ def aligned(line: NodeLine, asking: JobDemand, firsts: Ints, ends: Ints) -> Wind
         ends: the places behind their last ones.
     """
     found = []
-    left = starting(line, asking, firsts)
+    left = windows_from(line, asking, firsts)
     stretch = np.searchsorted(firsts, left.first)
     inside = np.flatnonzero(left.end <= ends[stretch])
     left, stop = left.where(inside), ends[stretch[inside]]
-    right = ending(line, asking, ends)
+    right = windows_to(line, asking, ends)
     stretch = np.searchsorted(ends, right.end)
     inside = np.flatnonzero(right.first >= firsts[stretch])
     right, begin = right.where(inside), firsts[stretch[inside]]
@@ -77,10 +77,10 @@ def aligned(line: NodeLine, asking: JobDemand, firsts: Ints, ends: Ints) -> Wind
         longer = np.maximum(np.maximum(right.end - 2 * (right.end - right.first), begin), right.end - longest)
         grown = np.flatnonzero(longer < right.first)
         right, begin = Windows(longer[grown], right.end[grown]), begin[grown]
-    return joined(found)
+    return join_windows(found)
 
 
-def joined(several: list[Windows]) -> Windows:
+def join_windows(several: list[Windows]) -> Windows:
     """Return all windows, each once, in the order in which they come first."""
     if not several:
         return Windows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

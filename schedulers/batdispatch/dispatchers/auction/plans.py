@@ -27,7 +27,7 @@ class Grant(NamedTuple):
 Plan = Mapping[int, Grant]
 
 
-class Granted(Protocol):
+class BidGrants(Protocol):
     """Whatever says which bid of a job is granted."""
 
     @property
@@ -35,7 +35,7 @@ class Granted(Protocol):
         """The index of the bid among the job's bids."""
 
 
-def value_of(plan: Mapping[int, Granted], weights: Weights) -> int:
+def value_of(plan: Mapping[int, BidGrants], weights: Weights) -> int:
     """Return the sum of the weights of the bids that a plan grants."""
     return sum(weights[job][grant.bid] for job, grant in plan.items())
 
@@ -45,7 +45,7 @@ def choice_of(problem: Problem, plan: Plan) -> Choice:
     return [problem.allocation(plan[job].units) if job in plan else None for job in range(len(problem.askings))]
 
 
-def greedy(problem: Problem, bids: Bids, wishes: Mapping[int, Granted] | None = None) -> Plan:
+def greedy(problem: Problem, bids: Bids, wishes: Mapping[int, BidGrants] | None = None) -> Plan:
     """Grant the jobs, the most urgent first, the bid that they prefer most of those for which there is still room.
 
     A solution of the program, and what the dispatcher falls back to. `Problem.greedy` goes through the jobs in the same

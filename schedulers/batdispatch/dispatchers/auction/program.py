@@ -48,7 +48,7 @@ _SOME = 1e-6
 #: For each (job, index of a group): on how many of its nodes the job is, and with how many units.
 Spread = Mapping[tuple[int, int], tuple[int, int]]
 #: Jobs that meet on a node, ascending.
-Meeting = tuple[int, ...]
+GroupMeeting = tuple[int, ...]
 
 
 class MeetingCell(NamedTuple):
@@ -81,7 +81,7 @@ class Program(CpSatModel):
         jobs: Sequence[int],
         groups: Sequence[Group],
         hint: Spread | None = None,
-        meetings: Mapping[int, Sequence[Meeting]] | None = None,
+        meetings: Mapping[int, Sequence[GroupMeeting]] | None = None,
         *,
         symmetry: bool = True,
         pairs: Container[tuple[int, int]] | None = None,
@@ -118,7 +118,7 @@ class Program(CpSatModel):
             self._meeting(index)
             self._crowding(index)
         #: For each (group, set of jobs): how many nodes carry it, and how many units of each of its jobs are there.
-        self._cells: dict[tuple[int, Meeting], tuple[cp_model.IntVar, dict[int, cp_model.IntVar]]] = {}
+        self._cells: dict[tuple[int, GroupMeeting], tuple[cp_model.IntVar, dict[int, cp_model.IntVar]]] = {}
         for index, sets in (meetings or {}).items():
             self._meetings(index, sets)
         self._licences()
@@ -220,7 +220,7 @@ class Program(CpSatModel):
             any(use > rest for use, rest in zip(least[other], left, strict=True)) for other in least if other != job
         )
 
-    def _meetings(self, index: int, sets: Sequence[Meeting]) -> None:
+    def _meetings(self, index: int, sets: Sequence[GroupMeeting]) -> None:
         """Say which jobs meet on how many nodes of a group.
 
         On a node that carries a set of jobs, each of them has a unit. Within a cell, the nodes that carry one set, the

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.line.hindsight import Hindsight, Reason, beyond_window, listed, plain, room_besides
+from batdispatch.core.line.hindsight import Hindsight, Reason, beyond_window, name_list, plain, room_besides
 from batdispatch.core.plans.lateness import TOLERANCE
 from batdispatch.dispatchers.auction.problem import Problem
 
@@ -59,7 +59,7 @@ def _started(job: Job, decision: Hindsight, priorities: Mapping[str, int]) -> It
     names = [other.id for other, _ in decision.started]
     if names:
         total = sum(priorities[name] for name in names)
-        yield f"{listed(names)} started, with {'a priority' if len(names) == 1 else 'priorities'} of {total:,}" + (
+        yield f"{name_list(names)} started, with {'a priority' if len(names) == 1 else 'priorities'} of {total:,}" + (
             "" if len(names) == 1 else " in all"
         )
     else:

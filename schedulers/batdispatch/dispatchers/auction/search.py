@@ -20,9 +20,9 @@ import msgspec
 
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.dispatchers.auction.groups import Group, classes, single_nodes
+from batdispatch.dispatchers.auction.node_plans import Counts, cells_on_nodes, cost, meetings, pack
 from batdispatch.dispatchers.auction.problem import Choice, Problem
-from batdispatch.dispatchers.auction.program import Layout, Meeting, Program
-from batdispatch.dispatchers.auction.splitting import Counts, cells_on_nodes, cost, meetings, pack
+from batdispatch.dispatchers.auction.program import GroupMeeting, Layout, Program
 from batdispatch.dispatchers.auction.worth import spread_of, worth
 from batdispatch.parts.solving import Limits, run
 from batdispatch.parts.solving.highs import Relaxation, RelaxedOptimum
@@ -36,7 +36,7 @@ RELAXATIONS = 6
 #: Share of all work below which no further program is tried.
 ENOUGH = 0.1
 #: What a bound of a linear relaxation is rounded up by, for the tolerances of its solver.
-ROUNDED = 1e-6
+ROUNDING = 1e-6
 #: Share of the work that is left for each program over chosen pairs, and for each whole program; splits need the rest.
 PART, WHOLE = 0.35, 0.7
 #: Share of all work for the split of one group.
@@ -112,7 +112,7 @@ class PlanSearch:
         groups = classes(self.problem, jobs)
         if single:
             groups = [node for group in groups for node in single_nodes(group)]
-        known: dict[int, list[Meeting]] = {}
+        known: dict[int, list[GroupMeeting]] = {}
         while not self.closed and self._left > 0:
             refined = bool(self.counters["refined"])
             failed = self._round(jobs, groups, known)
@@ -127,7 +127,9 @@ class PlanSearch:
 
     # ------------------------------------------------------------------ solving
 
-    def _round(self, jobs: Sequence[int], groups: Sequence[Group], known: Mapping[int, Sequence[Meeting]]) -> list[int]:
+    def _round(
+        self, jobs: Sequence[int], groups: Sequence[Group], known: Mapping[int, Sequence[GroupMeeting]]
+    ) -> list[int]:
         """Solve the program over some groups and split its solutions; return the groups without a split."""
         pairs = sum(1 for group in groups for job in jobs if group.rooms[job])
         if 2 * pairs > LARGE and not known:
@@ -203,7 +205,7 @@ class PlanSearch:
         sides = [relaxation.solve(bounds) for bounds in program.counts(relaxed.values)]
         cost = min((side.cost for side in sides if side is not None), default=relaxed.cost)
         # Worths are whole numbers.
-        self.bound = min(self.bound, math.floor(program.worth(cost) * (1 + ROUNDED)))
+        self.bound = min(self.bound, math.floor(program.worth(cost) * (1 + ROUNDING)))
 
     def _over(
         self, jobs: Sequence[int], groups: Sequence[Group], hint: Layout, pairs: AbstractSet[tuple[int, int]]
@@ -316,8 +318,12 @@ class PlanSearch:
     # ------------------------------------------------------------------ refining
 
     def _refined(
-        self, jobs: Sequence[int], groups: Sequence[Group], known: Mapping[int, list[Meeting]], failed: Sequence[int]
-    ) -> tuple[list[Group], dict[int, list[Meeting]]] | None:
+        self,
+        jobs: Sequence[int],
+        groups: Sequence[Group],
+        known: Mapping[int, list[GroupMeeting]],
+        failed: Sequence[int],
+    ) -> tuple[list[Group], dict[int, list[GroupMeeting]]] | None:
         """Return groups of which the program knows more: who may meet on their nodes, or the nodes themselves.
 
         None: all that failed are too large for either.
@@ -325,7 +331,7 @@ class PlanSearch:
         if sum(1 for group in groups for job in jobs if group.rooms[job]) > MOST_REFINED:
             return None
         finer: list[Group] = []
-        told: dict[int, list[Meeting]] = {}
+        told: dict[int, list[GroupMeeting]] = {}
         refined = 0
         for index, group in enumerate(groups):
             if index not in failed:

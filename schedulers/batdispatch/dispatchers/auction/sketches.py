@@ -77,7 +77,7 @@ def split(problem: Problem, groups: Sequence[Group], sketch: Sketch) -> tuple[Pl
         The plan, and the groups that could not be split; if there are any, the plan lacks what is there.
     """
     # It knows programs, and so the solver, which takes half a second to load.
-    from batdispatch.dispatchers.auction.splitting import pack
+    from batdispatch.dispatchers.auction.node_plans import pack
 
     units: dict[int, dict[int, int]] = {job: {} for job in sketch}
     failed: set[int] = set()
@@ -100,6 +100,6 @@ def split(problem: Problem, groups: Sequence[Group], sketch: Sketch) -> tuple[Pl
     return {job: Grant(share.bid, units[job]) for job, share in sketch.items()}, failed
 
 
-def refined(groups: Sequence[Group], some: Collection[int]) -> list[Group]:
+def refine_groups(groups: Sequence[Group], some: Collection[int]) -> list[Group]:
     """Return groups with each node of some of them, given by their indices, as a group of its own."""
     return [part for index, group in enumerate(groups) for part in (single_nodes(group) if index in some else [group])]

@@ -17,7 +17,7 @@ import numpy as np
 
 from batdispatch.dispatchers.auction.bids import SCALE, Offers
 from batdispatch.dispatchers.auction.intervals import Ints, line_of
-from batdispatch.dispatchers.auction.node_sets import aligned, joined, starting
+from batdispatch.dispatchers.auction.node_sets import aligned_windows, join_windows, windows_from
 from batdispatch.dispatchers.auction.problem import JobDemand, Problem
 
 #: A set that is no window counts as all nodes below the uppermost switch.
@@ -45,8 +45,8 @@ class SwitchBids:
         for level in range(len(above)):
             changes = np.flatnonzero(np.diff(above[level])) + 1
             ends = np.append(changes, len(line))
-            found.append(aligned(line, asking, np.append(0, changes), ends))
-        windows = joined([*found, starting(line, asking, np.arange(len(line)))])
+            found.append(aligned_windows(line, asking, np.append(0, changes), ends))
+        windows = join_windows([*found, windows_from(line, asking, np.arange(len(line)))])
         if asking.job.request.contiguous:
             windows = windows.where(np.flatnonzero(line.run[windows.first] == line.run[windows.end - 1]))
         windows = windows.where(np.arange(min(len(windows.first), self._classes)))

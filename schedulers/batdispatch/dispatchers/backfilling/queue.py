@@ -19,7 +19,7 @@ from batdispatch.core.line.events import Event
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
-from batdispatch.core.plans.correction import DEFAULT, Growing
+from batdispatch.core.plans.correction import DEFAULT, GrowthRule
 from batdispatch.core.plans.lateness import Lateness, overdue
 from batdispatch.core.plans.pace import Alarm
 from batdispatch.core.plans.reservations import Reservations
@@ -58,7 +58,7 @@ class PlanOptions(QueueOptions, frozen=True, kw_only=True):
         resource manager takes to end a job. 0 adds nothing. Batsim's reference schedulers add 5.
     """
 
-    correction: Growing = DEFAULT
+    correction: GrowthRule = DEFAULT
     rjms_delay: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 0.0
 
 

@@ -17,7 +17,7 @@ from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.moments import end_of
 from batdispatch.core.plans.pace import Pace
-from batdispatch.core.plans.reservations import Reservation, overlapping
+from batdispatch.core.plans.reservations import Reservation, reservations_between
 from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.backfilling.queue import Ends, PlanningQueue, PlanOptions
 
@@ -201,5 +201,5 @@ class _Plan:
         self._kept.append(Reservation(job, start, end, place))
 
     def _place(self, free: Any, job: Job, start: float, end: float) -> Place | None:
-        scene = Scene(self._ledger, free, lambda: overlapping(self._kept, start, end), None, start)
+        scene = Scene(self._ledger, free, lambda: reservations_between(self._kept, start, end), None, start)
         return self._queue.placement.place(scene, job)

@@ -33,7 +33,7 @@ from batdispatch.parts.ordering.window import Window, in_order
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.placement.prospects import Prospects
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.solving import Account, Found
+from batdispatch.parts.solving import Account, SolverResult
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
@@ -232,7 +232,7 @@ class PlanningDispatcher(Dispatcher):
         return [job for job in jobs if ledger.space.fits(there, job)][: self.options.ahead]
 
     @abstractmethod
-    def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+    def plan(self, instance: Instance, counters: dict[str, int]) -> SolverResult[Plan]:
         """Return a plan of an instance and how it was found; counts for the account go into `counters`."""
 
     def start(self, ledger: Ledger, instance: Instance, plan: Plan) -> int:

@@ -12,7 +12,7 @@ from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.constraint.base import NotNegative, PlanningDispatcher, PlanningOptions
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan, Planner, best_of_lists
-from batdispatch.parts.solving import Found, settled
+from batdispatch.parts.solving import SolverResult, result_without_solver
 
 
 class BestListOptions(PlanningOptions, frozen=True, kw_only=True):
@@ -70,13 +70,13 @@ class BestList(PlanningDispatcher):
     def takes_nodes_for_one(self, ledger: Ledger) -> bool:
         return self.options.capacity == "pooled" or super().takes_nodes_for_one(ledger)
 
-    def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+    def plan(self, instance: Instance, counters: dict[str, int]) -> SolverResult[Plan]:
         began = self.clock()
         first, plan = best_of_lists(Planner(instance, self.placement), self.options.tries)
         if self.options.capacity == "pooled":
             plan, refused = self.place_now(instance, plan)
             counters["put_back"] = len(refused)
-        found = settled(plan, plan.cost, bound=instance.bound, seconds=self.clock() - began)
+        found = result_without_solver(plan, plan.cost, bound=instance.bound, seconds=self.clock() - began)
         found.first = first.cost
         return found
 

@@ -10,8 +10,8 @@ from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.constraint.base import NotNegative
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.searching import SearchDispatcher, SearchOptions
-from batdispatch.parts.solving import Found
+from batdispatch.dispatchers.constraint.model_search import SearchDispatcher, SearchOptions
+from batdispatch.parts.solving import SolverResult
 
 
 class Hcp19Options(SearchOptions, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ class Hcp19(SearchDispatcher):
     def takes_nodes_for_one(self, ledger: Ledger) -> bool:
         return True
 
-    def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+    def plan(self, instance: Instance, counters: dict[str, int]) -> SolverResult[Plan]:
         found = self.search("pooled", instance)
         plan, refused = self.place_now(instance, found.solution)
         counters.update(put_back=len(refused), repairs=0)

@@ -22,7 +22,7 @@ from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.plans.lateness import TOLERANCE, Lateness
 from batdispatch.core.plans.list_schedule import End
-from batdispatch.core.plans.timeline import Opened
+from batdispatch.core.plans.timeline import Opener
 
 #: Longest duration that models know, in seconds; stands for "for ever".
 FOREVER = 10**8
@@ -123,7 +123,7 @@ class Instance:
     # ------------------------------------------------------------------ capacity
 
     @cached_property
-    def opened(self) -> Opened | None:
+    def opened(self) -> Opener | None:
         """Which hosts are open to a job that starts so many seconds from now; None: all that it asks for."""
         openings, now = self.ledger.openings, self.ledger.now
         if openings is None or self.pooled:

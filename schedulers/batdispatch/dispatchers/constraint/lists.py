@@ -16,7 +16,7 @@ from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.scene import Scene
 from batdispatch.core.plans.list_schedule import ListEntry, forward, serial
-from batdispatch.core.plans.reservations import Reservation, overlapping
+from batdispatch.core.plans.reservations import Reservation, reservations_between
 from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.parts.placement import Placement
@@ -99,7 +99,7 @@ class Planner:
         """Yield who holds what at any moment from `start` to `end`."""
         return chain(
             ((one.stay.job, Place(one.allocation)) for one in self.instance.running if start < one.seconds),
-            overlapping(planned, start, end),
+            reservations_between(planned, start, end),
         )
 
     def _plan(self, order: NDArray[np.intp], found: Sequence[Reservation | None]) -> Plan:

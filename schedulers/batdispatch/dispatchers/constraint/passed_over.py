@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from batdispatch.core.jobs.job import Job
-from batdispatch.core.line.hindsight import Hindsight, Reason, listed, plain, room_besides
+from batdispatch.core.line.hindsight import Hindsight, Reason, name_list, plain, room_besides
 from batdispatch.core.plans.timeline import Timeline
 from batdispatch.dispatchers.constraint.instance import SCALE, Instance
 from batdispatch.dispatchers.constraint.lists import Plan
@@ -86,7 +86,7 @@ def _before(job: Job, decision: Hindsight) -> list[str]:
     """Return in words what started in the place of a job."""
     if not decision.started:
         return ["nothing started"]
-    names = listed([other.id for other, _ in decision.started])
+    names = name_list([other.id for other, _ in decision.started])
     return [f"{names} started instead", room_besides(job, decision)]
 
 
@@ -109,7 +109,7 @@ def _first_in_the_way(index: int, instance: Instance, plan: Plan) -> str:
             return ""
         sums = zip(space.pools, space.pooled(left).tolist(), space.pooled_need(job).tolist(), strict=True)
         short = [name for name, free, need in sums if free < need]
-        what = f"the {listed(short)}" if short else "room on the nodes"
+        what = f"the {name_list(short)}" if short else "room on the nodes"
         when = plain(instance.ledger.now + start)
         return f"{instance.jobs[other].id}, planned to start at {when}, needs {what} that it would still hold"
     return ""

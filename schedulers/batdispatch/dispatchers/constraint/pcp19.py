@@ -10,8 +10,8 @@ from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.constraint.base import Positive
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.searching import SearchDispatcher, SearchOptions
-from batdispatch.parts.solving import Found
+from batdispatch.dispatchers.constraint.model_search import SearchDispatcher, SearchOptions
+from batdispatch.parts.solving import SolverResult
 
 
 class Pcp19Options(SearchOptions, frozen=True, kw_only=True):
@@ -69,6 +69,6 @@ class Pcp19(SearchDispatcher):
                 "Use pcp20 or hcp19, whose models do not grow with the machine, or a smaller window"
             )
 
-    def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+    def plan(self, instance: Instance, counters: dict[str, int]) -> SolverResult[Plan]:
         too_large = instance.node_wise_variables() > self.options.most_variables
         return self.search("node-wise", instance, too_large=too_large)

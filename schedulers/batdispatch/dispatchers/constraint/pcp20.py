@@ -8,8 +8,8 @@ from batdispatch.core.line.options import Options
 from batdispatch.dispatchers.constraint.base import Positive
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.searching import SearchDispatcher, SearchOptions
-from batdispatch.parts.solving import Found
+from batdispatch.dispatchers.constraint.model_search import SearchDispatcher, SearchOptions
+from batdispatch.parts.solving import SolverResult
 
 
 class Pcp20Options(SearchOptions, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ class Pcp20(SearchDispatcher):
 
     options_type: ClassVar[type[Options]] = Pcp20Options
 
-    def plan(self, instance: Instance, counters: dict[str, int]) -> Found[Plan]:
+    def plan(self, instance: Instance, counters: dict[str, int]) -> SolverResult[Plan]:
         asked = self.options
         too_large = instance.paper_variables() > asked.most_variables
         return self.search(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 #: A job must leave room for those that are expected to run at most its duration over this.
 LONGER = 10.0
 #: How many of the jobs that came last tell what may come.
-REMEMBERED = 300
+MEMORY = 300
 
 
 class Reserve:
@@ -18,7 +18,7 @@ class Reserve:
 
     A plan sees only the jobs that wait. It starts a day-long job whenever one fits, and the short wide job that comes a
     minute later waits for the day to end. So a job expected to run for d may start only if of each resource it uses
-    there stays free what the largest of the last `REMEMBERED` jobs expected to run at most d / `LONGER` asked for, but
+    there stays free what the largest of the last `MEMORY` jobs expected to run at most d / `LONGER` asked for, but
     no more than `share` of the capacity. A job too wide to leave that share on an idle machine is not held back: it
     would wait for all others to end.
 
@@ -29,7 +29,7 @@ class Reserve:
     def __init__(self, share: float) -> None:
         self.held = 0
         self._share = share
-        self._seen: deque[tuple[float, NDArray[np.int64]]] = deque(maxlen=REMEMBERED)
+        self._seen: deque[tuple[float, NDArray[np.int64]]] = deque(maxlen=MEMORY)
         #: Durations of the jobs seen, ascending, and the largest needs up to each, int64 [job, resource].
         self._sorted: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
 

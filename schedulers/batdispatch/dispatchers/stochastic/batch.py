@@ -23,8 +23,8 @@ from batdispatch.core.plans.reservations import Reservation
 from batdispatch.core.plans.timeline import gaps_from_now
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, PlanOptions
 from batdispatch.dispatchers.stochastic.movable import MovableJobs, PlannedStart
-from batdispatch.dispatchers.stochastic.repacking import Hole, Repacking, gains
-from batdispatch.dispatchers.stochastic.unplaced import UnplacedJobs
+from batdispatch.dispatchers.stochastic.repack import Hole, RepackPass, gains
+from batdispatch.dispatchers.stochastic.unplaced_jobs import UnplacedJobs
 from batdispatch.layers.attempts import Attempts, Rate
 
 #: Most holes that are looked at one by one. If there are more, all gaps are measured anew.
@@ -285,7 +285,7 @@ class BatchPlanner(PlanningQueue):
         """Move planned starts up, in their order, where that gains enough."""
         if self._pooled:
             share, slack = self.options.gain, self.lateness.slack
-            packing = Repacking(self.plan, self._movable, self._by_key, share=share, slack=slack)
+            packing = RepackPass(self.plan, self._movable, self._by_key, share=share, slack=slack)
             moved = packing.run(self._holes, self._again)
         else:
             moved = self._repack_hosts(ledger)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.capacity.filling import first_fit
-from batdispatch.core.capacity.space import REMEMBERED, Space, present
+from batdispatch.core.capacity.space import CACHE_SIZE, Space, present
 from batdispatch.core.hosts import hostset
 from batdispatch.core.hosts.allocation import Allocation
 from batdispatch.core.jobs.job import Job
@@ -119,7 +119,7 @@ class RangeFinder:
         """
         request = job.request
         if request not in self._known:
-            if len(self._known) >= REMEMBERED:
+            if len(self._known) >= CACHE_SIZE:
                 self._known.clear()
             self._known[request] = self._find(job)
         found = self._known[request]

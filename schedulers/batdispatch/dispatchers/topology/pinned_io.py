@@ -26,7 +26,7 @@ from batdispatch.dispatchers.topology.ranges import Floats, Ranges
 from batdispatch.parts.ordering import make_ordering
 from batdispatch.parts.ordering.window import in_order
 from batdispatch.parts.prediction import Predictions
-from batdispatch.parts.solving import Account, Found, Limits
+from batdispatch.parts.solving import Account, Limits, SolverResult
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -250,7 +250,7 @@ class PinnedIo(Dispatcher):
             time = end_of(ledger.now, float(made.times[index]))
             self.course.add(Turn(job, time, int(made.starts[index]), int(made.stops[index])))
         solved = made.shares.optimal
-        found_plan = Found(
+        found_plan = SolverResult(
             solution=made,
             cost=made.makespan,
             status="OPTIMAL" if made.makespan <= made.bound * (1 + 1e-9) else "FEASIBLE" if solved else "UNKNOWN",

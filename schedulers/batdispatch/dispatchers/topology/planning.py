@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from batdispatch.dispatchers.topology.dedicating import dedicate
+from batdispatch.dispatchers.topology.job_ranges import dedicate
 from batdispatch.dispatchers.topology.pillars import largest_load, schedule
 from batdispatch.dispatchers.topology.ranges import Floats, Ints, Ranges
 from batdispatch.dispatchers.topology.shares import Shares

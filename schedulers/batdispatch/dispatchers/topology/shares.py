@@ -47,7 +47,7 @@ _FIRST = 9
 _EXACT = 1e-7
 
 
-class Loading(NamedTuple):
+class LineLoad(NamedTuple):
     """What is to be spread over a line of nodes.
 
     Attributes:
@@ -93,7 +93,7 @@ class Shares(msgspec.Struct, kw_only=True):
         return self.cost <= self.bound + 2 * _EXACT * abs(self.bound)
 
 
-def best_shares(loading: Loading, limits: Limits) -> Shares:
+def best_shares(loading: LineLoad, limits: Limits) -> Shares:
     """Return the shares of the least largest load.
 
     Time: each program has O(n + k) rows and a few variables for each of k kinds on n nodes; to price all W ranges
@@ -149,7 +149,7 @@ class _Pricing:
         starts, stops: its ends, int64 [range of any kind].
     """
 
-    def __init__(self, loading: Loading) -> None:
+    def __init__(self, loading: LineLoad) -> None:
         self._loading = loading
         counts = np.array([len(ranges.starts) for ranges in loading.ranges], dtype=np.int64)
         self._begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -186,7 +186,7 @@ class _Pricing:
         return np.unique(cheapest[np.concatenate([begins, (begins + ends) // 2, ends])])
 
 
-def _program(loading: Loading, pricing: _Pricing, chosen: Ints, scale: float) -> tuple[csr_array, Floats, Floats]:
+def _program(loading: LineLoad, pricing: _Pricing, chosen: Ints, scale: float) -> tuple[csr_array, Floats, Floats]:
     """Return rows, sides and cost of the program over chosen ranges, in units of `scale` seconds.
 
     Variables: work in each chosen range; w_i = Lambda - L_i for each node; u_i for each node where there is work to be

@@ -92,7 +92,7 @@ def _of_plan(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
 
 
 def _of_numba() -> str | None:
-    missing = extras.lacking("compiled")
+    missing = extras.missing_libraries("compiled")
     if missing is not None:
         return f"a kernel needs {missing}"
     return None

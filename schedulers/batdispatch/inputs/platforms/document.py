@@ -22,7 +22,7 @@ MAX_DEPTH = 100
 _DECLARATION = re.compile(rb"<!\s*(ENTITY|ATTLIST|ELEMENT|NOTATION)")
 
 
-def shown(text: str) -> str:
+def quote(text: str) -> str:
     """Return a value as an error message quotes it: in quotes and not longer than a line."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
@@ -120,15 +120,15 @@ class Document:
         except ValueError:
             version = float("nan")
         if not 0 <= version < 1e6:
-            self.fail(root, f"platform version {shown(text)} is no number, expected 4 or 4.1")
+            self.fail(root, f"platform version {quote(text)} is no number, expected 4 or 4.1")
         if version < 4:
             self.fail(
                 root,
-                f"platform version {shown(text)} is too old, expected 4 or 4.1 (before 4, speeds were called power "
+                f"platform version {quote(text)} is too old, expected 4 or 4.1 (before 4, speeds were called power "
                 "and units differed); SimGrid's simgrid_update_xml converts such files",
             )
         if version > 4.1:
-            self.fail(root, f"platform version {shown(text)} is newer than 4.1, the newest one known")
+            self.fail(root, f"platform version {quote(text)} is newer than 4.1, the newest one known")
 
     def _check(self, root: etree._Element) -> None:
         """Check every element's name, attributes and content; without recursion, so depth does not matter."""
@@ -140,19 +140,19 @@ class Document:
             allowed = schema.ELEMENTS[element.tag]
             self._check_attributes(element, allowed)
             if not allowed.text and (element.text or "").strip():
-                self.fail(element, f"<{element.tag}> holds the text {shown((element.text or '').strip())}")
+                self.fail(element, f"<{element.tag}> holds the text {quote((element.text or '').strip())}")
             for child in element:
                 tag = child.tag
                 if not isinstance(tag, str):
                     self.fail(element, f"<{element.tag}> holds an entity reference, which is not read")
-                if tag in schema.REMOVED:
-                    self.fail(child, f"<{tag}> was {schema.REMOVED[tag]}")
+                if tag in schema.REMOVED_ELEMENTS:
+                    self.fail(child, f"<{tag}> was {schema.REMOVED_ELEMENTS[tag]}")
                 if tag not in allowed.children:
                     what = "is not allowed in" if tag in schema.ELEMENTS else "is no SimGrid element; found in"
                     self.fail(child, f"<{tag[:40]}> {what} <{element.tag}>")
                 if (child.tail or "").strip():
-                    self.fail(child, f"<{element.tag}> holds the text {shown((child.tail or '').strip())}")
-                if tag in schema.IGNORED:
+                    self.fail(child, f"<{element.tag}> holds the text {quote((child.tail or '').strip())}")
+                if tag in schema.IGNORED_ELEMENTS:
                     self.remark(child, f"<{tag}> is left to SimGrid, it changes nothing here")
                 pending.append((child, depth + 1))
 
@@ -161,15 +161,15 @@ class Document:
         for name, value in element.attrib.items():
             if name not in allowed.required and name not in allowed.optional:
                 known = ", ".join(sorted(allowed.required | allowed.optional))
-                self.fail(element, f"<{tag}> has the attribute {shown(str(name))}, expected {known}")
+                self.fail(element, f"<{tag}> has the attribute {quote(str(name))}, expected {known}")
             choices = schema.CHOICES.get((tag, str(name)))
             if choices is not None and value not in choices:
                 self.fail(
-                    element, f"<{tag}> has {name} {shown(str(value))}, expected one of {', '.join(sorted(choices))}"
+                    element, f"<{tag}> has {name} {quote(str(value))}, expected one of {', '.join(sorted(choices))}"
                 )
         missing = sorted(allowed.required - {str(name) for name in element.attrib})
         if missing:
-            name = f" {shown(element.get('id', ''))}" if "id" in element.attrib else ""
+            name = f" {quote(element.get('id', ''))}" if "id" in element.attrib else ""
             self.fail(element, f"<{tag}>{name} lacks the attribute {', '.join(missing)}")
 
     def properties(self, element: etree._Element) -> Mapping[str, str]:
@@ -182,7 +182,7 @@ class Document:
         for prop in children(element, "prop"):
             name = str(prop.attrib["id"])
             if name in found:
-                self.fail(prop, f"property {shown(name)} is given twice, first {shown(found[name])}")
+                self.fail(prop, f"property {quote(name)} is given twice, first {quote(found[name])}")
             found[name] = str(prop.attrib["value"])
         return found
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from lxml import etree
 
-from batdispatch.inputs.platforms.document import Document, shown
+from batdispatch.inputs.platforms.document import Document, quote
 from batdispatch.inputs.platforms.radical import explode
 from batdispatch.inputs.platforms.units import Kind, quantity
 
 
 def label(element: etree._Element) -> str:
     """Return how an error message calls an element: ``<host> 'n0'``."""
-    return f"<{element.tag}> {shown(str(element.attrib['id']))}" if "id" in element.attrib else f"<{element.tag}>"
+    return f"<{element.tag}> {quote(str(element.attrib['id']))}" if "id" in element.attrib else f"<{element.tag}>"
 
 
 def read_quantities(document: Document, element: etree._Element, attribute: str, kind: Kind) -> tuple[float, ...]:
@@ -21,7 +21,7 @@ def read_quantities(document: Document, element: etree._Element, attribute: str,
         try:
             values.append(quantity(part, kind))
         except ValueError as problem:
-            document.fail(element, f"{label(element)}: {attribute} {shown(part)} {problem}")
+            document.fail(element, f"{label(element)}: {attribute} {quote(part)} {problem}")
     return tuple(values)
 
 
@@ -39,7 +39,7 @@ def read_whole(document: Document, element: etree._Element, attribute: str, defa
     # The format's own default of pstate is "0.0".
     digits = text.removesuffix(".0")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 9 and int(digits) >= lowest):
-        document.fail(element, f"{label(element)}: {attribute} {shown(text)} is no whole number from {lowest}")
+        document.fail(element, f"{label(element)}: {attribute} {quote(text)} is no whole number from {lowest}")
     return int(digits)
 
 
@@ -49,6 +49,6 @@ def read_names(document: Document, element: etree._Element) -> list[str]:
     try:
         numbers = explode(text)
     except ValueError as problem:
-        document.fail(element, f"{label(element)}: radical {shown(text)} {problem}")
+        document.fail(element, f"{label(element)}: radical {quote(text)} {problem}")
     prefix, suffix = str(element.attrib["prefix"]), str(element.attrib["suffix"])
     return [f"{prefix}{number}{suffix}" for number in numbers]

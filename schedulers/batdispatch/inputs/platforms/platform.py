@@ -14,8 +14,8 @@ from batdispatch.batsim.numbering import Batsim, sort_key
 from batdispatch.core.errors import InputError
 from batdispatch.core.machine.machine import Host, Machine, capacity_text, parse_capacity
 from batdispatch.core.machine.site import SITE_PROPERTY
-from batdispatch.inputs.platforms.document import Document, shown
-from batdispatch.inputs.platforms.placing import network_of, place_hosts
+from batdispatch.inputs.platforms.document import Document, quote
+from batdispatch.inputs.platforms.host_places import network_of, place_hosts
 from batdispatch.inputs.platforms.roles import DEFAULT_MASTER, ROLE_PROPERTY, Roles
 from batdispatch.inputs.platforms.topology import ClusterShape
 from batdispatch.inputs.platforms.zones import Layout, PlatformHost
@@ -56,7 +56,7 @@ class Platform:
         self.speeds: NDArray[np.float64] = np.array([host.speed for host in self.hosts], dtype=np.float64)
         for host in self.hosts[: len(compute)]:
             if host.speed <= 0:
-                self._fail(f"compute host {shown(host.name)} has speed 0, expected a positive one", host.place)
+                self._fail(f"compute host {quote(host.name)} has speed 0, expected a positive one", host.place)
         if not compute:
             self._fail("the platform has no compute host", "")
         self.machine = self._machine(len(compute))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 
 from lxml import etree
 
-from batdispatch.inputs.platforms.document import Document, children, shown
+from batdispatch.inputs.platforms.document import Document, children, quote
 
 
 class References:
@@ -47,7 +47,7 @@ class References:
                     self._check_host(route, end, points, zone)
             listed = list(children(route, "link_ctn"))
             if not listed:
-                ends = f"{shown(str(route.attrib['src']))} to {shown(str(route.attrib['dst']))}"
+                ends = f"{quote(str(route.attrib['src']))} to {quote(str(route.attrib['dst']))}"
                 self.document.fail(route, f"<{route.tag}> from {ends} lists no link")
             for link in listed:
                 self._check_link(link, str(link.attrib["id"]), prefixes)
@@ -57,21 +57,21 @@ class References:
         home = points.get(name)
         if home is None:
             self.document.fail(
-                route, f"<{route.tag}> has {end} {shown(name)}, which is no host or router of the platform"
+                route, f"<{route.tag}> has {end} {quote(name)}, which is no host or router of the platform"
             )
         if zone is not None and home != zone:
             self.document.fail(
                 route,
-                f"<{route.tag}> has {end} {shown(name)}, which stands in zone {shown(home)}, not in {shown(zone)}",
+                f"<{route.tag}> has {end} {quote(name)}, which stands in zone {quote(home)}, not in {quote(zone)}",
             )
 
     def _check_zone(self, route: etree._Element, end: str, zones: Set[str]) -> None:
         name = str(route.attrib[end])
         if name not in zones:
-            self.document.fail(route, f"<{route.tag}> has {end} {shown(name)}, which is no zone or cluster")
+            self.document.fail(route, f"<{route.tag}> has {end} {quote(name)}, which is no zone or cluster")
 
     def _check_link(self, element: etree._Element, name: str, prefixes: tuple[str, ...]) -> None:
         stem, _, direction = name.rpartition("_")
         split = direction in ("UP", "DOWN") and stem in self.links
         if name not in self.links and not split and not name.startswith(prefixes):
-            self.document.fail(element, f"<{element.tag}> names the link {shown(name)}, which is not declared")
+            self.document.fail(element, f"<{element.tag}> names the link {quote(name)}, which is not declared")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Literal, NoReturn, cast
 
 from batdispatch.core.errors import InputError
-from batdispatch.inputs.platforms.document import shown
+from batdispatch.inputs.platforms.document import quote
 from batdispatch.inputs.platforms.zones import PlatformHost
 
 Role = Literal["master", "storage", "compute_node"]
@@ -79,16 +79,16 @@ class Roles:
 
     def _checked(self, text: str, place: str) -> Role:
         if text not in _ROLES:
-            self._fail(f"role {shown(text)} is none of {', '.join(_ROLES)}", place)
+            self._fail(f"role {quote(text)} is none of {', '.join(_ROLES)}", place)
         return cast("Role", text)
 
     def _give(self, hosts: Mapping[str, PlatformHost], name: str, text: str, place: str) -> None:
         role = self._checked(text, place)
         if name not in hosts:
-            self._fail(f"the platform has no host {shown(name)}", place)
+            self._fail(f"the platform has no host {quote(name)}", place)
         present = self._roles.get(name)
         if present is not None and present != role:
-            self._fail(f"host {shown(name)} has the role {present} already, it cannot be {role} too", place)
+            self._fail(f"host {quote(name)} has the role {present} already, it cannot be {role} too", place)
         if present is None:
             self._roles[name] = role
             self.given[name] = role

@@ -64,7 +64,7 @@ ELEMENTS: dict[str, Element] = {
 }
 
 #: Elements that SimGrid no longer reads, with what it says of them.
-REMOVED: dict[str, str] = {
+REMOVED_ELEMENTS: dict[str, str] = {
     "include": "removed in SimGrid 3.18; write the platform in one file",
     "storage": "removed in SimGrid 3.27; give the host a <disk>, or the property role=storage",
     "storage_type": "removed in SimGrid 3.27; give the host a <disk>, or the property role=storage",
@@ -73,7 +73,7 @@ REMOVED: dict[str, str] = {
 }
 
 #: Elements that say nothing about hosts and what jobs need of them; they are checked, noted and left alone.
-IGNORED = frozenset({"random", "trace", "trace_connect", "actor", "process"})
+IGNORED_ELEMENTS = frozenset({"random", "trace", "trace_connect", "actor", "process"})
 
 #: Values of ``routing``, in lower case: SimGrid compares them so.
 ROUTINGS = ("cluster", "dijkstra", "dijkstracache", "floyd", "full", "none", "vivaldi", "wifi")

@@ -10,7 +10,7 @@ from lxml import etree
 
 from batdispatch.core.machine.machine import COORDINATES_PROPERTY
 from batdispatch.inputs.platforms import schema
-from batdispatch.inputs.platforms.document import Document, children, shown
+from batdispatch.inputs.platforms.document import Document, children, quote
 from batdispatch.inputs.platforms.fields import read_names, read_quantities, read_quantity, read_whole
 from batdispatch.inputs.platforms.radical import MAX_HOSTS
 from batdispatch.inputs.platforms.references import References
@@ -163,7 +163,7 @@ class Layout:
         if routing.lower() not in schema.ROUTINGS:
             self.document.fail(
                 element,
-                f"zone {shown(name)} has routing {shown(routing)}, expected one of {', '.join(schema.ROUTINGS)}",
+                f"zone {quote(name)} has routing {quote(routing)}, expected one of {', '.join(schema.ROUTINGS)}",
             )
         self._check_content(element, name)
         own = self.document.properties(element)
@@ -184,11 +184,11 @@ class Layout:
             elif child.tag in _OF_HOSTS:
                 leaf = child
             elif child.tag == "prop" and content:
-                self.document.fail(child, f"the properties of zone {shown(name)} must stand before its content")
+                self.document.fail(child, f"the properties of zone {quote(name)} must stand before its content")
             content = content or child.tag != "prop"
             if inner is not None and leaf is not None:
                 self.document.fail(
-                    child, f"zone {shown(name)} holds <{inner.tag}> and <{leaf.tag}>; one of them needs its own zone"
+                    child, f"zone {quote(name)} holds <{inner.tag}> and <{leaf.tag}>; one of them needs its own zone"
                 )
 
     def _host(self, element: etree._Element, zone: _Zone) -> None:
@@ -220,7 +220,7 @@ class Layout:
         if stated >= 0 and not flat:
             self.document.fail(
                 element,
-                f"cluster {shown(name)} has the topology {shape.kind}, and {shown(self.shapes[stated].cluster)} states "
+                f"cluster {quote(name)} has the topology {shape.kind}, and {quote(self.shapes[stated].cluster)} states "
                 f"another one with the property {TOPOLOGY_PROPERTY}",
             )
         if TOPOLOGY_PROPERTY not in own:
@@ -240,14 +240,14 @@ class Layout:
         try:
             shape = stated_shape(name, own, MAX_HOSTS)
         except ValueError as problem:
-            self.document.fail(element, f"<{element.tag}> {shown(name)}: {problem}")
+            self.document.fail(element, f"<{element.tag}> {quote(name)}: {problem}")
         if shape is None:
             return around.shape
         if around.shape >= 0:
             outer = self.shapes[around.shape].cluster
             self.document.fail(
                 element,
-                f"<{element.tag}> {shown(name)} has the property {TOPOLOGY_PROPERTY}, and stands in {shown(outer)}, "
+                f"<{element.tag}> {quote(name)} has the property {TOPOLOGY_PROPERTY}, and stands in {quote(outer)}, "
                 "which has it too; expected one of them",
             )
         self.shapes.append(shape)
@@ -259,18 +259,18 @@ class Layout:
         shared = own.get(HOSTS_PER_ROUTER_PROPERTY, "1")
         if not (shared.isascii() and shared.isdigit() and len(shared) <= 6 and int(shared) >= 1):
             self.document.fail(
-                element, f"cluster {shown(name)}: {HOSTS_PER_ROUTER_PROPERTY} {shown(shared)} is no whole number from 1"
+                element, f"cluster {quote(name)}: {HOSTS_PER_ROUTER_PROPERTY} {quote(shared)} is no whole number from 1"
             )
         try:
             policy = element.get("sharing_policy")
             return read_shape(name, kind, parameters, hosts, int(shared), shared=policy == "SHARED")
         except ValueError as problem:
-            self.document.fail(element, f"cluster {shown(name)}: {kind} {shown(parameters)}: {problem}")
+            self.document.fail(element, f"cluster {quote(name)}: {kind} {quote(parameters)}: {problem}")
 
     def _link(self, element: etree._Element) -> None:
         name = str(element.attrib["id"])
         if name in self._references.links:
-            self.document.fail(element, f"link {shown(name)} is declared twice")
+            self.document.fail(element, f"link {quote(name)} is declared twice")
         self._references.links.add(name)
         # Only a wireless link has several bandwidths, one a modulation.
         read = read_quantities if element.get("sharing_policy") == "WIFI" else read_quantity
@@ -282,16 +282,16 @@ class Layout:
     def _zone_name(self, element: etree._Element) -> str:
         name = str(element.attrib["id"])
         if name in self._zones:
-            self.document.fail(element, f"zone {shown(name)} is declared twice")
+            self.document.fail(element, f"zone {quote(name)} is declared twice")
         self._zones.add(name)
         return name
 
     def _point(self, element: etree._Element, name: str, zone: str) -> None:
         if not 0 < len(name) <= 1000 or not name.isprintable():
-            self.document.fail(element, f"the name {shown(name)} must have 1 to 1000 characters, all printable")
+            self.document.fail(element, f"the name {quote(name)} must have 1 to 1000 characters, all printable")
         if name in self._points:
             first = f", first in {self.hosts[name].place}" if name in self.hosts else " as a router"
-            self.document.fail(element, f"<{element.tag}>: {shown(name)} is declared twice{first}")
+            self.document.fail(element, f"<{element.tag}>: {quote(name)} is declared twice{first}")
         self._points[name] = zone
 
     def _make(
@@ -309,7 +309,7 @@ class Layout:
         speeds = read_quantities(document, element, "speed", "speed")
         pstate = read_whole(document, element, "pstate", "0", lowest=0)
         if pstate >= len(speeds):
-            document.fail(element, f"host {shown(names[0])} starts in pstate {pstate} of {len(speeds)}")
+            document.fail(element, f"host {quote(names[0])} starts in pstate {pstate} of {len(speeds)}")
         cores = read_whole(document, element, "core", "1", lowest=1)
         if len(self.hosts) + len(names) > MAX_HOSTS:
             document.fail(element, f"the platform has more than {MAX_HOSTS} hosts")

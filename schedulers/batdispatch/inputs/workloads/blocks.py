@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.core.jobs.fields import KNOWN, MAX_MOMENT
+from batdispatch.core.jobs.fields import KNOWN_FIELDS, MAX_MOMENT
 from batdispatch.core.jobs.sizes import MAX_UNITS
 from batdispatch.inputs.workloads.names import are_names
 
@@ -74,7 +74,7 @@ def read_block(
     except _WRONG:
         return None
     # Where names are all that colons follow, no object has a name twice.
-    if b"".join(items).count(b":") != sum(map(len, jobs)) or not KNOWN.isdisjoint(set().union(*jobs)):
+    if b"".join(items).count(b":") != sum(map(len, jobs)) or not KNOWN_FIELDS.isdisjoint(set().union(*jobs)):
         return None
     try:
         ids, submissions = [job["id"] for job in jobs], [job["subtime"] for job in jobs]
@@ -147,7 +147,7 @@ class AlikeReader:
     def _decoder(self, names: tuple[str, ...]) -> Callable[[bytes], list[Any]] | None:
         """Return the decoder of objects of some fields; None: there is none."""
         if names not in self._decoders:
-            if not _TYPES.keys() - _OPTIONAL <= set(names) or not KNOWN.isdisjoint(names):
+            if not _TYPES.keys() - _OPTIONAL <= set(names) or not KNOWN_FIELDS.isdisjoint(names):
                 return None
             # Each takes time to make.
             if len(self._decoders) == MAX_KINDS or len(names) > MAX_FIELDS:

@@ -11,7 +11,7 @@ from batdispatch.core.jobs.fields import read_request, write_dependencies
 from batdispatch.core.jobs.job import Job
 
 
-def relinked(job: Job, names: Mapping[str, str], **changes: Any) -> Job:
+def relink(job: Job, names: Mapping[str, str], **changes: Any) -> Job:
     """Return a job that names other jobs by new ids, and only those that are there.
 
     Args:

@@ -76,7 +76,7 @@ class JobClass(msgspec.Struct, frozen=True, kw_only=True):
 
 
 #: All jobs together.
-ALL = JobClass(
+ALL_JOBS = JobClass(
     serial=0.244,
     power2=0.576,
     low=0.8,
@@ -246,7 +246,7 @@ def lublin(
         raise InputError(f"{hosts}, expected 1 to {hostset.MAX_HOST_ID:,} hosts", source="option --hosts")
     if load is not None and not (0.001 <= load <= 100 and jobs > 1):
         raise InputError(f"{load:g}, expected a load from 0.001 to 100, and at least two jobs", source="option --load")
-    kinds = (ALL,) if classes == "all" else (BATCH, INTERACTIVE)
+    kinds = (ALL_JOBS,) if classes == "all" else (BATCH, INTERACTIVE)
     gaps = [np.cumsum(draw_gaps(rng, kind, jobs)) for kind in kinds]
     cycles = [DailyCycle(slot_weights(kind)) for kind in kinds]
     # Which class comes next depends on the scale of time, so it is settled before time is scaled.

@@ -27,7 +27,7 @@ from batdispatch.core.hosts import hostset
 from batdispatch.core.jobs.fields import is_whole_hosts, read_request
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profiles import runtime_of
-from batdispatch.core.jobs.scalability import EXPECTED, Scalability, parse_scalability
+from batdispatch.core.jobs.scalability import GRAMMAR, Scalability, parse_scalability
 from batdispatch.core.jobs.sizes import MAX_DATA, MAX_PERIOD, MAX_STEPS, MAX_UNITS, Sizes, write_sizes
 from batdispatch.inputs.workloads.model import Workload
 
@@ -54,7 +54,7 @@ class Rule(NamedTuple):
     data: float = 1e9
 
 
-class Made(NamedTuple):
+class Conversion(NamedTuple):
     """What became of the jobs.
 
     Attributes:
@@ -94,7 +94,7 @@ def made_malleable(
     share: float = 1.0,
     hosts: int | None = None,
     rule: Rule = _RULE,
-) -> tuple[Workload, Made]:
+) -> tuple[Workload, Conversion]:
     """Return a workload of which a share of the jobs is malleable, and how many there are.
 
     Args:
@@ -125,7 +125,7 @@ def made_malleable(
             job = jobs[index]
             extra = {**job.extra, "sizes": write_sizes(sizes)}
             jobs[index] = structs.replace(job, request=read_request(job.units, extra), extra=extra)
-    counts = Made(int(chosen.sum()), len(able), len(jobs) - len(able))
+    counts = Conversion(int(chosen.sum()), len(able), len(jobs) - len(able))
     return structs.replace(workload, nb_res=machine, jobs=jobs, digest="", batsim=4), counts
 
 
@@ -150,7 +150,7 @@ def _check(share: float, hosts: int | None, rule: Rule) -> Scalability:
             raise InputError(f"{value:g}, expected {low:g} to {high:g}", source=f"option --{option}")
     found = parse_scalability(rule.scalability)
     if found is None or found.law == "table":
-        expected = EXPECTED.partition(", or table")[0]
+        expected = GRAMMAR.partition(", or table")[0]
         raise InputError(f"{rule.scalability!r}, expected {expected}", source="option --scalability")
     return found
 

@@ -157,7 +157,7 @@ def read_contents(path: Path) -> Contents:
 
 def _refuse_log(path: Path) -> None:
     """Raise an input error that names the importer if a file is a log rather than a workload."""
-    from batdispatch.inputs.workloads.importing import guess_format
+    from batdispatch.inputs.workloads.importers import guess_format
 
     try:
         kind = guess_format(path)

@@ -27,7 +27,7 @@ from msgspec import structs
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.jobs.job import Job
-from batdispatch.inputs.workloads.links import relinked
+from batdispatch.inputs.workloads.links import relink
 from batdispatch.inputs.workloads.model import Workload
 
 WEEK = 604_800.0
@@ -36,7 +36,7 @@ LONG = 12
 MAX_WEEKS = 10_000
 
 
-class Drawn(NamedTuple):
+class Sample(NamedTuple):
     """What was drawn.
 
     Attributes:
@@ -50,9 +50,9 @@ class Drawn(NamedTuple):
     nameless: int
 
 
-def resampled(
+def resample(
     rng: np.random.Generator, workload: Workload, *, weeks: int | None = None, long: int = LONG
-) -> tuple[Workload, Drawn]:
+) -> tuple[Workload, Sample]:
     """Return a workload of so many weeks drawn from the users of another one, and what was drawn.
 
     Args:
@@ -102,7 +102,7 @@ def resampled(
         )
     made = structs.replace(workload, jobs=jobs, digest="")
     made.sort()
-    drawn = Drawn(slots, visits, sum(not job.user for job in workload.jobs))
+    drawn = Sample(slots, visits, sum(not job.user for job in workload.jobs))
     return made.part(0, len(jobs)), drawn
 
 
@@ -146,4 +146,4 @@ class _Stay:
         moved = (to - week - self._first) * WEEK - self._origin
         for job in self._jobs.get(week, ()):
             extra = {**job.extra, "user": user}
-            yield relinked(job, names, id=names[job.id], submission=job.submission + moved, user=user, extra=extra)
+            yield relink(job, names, id=names[job.id], submission=job.submission + moved, user=user, extra=extra)

@@ -28,7 +28,7 @@ from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.sacct_lines import is_header, read_lines
 from batdispatch.inputs.workloads.sacct_records import Record, RecordReader
 from batdispatch.inputs.workloads.slurm_texts import NOTHING_AWAITED
-from batdispatch.inputs.workloads.totals import asked
+from batdispatch.inputs.workloads.totals import demand_of
 
 #: Longest time from the end of a run until its job is queued anew, s; a number comes again after months.
 _SOON = 86_400.0
@@ -185,7 +185,7 @@ class _Jobs:
             )
         if math.isnan(record.limit):
             report.change("without a time limit of their own: no walltime", name)
-        units, demand, request = asked(
+        units, demand, request = demand_of(
             record.totals, self._options.units or "cores", self._options.processors_per_host, report, name
         )
         extra = record.extra

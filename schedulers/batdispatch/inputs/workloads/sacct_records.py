@@ -18,7 +18,7 @@ from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.sacct_lines import HOW, Columns
 from batdispatch.inputs.workloads.slurm_texts import (
     NOTHING_AWAITED,
-    Awaited,
+    AwaitedJobs,
     Hosts,
     Tres,
     asks_for_whole_nodes,
@@ -70,7 +70,7 @@ class Record(msgspec.Struct, gc=False):
     elapsed: float
     limit: float
     totals: Totals
-    awaited: Awaited
+    awaited: AwaitedJobs
     extra: dict[str, Any]
 
 

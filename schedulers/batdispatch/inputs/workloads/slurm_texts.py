@@ -217,7 +217,7 @@ def asks_for_whole_nodes(submit_line: str) -> bool:
     return _EXCLUSIVE.search(submit_line.partition(" --wrap")[0]) is not None
 
 
-class Awaited(NamedTuple):
+class AwaitedJobs(NamedTuple):
     """What a job waits for, by the numbers of its submit line."""
 
     #: Jobs as Slurm names them (``12``, ``12_4``), with what they must have done, and seconds from then on.
@@ -230,16 +230,16 @@ class Awaited(NamedTuple):
     alone: bool = False
 
 
-NOTHING_AWAITED = Awaited((), (), False)
+NOTHING_AWAITED = AwaitedJobs((), (), False)
 
 
-def read_dependency(submit_line: str) -> Awaited:
+def read_dependency(submit_line: str) -> AwaitedJobs:
     """Return what the last ``--dependency`` of a submit line asks for; what stands in ``--wrap`` is no option."""
     found = _DEPENDENCY.findall(submit_line.partition(" --wrap")[0])
     if not found:
         return NOTHING_AWAITED
     if "?" in found[-1]:
-        return Awaited((), (), True)
+        return AwaitedJobs((), (), True)
     jobs: list[Dependency] = []
     arrays: list[str] = []
     others = alone = False
@@ -258,7 +258,7 @@ def read_dependency(submit_line: str) -> Awaited:
                     jobs.append(Dependency(name, "after", 60.0 * int(more or 0)))
                 else:
                     jobs.append(Dependency(name, "afterok" if match[1] == "afterok" else "afterany"))
-    return Awaited(tuple(dict.fromkeys(jobs)), tuple(dict.fromkeys(arrays)), others, alone)
+    return AwaitedJobs(tuple(dict.fromkeys(jobs)), tuple(dict.fromkeys(arrays)), others, alone)
 
 
 def read_array_limit(submit_line: str) -> int:

@@ -19,7 +19,7 @@ from batdispatch.inputs.workloads.mapping import MEBIBYTES, MOMENTS, SECONDS, TE
 from batdispatch.inputs.workloads.moments import Clock, read_duration, time_zone
 from batdispatch.inputs.workloads.report import ImportReport
 from batdispatch.inputs.workloads.slurm_texts import read_memory
-from batdispatch.inputs.workloads.totals import Totals, asked
+from batdispatch.inputs.workloads.totals import Totals, demand_of
 
 _DELIMITERS = (",", ";", "\t", "|")
 _NOTHING = frozenset({"", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "none", "Unknown"})
@@ -182,7 +182,7 @@ class _RowReader:
         if self._units == "cores" and totals.nodes and totals.cores:
             each = self._info.capacity.get("core", 0)
             self._info.capacity["core"] = max(each, -(-totals.cores // totals.nodes))
-        units, demand, fields = asked(totals, self._units, self._options.processors_per_host, self._report, name)
+        units, demand, fields = demand_of(totals, self._units, self._options.processors_per_host, self._report, name)
         return LogJob(
             id=name,
             submission=submit,

@@ -34,7 +34,7 @@ class Totals(msgspec.Struct, gc=False):
             self.others = {name: self.others.get(name, 0) + other.others.get(name, 0) for name in sorted(names)}
 
 
-class Asked(NamedTuple):
+class JobDemand(NamedTuple):
     """What a job asks for, in the terms of `LogJob`."""
 
     units: int
@@ -43,7 +43,9 @@ class Asked(NamedTuple):
     fields: dict[str, Any]
 
 
-def asked(totals: Totals, units: Literal["hosts", "cores"], per_host: int, report: ImportReport, name: str) -> Asked:
+def demand_of(
+    totals: Totals, units: Literal["hosts", "cores"], per_host: int, report: ImportReport, name: str
+) -> JobDemand:
     """Return what a job asks for.
 
     In whole hosts: its nodes, or its cores over `per_host`. In cores: a unit is a core with its share of the memory,
@@ -59,10 +61,10 @@ def asked(totals: Totals, units: Literal["hosts", "cores"], per_host: int, repor
     """
     if units == "hosts":
         if totals.nodes:
-            return Asked(totals.nodes, None, {})
+            return JobDemand(totals.nodes, None, {})
         if not totals.cores:
             report.change("ran on an unknown number of processors: taken as 1", name)
-        return Asked(-(-max(totals.cores, 1) // per_host), None, {})
+        return JobDemand(-(-max(totals.cores, 1) // per_host), None, {})
     count = totals.cores or totals.nodes
     if not count:
         report.change("ran on an unknown number of processors: taken as 1", name)
@@ -86,4 +88,4 @@ def asked(totals: Totals, units: Literal["hosts", "cores"], per_host: int, repor
         fields["nodes"] = least if nodes <= least else [least, nodes]
     if totals.memory:
         each["memory"] = -(-totals.memory // count)
-    return Asked(count, each, fields)
+    return JobDemand(count, each, fields)

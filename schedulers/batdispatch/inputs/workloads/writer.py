@@ -13,7 +13,7 @@ import msgspec
 from batdispatch.batsim.v5 import workload as batsim5
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.profile_versions import BATSIM5_TYPES
-from batdispatch.inputs.files import replacing
+from batdispatch.inputs.files import replace_file
 from batdispatch.inputs.workloads.model import Workload
 
 #: Profile type -> the field that names a file.
@@ -89,7 +89,7 @@ def write_workload(workload: Workload, path: str | Path, *, batsim: Literal[4, 5
     form, fields_of = (_batsim5_form, _batsim5_fields) if batsim == 5 else (_batsim4_form, job_fields)
     profiles = {name: _found_from(Path(path), workload, form(name, workload, sizes)) for name in workload.profiles}
     digest = hashlib.sha256()
-    with replacing(path, digest) as stream:
+    with replace_file(path, digest) as stream:
         stream.write(b"{\n")
         for key, value in workload.about.items():
             stream.write(b"%b: %b,\n" % (encode(key), encode(value)))

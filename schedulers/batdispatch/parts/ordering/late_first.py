@@ -15,7 +15,7 @@ from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.base import Ordering, make_ordering
 
 #: The usual wait is worked out from the waits of this many jobs, those that ended last.
-REMEMBERED = 300
+MEMORY = 300
 #: Share of these jobs that waited no longer than the usual wait.
 SHARE = 0.75
 
@@ -65,7 +65,7 @@ class LateFirst(Ordering):
 
     def ended(self, stay: Stay, now: float) -> None:
         self._inner.ended(stay, now)
-        if len(self._waits) == REMEMBERED:
+        if len(self._waits) == MEMORY:
             del self._sorted[bisect_left(self._sorted, self._waits.popleft())]
         wait = stay.start - stay.job.submission
         self._waits.append(wait)

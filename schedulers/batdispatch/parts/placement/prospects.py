@@ -6,7 +6,7 @@ import math
 from heapq import heappop, heappush
 from typing import Literal
 
-from batdispatch.core.capacity.space import REMEMBERED
+from batdispatch.core.capacity.space import CACHE_SIZE
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.line.ledger import SOONEST, Ledger
@@ -47,7 +47,7 @@ class Prospects:
         job = ledger.at_best(job)
         chance = self._chances.get(job.request)
         if chance is None:
-            if len(self._chances) >= REMEMBERED:
+            if len(self._chances) >= CACHE_SIZE:
                 self._chances.clear()
             chance = self._chances[job.request] = self._chance(ledger, job)
         if chance == "unknown":

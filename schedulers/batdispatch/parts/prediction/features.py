@@ -88,6 +88,6 @@ def features(job: Job, history: History | None, ledger: Ledger) -> NDArray[np.fl
 _PAIRS = np.triu_indices(FEATURES)
 
 
-def expanded(found: NDArray[np.float64]) -> NDArray[np.float64]:
+def polynomial_features(found: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1, the features and all their products, float64 [1 + 20 + 210]: the basis of polynomials of degree 2."""
     return np.concatenate(([1.0], found, np.outer(found, found)[_PAIRS]))

@@ -13,8 +13,8 @@ from batdispatch.core.jobs.job import Job
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.parts.prediction.base import Prediction
-from batdispatch.parts.prediction.features import FEATURES, History, expanded, features
-from batdispatch.parts.prediction.normalized import NormalizedGradient
+from batdispatch.parts.prediction.features import FEATURES, History, features, polynomial_features
+from batdispatch.parts.prediction.normalized_descent import NormalizedGradient
 
 Branch = Literal["linear", "squared"]
 
@@ -66,7 +66,9 @@ class OnlineRegression(Prediction):
 
     def begin(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._model = NormalizedGradient(len(expanded(np.zeros(FEATURES))), self.options.rate, self.options.penalty)
+        self._model = NormalizedGradient(
+            len(polynomial_features(np.zeros(FEATURES))), self.options.rate, self.options.penalty
+        )
         self._histories: dict[str, History] = {}
         self._submitted: dict[str, NDArray[np.float64]] = {}
 
@@ -74,13 +76,13 @@ class OnlineRegression(Prediction):
         if not job.user:
             return None
         found = self._submitted[job.id] = features(job, self._histories.get(job.user), self._ledger)
-        return abs(self._model.predict(expanded(found))) if self._histories else None
+        return abs(self._model.predict(polynomial_features(found))) if self._histories else None
 
     def learn(self, job: Job, runtime: float, predicted: float, ended: float) -> None:
         found = self._submitted.pop(job.id, None)
         if found is None:
             return
-        self._model.learn(expanded(found), lambda value: self._slope(value, runtime, job.units))
+        self._model.learn(polynomial_features(found), lambda value: self._slope(value, runtime, job.units))
         self._histories.setdefault(job.user, History()).add(job, runtime, ended)
 
     def forget(self, job: Job) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from batdispatch.core.jobs.job import Job, JobState, Stay
 from batdispatch.core.line.ledger import Ledger
-from batdispatch.core.plans.correction import DEFAULT, LEAST, Correction, corrected
+from batdispatch.core.plans.correction import DEFAULT, LEAST, Correction, correct_runtime
 from batdispatch.core.plans.lateness import Lateness, overdue
 from batdispatch.core.plans.moments import end_of
 from batdispatch.parts.prediction.base import Prediction, make_prediction
@@ -79,7 +79,7 @@ class Predictions:
         At the soonest `batdispatch.core.plans.lateness.TOLERANCE` before now.
         """
         job, elapsed = stay.job, now - stay.start - lateness.delay
-        expected = corrected(self.correction, self.of(job), elapsed, job.walltime)
+        expected = correct_runtime(self.correction, self.of(job), elapsed, job.walltime)
         return end_of(stay.start, lateness.booked(expected))
 
     def ended(self, stay: Stay, now: float) -> None:

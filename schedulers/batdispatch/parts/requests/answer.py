@@ -9,14 +9,14 @@ from batdispatch.core.line.options import parse_named, parse_options
 from batdispatch.parts.request_options import RequestQuestion
 from batdispatch.parts.requests.base import make_sequence
 from batdispatch.parts.requests.cost import (
-    RESERVED,
+    RESERVED_PRICE,
     expected_cost,
     expected_makespan,
     failure_probability,
     failures_per_job,
 )
 from batdispatch.parts.requests.laws import Empirical
-from batdispatch.parts.requests.priced import PricedOptions
+from batdispatch.parts.requests.price_options import PricedOptions
 from batdispatch.parts.requests.vocabulary import parse_law
 
 #: Unit -> seconds.
@@ -40,11 +40,11 @@ def answer(question: RequestQuestion) -> dict[str, Any]:
     if not 0 <= zeta <= 1:
         raise InputError(f"{zeta:g}, expected 0 to 1", source="option --zeta")
     history = _history(question.history)
-    if zeta > 0 and judged != RESERVED:
+    if zeta > 0 and judged != RESERVED_PRICE:
         raise InputError("a price is of a job that is alone, leave --zeta out or the price", source="option --zeta")
     limits = chosen.reaching(chosen.ask(law, zeta, history), law.upper)
     scale = UNITS[question.unit] / UNITS[unit]
-    cost = expected_makespan(law, limits, zeta) if judged == RESERVED else expected_cost(law, limits, judged)
+    cost = expected_makespan(law, limits, zeta) if judged == RESERVED_PRICE else expected_cost(law, limits, judged)
     return {
         "sequence": sequence,
         "law": question.law,

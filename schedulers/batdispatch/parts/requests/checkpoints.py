@@ -12,7 +12,7 @@ from batdispatch.core.line.options import Options
 from batdispatch.parts.requests.base import Plan, RequestSequence
 from batdispatch.parts.requests.cost import Price
 from batdispatch.parts.requests.laws import Floats, Law
-from batdispatch.parts.requests.priced import PricedOptions, Weight
+from batdispatch.parts.requests.price_options import PricedOptions, Weight
 from batdispatch.parts.requests.toptimal import ROUNDING, cells, from_least
 
 #: Most grid points of the dynamic program, whose work grows with their third power.

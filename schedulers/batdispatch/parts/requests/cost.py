@@ -41,7 +41,7 @@ class Price(msgspec.Struct, frozen=True):
         return self.gamma + (self.alpha + self.beta) * self.overhead
 
 
-RESERVED = Price()
+RESERVED_PRICE = Price()
 
 
 def _grids(law: Law, limits: Sequence[float]) -> tuple[Floats, Floats, Floats]:
@@ -51,7 +51,7 @@ def _grids(law: Law, limits: Sequence[float]) -> tuple[Floats, Floats, Floats]:
     return times, np.array([0.0, *(v[0] for v in values)]), np.array([0.0, *(v[1] for v in values)])
 
 
-def expected_cost(law: Law, limits: Sequence[float], price: Price = RESERVED) -> float:
+def expected_cost(law: Law, limits: Sequence[float], price: Price = RESERVED_PRICE) -> float:
     """Return the user's expected cost of a sequence whose last limit is at least the law's upper bound."""
     times, f, m = _grids(law, limits)
     used = price.beta * (np.diff(m) + times * (1.0 - f[1:]))

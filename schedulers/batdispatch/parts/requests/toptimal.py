@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import Options
 from batdispatch.parts.requests.base import RequestSequence
-from batdispatch.parts.requests.cost import RESERVED, Price
+from batdispatch.parts.requests.cost import RESERVED_PRICE, Price
 from batdispatch.parts.requests.laws import Empirical, Floats, Law
-from batdispatch.parts.requests.priced import PricedOptions
+from batdispatch.parts.requests.price_options import PricedOptions
 from batdispatch.parts.requests.refine import increasing_minimum
 
 #: Most grid points of the dynamic program.
@@ -59,7 +59,7 @@ class TOptimal(RequestSequence):
         return toptimal(law, price, least)
 
 
-def toptimal_on_grid(law: Law, n: int = 200, price: Price = RESERVED, least: float = 0.0) -> tuple[float, ...]:
+def toptimal_on_grid(law: Law, n: int = 200, price: Price = RESERVED_PRICE, least: float = 0.0) -> tuple[float, ...]:
     """Return the optimal sequence among those on the grid a + i (b - a) / n; the last limit is b.
 
     For an empirical law of at most `n` different run times the grid is those, and the optimum is that of all sequences.
@@ -132,7 +132,7 @@ def cells(law: Law, n: int) -> tuple[Floats, Floats]:
     return grid, mass
 
 
-def toptimal(law: Law, price: Price = RESERVED, least: float = 0.0) -> tuple[float, ...]:
+def toptimal(law: Law, price: Price = RESERVED_PRICE, least: float = 0.0) -> tuple[float, ...]:
     """Return the optimal sequence; for a law without density, on the grid of its run times or of 2,000 points.
 
     The minimum is looked for near the optimum on the points of `_spread`, of which limits that hardly ever come to

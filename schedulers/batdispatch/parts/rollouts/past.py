@@ -14,11 +14,11 @@ from batdispatch.core.jobs.job import Job
 Floats = NDArray[np.float64]
 
 #: How many of the jobs that came last, and of those that ended last, are remembered.
-REMEMBERED = 300
+MEMORY = 300
 #: Weight of another user's job beside one of the same user.
 STRANGER = 0.05
 #: By what the weight of a user's job falls with each later one.
-FADING = 0.9
+FADE = 0.9
 #: How long a job is taken to run of which nothing is known, s.
 UNKNOWN = 3600.0
 
@@ -52,7 +52,7 @@ class Past:
     as many units, and less the longer ago they ended; others with a small weight that falls with the ratio of
     the expected times. An exact prediction thus leads to exact guesses.
 
-    Time: O(m) for each job, m = `REMEMBERED`.
+    Time: O(m) for each job, m = `MEMORY`.
 
     Attributes:
         arrivals: the jobs that came last, in order.
@@ -60,20 +60,20 @@ class Past:
     """
 
     def __init__(self, samples: int) -> None:
-        self.arrivals: deque[Arrival] = deque(maxlen=REMEMBERED)
+        self.arrivals: deque[Arrival] = deque(maxlen=MEMORY)
         self.ended = 0
         self._samples = samples
         #: Of the jobs that ended last: share of the expected time, run time (s), expected time (s), units, and user.
-        self._shares: Floats = np.zeros(REMEMBERED)
-        self._runs: Floats = np.zeros(REMEMBERED)
-        self._expected: Floats = np.zeros(REMEMBERED)
-        self._units: NDArray[np.int64] = np.zeros(REMEMBERED, dtype=np.int64)
-        self._users: NDArray[np.int64] = np.zeros(REMEMBERED, dtype=np.int64)
+        self._shares: Floats = np.zeros(MEMORY)
+        self._runs: Floats = np.zeros(MEMORY)
+        self._expected: Floats = np.zeros(MEMORY)
+        self._units: NDArray[np.int64] = np.zeros(MEMORY, dtype=np.int64)
+        self._users: NDArray[np.int64] = np.zeros(MEMORY, dtype=np.int64)
         self._numbers: dict[str, int] = {}
 
     def end(self, job: Job, runtime: float, expected: float) -> None:
         """Remember a job that ended by itself or at its walltime; times in s."""
-        at = self.ended % REMEMBERED
+        at = self.ended % MEMORY
         self.ended += 1
         self._runs[at] = runtime
         self._shares[at] = runtime / expected if expected < math.inf else math.nan
@@ -90,7 +90,7 @@ class Past:
             rng: source of chance; draws as many numbers whatever is known.
         """
         chance = rng.random(self._samples)
-        known = min(self.ended, REMEMBERED)
+        known = min(self.ended, MEMORY)
         weights, runs = self._alike(job, expected, known)
         if not len(weights):
             return np.full(self._samples, min(UNKNOWN if math.isinf(expected) else expected, job.walltime))
@@ -102,7 +102,7 @@ class Past:
     def _alike(self, job: Job, expected: float, known: int) -> tuple[Floats, Floats]:
         """Return weights of the jobs that ended, and how long the job would run if it ran like each of them, s."""
         # The last that ended first.
-        order = (self.ended - 1 - np.arange(known)) % REMEMBERED
+        order = (self.ended - 1 - np.arange(known)) % MEMORY
         if math.isinf(expected):
             weights, runs = np.full(known, STRANGER), self._runs[order]
         else:
@@ -113,7 +113,7 @@ class Past:
             weights, runs = STRANGER * alike, self._shares[order] * expected
         if job.user:
             same = self._users[order] == self._number(job.user)
-            own = (1.0 + (self._units[order] == job.units)) * FADING ** np.cumsum(same)
+            own = (1.0 + (self._units[order] == job.units)) * FADE ** np.cumsum(same)
             weights = np.where(same, own if math.isinf(expected) else own * alike, weights)
             runs = np.where(same, self._runs[order], runs)
         return weights, runs

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.parts.rollouts.kernel import LATE, delay_cost, prepare
-from batdispatch.parts.rollouts.past import REMEMBERED, Arrival, Floats, Past
+from batdispatch.parts.rollouts.past import MEMORY, Arrival, Floats, Past
 
 Ints = NDArray[np.int64]
 
@@ -71,7 +71,7 @@ class Moment(NamedTuple):
 class Room:
     """How much of the machine a job leaves free for the shorter ones among the jobs that came last.
 
-    A job may use up to 1 - `share` x f of each resource, where f is the part of the last `REMEMBERED` jobs that were
+    A job may use up to 1 - `share` x f of each resource, where f is the part of the last `MEMORY` jobs that were
     expected to run for at most a `shorter`-th of its own expected time. So the longest jobs leave all of the share, and
     the shortest nothing.
     """
@@ -222,4 +222,4 @@ def _outlasting(seen: Sequence[Arrival], elapsed: Floats, chance: Floats) -> Flo
 
 def enough(past: Past) -> bool:
     """Return whether enough is known to draw futures from."""
-    return min(len(past.arrivals), REMEMBERED) >= FEWEST and past.ended > 0
+    return min(len(past.arrivals), MEMORY) >= FEWEST and past.ended > 0

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from batdispatch.parts.solving.runner import Found
+from batdispatch.parts.solving.runner import SolverResult
 
 #: Facts that a clock measured, which are other ones each time.
-MEASURED = ("build_seconds", "solve_seconds")
+MEASURED_FIELDS = ("build_seconds", "solve_seconds")
 #: Facts of which the report gives the means.
-_MEANS = ("variables", "constraints", "gap", "improvement", *MEASURED)
+_MEANS = ("variables", "constraints", "gap", "improvement", *MEASURED_FIELDS)
 
 
 class Account:
@@ -37,7 +37,11 @@ class Account:
         self._fallbacks = 0
 
     def add(
-        self, now: float, found: Found[Any], facts: Mapping[str, float], counters: Mapping[str, int] | None = None
+        self,
+        now: float,
+        found: SolverResult[Any],
+        facts: Mapping[str, float],
+        counters: Mapping[str, int] | None = None,
     ) -> None:
         """Enter a decision.
 

@@ -67,7 +67,7 @@ class Model(Protocol[S_co]):
         """Return the solution that the variables' values stand for, and its cost."""
 
 
-class Found(msgspec.Struct, Generic[S], kw_only=True):
+class SolverResult(msgspec.Struct, Generic[S], kw_only=True):
     """What came of a problem.
 
     Attributes:
@@ -111,10 +111,12 @@ class Found(msgspec.Struct, Generic[S], kw_only=True):
         return (self.first - self.cost) / abs(self.first) if self.first else 0.0
 
 
-def settled(solution: S, cost: float, *, bound: float, status: str = "", seconds: float = 0.0) -> Found[S]:
+def result_without_solver(
+    solution: S, cost: float, *, bound: float, status: str = "", seconds: float = 0.0
+) -> SolverResult[S]:
     """Return a problem's solution that no solver was called for; the status is worked out unless given."""
     status = status or ("BOUND" if cost <= bound else "GREEDY")
-    return Found(solution=solution, cost=cost, status=status, bound=bound, first=cost, solve_seconds=seconds)
+    return SolverResult(solution=solution, cost=cost, status=status, bound=bound, first=cost, solve_seconds=seconds)
 
 
 def run(
@@ -125,7 +127,7 @@ def run(
     limits: Limits,
     clock: Callable[[], float],
     trust: bool = True,
-) -> Found[S]:
+) -> SolverResult[S]:
     """Build a model, solve it, and return the better of the hint and the solver's incumbent.
 
     Args:
@@ -151,7 +153,7 @@ def run(
         found, found_cost = model.read(answer.value)
         if found_cost < cost or not trust:
             solution, cost = found, found_cost
-    return Found(
+    return SolverResult(
         solution=solution,
         cost=cost,
         status=answer.status,

@@ -17,7 +17,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (?P<name>\
 _LEFT = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
 
 
-def bundled(main: str, read: Callable[[str], str]) -> str:
+def bundle_script(main: str, read: Callable[[str], str]) -> str:
     """Return a script that does what a module and those that it imports do.
 
     Args:

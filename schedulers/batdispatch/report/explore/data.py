@@ -16,7 +16,7 @@ import pandas as pd
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.report.explore.decision_columns import decision_columns
 from batdispatch.report.explore.demands import JobDemand
-from batdispatch.report.explore.streams import Whole, folded, steps, written
+from batdispatch.report.explore.streams import Whole, fold_signs, steps, written
 from batdispatch.results.columns import Floats
 from batdispatch.results.runs import Run, has_network
 
@@ -28,7 +28,7 @@ MAX_SEGMENTS = 2_000_000
 _NOTHING = JobDemand()
 
 
-def explored(
+def page_data(
     runs: Sequence[Run], asking: Mapping[str, JobDemand], add: Callable[[Table], Mapping[str, Any]] | None = None
 ) -> dict[str, Any] | None:
     """Return what the page's script reads, of types that JSON has; None: no run has a job, or all have too many.
@@ -123,7 +123,7 @@ class Table:
         yield "queue", self._queue
         yield "needs", self._needs
         if self._numbers is not None:
-            yield "name", folded(steps(self._numbers))
+            yield "name", fold_signs(steps(self._numbers))
 
     def run(self, index: int) -> Iterable[tuple[str, Whole]]:
         """Yield the columns of a run's segments, in order of jobs and starts, and of its jobs' last states.
@@ -137,11 +137,11 @@ class Table:
         start, finish = self.time(segments.starting_time), self.time(segments.finish_time)
         first, last, count = _in_rows(segments.hosts, self.scale)
         yield "job", steps(job)
-        yield "start", folded(start - self._submission[job])
-        yield "run", folded(finish - start - self._usual[job])
-        yield "held", folded(segments.hosts.sizes - self._units[job])
+        yield "start", fold_signs(start - self._submission[job])
+        yield "run", fold_signs(finish - start - self._usual[job])
+        yield "held", fold_signs(segments.hosts.sizes - self._units[job])
         yield "intervals", count
-        yield "first", folded(steps(first))
+        yield "first", fold_signs(steps(first))
         yield "more", last - first
         state = np.zeros(len(self._units), dtype=np.int64)  # 0: the run has no such job.
         state[self.places[index]] = run.logical.final_state.astype(np.int64) + 1
@@ -181,7 +181,7 @@ def segment_columns(run: Run, rows: Whole, units: Whole) -> Iterable[tuple[str, 
         return
     segments = run.columns.take(rows)
     yield "segment_limit", _limits(segments.requested_time)
-    yield "segment_units", folded(segments.requested_number_of_resources - units)
+    yield "segment_units", fold_signs(segments.requested_number_of_resources - units)
     yield "segment_state", segments.final_state.astype(np.int64)
 
 

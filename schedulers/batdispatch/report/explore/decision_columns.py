@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from batdispatch.report.explore.streams import Whole, steps
 from batdispatch.results.columns import Floats
-from batdispatch.results.decisions import FOUND, NONE, PROVEN, DecisionTimes, Plans, read_decision_times, read_plans
+from batdispatch.results.decisions import INCUMBENT, NONE, PROVEN, DecisionTimes, Plans, read_decision_times, read_plans
 from batdispatch.results.runs import Run
 
 #: Most rows for one run, and for all runs of a page together: a row takes some six bytes.
@@ -61,7 +61,7 @@ def plan_columns(plans: Plans, at: Whole, most: int) -> Iterable[tuple[str, Whol
     begins, size = _groups(len(at), most)
     widest = _slowest(np.where(known, parts, -1), size)
     yield "plan_at", steps(at[widest])
-    for name, status in (("plan_proven", PROVEN), ("plan_found", FOUND), ("plan_none", NONE)):
+    for name, status in (("plan_proven", PROVEN), ("plan_found", INCUMBENT), ("plan_none", NONE)):
         yield name, _sums((plans.status == status).astype(np.int64), begins)
     yield "plan_gaps", _sums(known.astype(np.int64), begins)
     yield "plan_sum", _sums(parts, begins)

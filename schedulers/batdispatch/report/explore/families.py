@@ -15,7 +15,7 @@ from batdispatch.core.machine.topology import Topology
 from batdispatch.report.explore.data import Table
 from batdispatch.report.explore.networks import network_columns, network_facts, network_of
 from batdispatch.report.explore.parts import parts_of, scales
-from batdispatch.report.explore.streams import Whole, folded, steps, written
+from batdispatch.report.explore.streams import Whole, fold_signs, steps, written
 from batdispatch.results.network.allocations import distinct, measure
 from batdispatch.results.network.load import LinkLoad, link_load
 from batdispatch.results.network.use import io_hosts
@@ -143,7 +143,7 @@ class _FamilyTables:
             return
         self._parts_left -= len(parts.first)
         yield "parts", parts.count
-        yield "first", folded(steps(parts.first))
+        yield "first", fold_signs(steps(parts.first))
         yield "more", parts.more
         amount = parts.amount // scales(shared.machine.total().tolist())
         for name, column in zip(shared.machine.resources, amount.T, strict=True):
@@ -157,7 +157,7 @@ def _machine_columns(machine: Machine) -> Columns:
     if not machine.exclusive:
         capacity = machine.capacity // scales(machine.total().tolist())
         for name, column in zip(machine.resources, capacity.T, strict=True):
-            yield f"capacity {name}", folded(steps(column))
+            yield f"capacity {name}", fold_signs(steps(column))
 
 
 def _licences(shared: MachineUse, rows: Whole) -> Columns:
@@ -191,4 +191,4 @@ def _load_columns(table: Table, run: Run, load: LinkLoad) -> Columns:
     ends = [table.time(times[ran]) for times in (run.columns.starting_time, run.columns.finish_time)]
     place = np.searchsorted(table.time(load.moments), np.unique(np.concatenate(ends)), side="right")
     for name, values in (("used", load.used), ("shared", load.shared), ("busiest", load.busiest)):
-        yield name, folded(steps(np.append(0, values)[place]))
+        yield name, fold_signs(steps(np.append(0, values)[place]))

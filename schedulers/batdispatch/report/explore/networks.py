@@ -9,7 +9,7 @@ import numpy as np
 
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.topology import Topology
-from batdispatch.report.explore.streams import Whole, folded, steps
+from batdispatch.report.explore.streams import Whole, fold_signs, steps
 from batdispatch.results.network.map_layout import layout_of
 
 
@@ -41,10 +41,10 @@ def network_columns(topology: Topology) -> Iterable[tuple[str, Whole]]:
     A plane or a router of 0 says that a host is not in the network; the first one is 1.
     """
     layout = layout_of(topology)
-    yield "plane", folded(steps(layout.plane + 1))
-    yield "column", folded(steps(layout.column))
-    yield "row", folded(steps(layout.row))
-    yield "router", folded(steps(topology.router_of + 1))
+    yield "plane", fold_signs(steps(layout.plane + 1))
+    yield "column", fold_signs(steps(layout.column))
+    yield "row", fold_signs(steps(layout.row))
+    yield "router", fold_signs(steps(topology.router_of + 1))
     cables = np.unique(np.sort(topology.link_ends, axis=1), axis=0)
     yield "one", steps(cables[:, 0])
-    yield "other", folded(steps(cables[:, 1]))
+    yield "other", fold_signs(steps(cables[:, 1]))

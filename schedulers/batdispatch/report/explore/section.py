@@ -10,8 +10,8 @@ import msgspec
 from markupsafe import Markup
 
 from batdispatch.core.jobs.job import FINAL_STATES
-from batdispatch.report.explore.bundle import bundled
-from batdispatch.report.explore.data import MAX_SEGMENTS, explored
+from batdispatch.report.explore.bundle import bundle_script
+from batdispatch.report.explore.data import MAX_SEGMENTS, page_data
 from batdispatch.report.explore.demands import demands_of
 from batdispatch.report.explore.families import families
 from batdispatch.report.html import environment
@@ -47,7 +47,7 @@ def explorer(
         sites: where their machines and workloads are.
         shared: by label, of runs on shared nodes or with licences.
     """
-    data = explored(runs, demands_of(runs, sites), lambda table: families(table, sites, shared))
+    data = page_data(runs, demands_of(runs, sites), lambda table: families(table, sites, shared))
     if data is None:
         return None
     section = (
@@ -67,7 +67,7 @@ def explorer(
     main, styles = ("families/main.js", ["explore.css", "families/families.css"])
     if "families" not in data:
         main, styles = "main.js", ["explore.css"]
-    ours = bundled(main, lambda path: _asset("assets", path))
+    ours = bundle_script(main, lambda path: _asset("assets", path))
     return Explorer(
         Markup(section),
         Markup(_asset("vendor", "uplot", "uPlot.min.css") + "".join(_asset("assets", style) for style in styles)),

@@ -23,7 +23,7 @@ LARGEST = 2**53 - 1
 _GZIP = 16 + 15
 
 
-def packed(values: Whole) -> bytes:
+def pack_numbers(values: Whole) -> bytes:
     """Return numbers from 0 to `LARGEST` as bytes.
 
     Raises:
@@ -50,7 +50,7 @@ def packed(values: Whole) -> bytes:
     return out.tobytes()
 
 
-def folded(values: Whole) -> Whole:
+def fold_signs(values: Whole) -> Whole:
     """Return numbers without a sign: 0, -1, 1, -2 become 0, 1, 2, 3."""
     return np.asarray((values << 1) ^ (values >> 63), dtype=np.int64)
 
@@ -70,6 +70,6 @@ def written(tables: Iterable[Iterable[tuple[str, Whole]]]) -> dict[str, Any]:
         told.append([])
         for name, values in columns:
             told[-1].append([name, len(values)])
-            content += packer.compress(packed(values))
+            content += packer.compress(pack_numbers(values))
     content += packer.flush()
     return {"streams": told, "bytes": base64.b64encode(content).decode()}

@@ -85,7 +85,7 @@ def _quantiles(told: Mapping[str, Waits]) -> Figure:
     log = told[names[0]].wait
     at = np.linspace(0, 1, 400)
     longest = max(float(each.wait.max()) for each in told.values())
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure(height=3.6)
         style.log_duration_axis(axes, longest)
         ticks, labels = axes.get_xticks(), [text.get_text() for text in axes.get_xticklabels()]
@@ -109,7 +109,7 @@ def _weeks(told: Mapping[str, Waits]) -> Figure:
     first = next(iter(told.values()))
     begin = float(first.submission.min())
     weeks = max(int((float(first.submission.max()) - begin) // WEEK), 1)
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure()
         for index, (name, waits) in enumerate(told.items()):
             wait, _ = waits.by_week(weeks, begin)

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 WEEK = 604_800.0
 #: Added to waits before logarithms are taken, s: what is shorter than this counts as none.
-NONE = 1.0
+LEAST_WAIT = 1.0
 #: Before any log, s.
 LONG_AGO = 1e12
 
@@ -124,4 +124,4 @@ def apart(first: Waits, second: Waits) -> Apart:
 
 
 def _decades(wait: Floats) -> Floats:
-    return np.log10(wait + NONE)
+    return np.log10(wait + LEAST_WAIT)

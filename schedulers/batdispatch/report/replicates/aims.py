@@ -10,7 +10,7 @@ import numpy as np
 from batdispatch.report.replicates.table import Floats
 
 #: Added to both waits of a ratio, s: the bounded slowdown's threshold. A replicate in which nobody waits counts as 1.
-ADDED = 10.0
+ADDED_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Aim:
 
 
 AIMS = (
-    Aim("mean_waiting_time", "mean waiting time", added=ADDED),
+    Aim("mean_waiting_time", "mean waiting time", added=ADDED_SECONDS),
     Aim("mean_bounded_slowdown", "mean bounded slowdown"),
-    Aim("max_waiting_time", "longest wait", added=ADDED),
+    Aim("max_waiting_time", "longest wait", added=ADDED_SECONDS),
     Aim("utilisation", "utilisation", "difference", better="higher"),
 )

@@ -12,8 +12,8 @@ import pandas as pd
 
 from batdispatch.report.replicates.aims import AIMS, Aim
 from batdispatch.report.replicates.pairs import Pair, against
-from batdispatch.report.replicates.ranks import Ranking, Refused, by_workload, rank
-from batdispatch.report.replicates.table import Measured, measured
+from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, rank
+from batdispatch.report.replicates.table import RunMetric, metric_of
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.statistics.bootstrap import DRAWS, Draws
 from batdispatch.results.statistics.estimate import Estimate
@@ -37,10 +37,10 @@ class Answer:
     """
 
     aim: Aim
-    table: Measured
+    table: RunMetric
     baseline: str
     pairs: tuple[Pair, ...]
-    ranking: Ranking | Refused
+    ranking: Ranking | NoRanking
     chosen: str | None
     rivals: tuple[str, ...]
     why: str
@@ -98,7 +98,7 @@ def sections(
         InputError: the table lacks a column, or has two rows of one run.
     """
     aims = aims_of(runs) if aims is None else aims
-    tables = {aim: measured(runs, aim.metric) for aim in aims}
+    tables = {aim: metric_of(runs, aim.metric) for aim in aims}
     if not tables:
         return []
     first = next(iter(tables.values()))
@@ -134,12 +134,12 @@ def aims_of(runs: pd.DataFrame) -> list[Aim]:
     return found
 
 
-def chosen_baseline(table: Measured) -> str:
+def chosen_baseline(table: RunMetric) -> str:
     """Return the dispatcher that others are compared with: easy if it is there, else the first."""
     return "easy" if "easy" in table.dispatchers else table.dispatchers[0]
 
 
-def answer(table: Measured, aim: Aim, baseline: str, blocks: str, draws: Draws = DRAWS) -> Answer:
+def answer(table: RunMetric, aim: Aim, baseline: str, blocks: str, draws: Draws = DRAWS) -> Answer:
     """Say which dispatcher is best for an aim, as far as that can be said.
 
     The one with the best mean is chosen if there are enough replicates and Friedman's test (of two dispatchers, the
@@ -158,7 +158,7 @@ def answer(table: Measured, aim: Aim, baseline: str, blocks: str, draws: Draws =
         why = f"{chance} At least {LEAST} {blocks} are needed to tell, and there {_are(len(table.blocks))}."
     elif len(whole.dispatchers) == 1:
         why = f"Only {best} has a value on all {blocks}, so it is compared with none."
-    elif len(whole.dispatchers) > 2 and isinstance(ranking, Refused):
+    elif len(whole.dispatchers) > 2 and isinstance(ranking, NoRanking):
         why = f"{chance} {ranking.why}"
     else:
         others = against(whole, aim, best, draws)
@@ -238,7 +238,7 @@ def _goal(aim: Aim) -> str:
     return f"the {'lowest' if aim.better == 'lower' else 'highest'} {aim.words}"
 
 
-def _best(table: Measured, aim: Aim) -> str | None:
+def _best(table: RunMetric, aim: Aim) -> str | None:
     """Return the dispatcher with the best mean over the blocks: geometric for ratios."""
     if not table.dispatchers or not len(table.values):
         return None
@@ -247,13 +247,13 @@ def _best(table: Measured, aim: Aim) -> str | None:
     return table.dispatchers[int(np.argmin(means))]
 
 
-def _alike(tables: dict[Aim, Measured], blocks: str) -> tuple[dict[Aim, Measured], tuple[str, ...]]:
+def _alike(tables: dict[Aim, RunMetric], blocks: str) -> tuple[dict[Aim, RunMetric], tuple[str, ...]]:
     """Return tables of one workload, reduced to one replicate if all gave the same, and a sentence about that."""
     first = next(iter(tables.values()))
     if len(first.blocks) < 2 or not all(_same_rows(table) for table in tables.values()):
         return tables, ()
     reduced = {
-        aim: Measured(table.metric, table.blocks[:1], table.dispatchers, table.values[:1])
+        aim: RunMetric(table.metric, table.blocks[:1], table.dispatchers, table.values[:1])
         for aim, table in tables.items()
     }
     count = len(first.blocks)
@@ -263,7 +263,7 @@ def _alike(tables: dict[Aim, Measured], blocks: str) -> tuple[dict[Aim, Measured
     return reduced, (told,)
 
 
-def _same_rows(table: Measured) -> bool:
+def _same_rows(table: RunMetric) -> bool:
     return bool(np.all((table.values == table.values[:1]) | (np.isnan(table.values) & np.isnan(table.values[:1]))))
 
 

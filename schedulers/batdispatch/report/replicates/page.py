@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from batdispatch.report.html import Cell, rendered
+from batdispatch.report.html import Cell, page_text
 from batdispatch.report.replicates import pictures
 from batdispatch.report.replicates.aims import Aim
 from batdispatch.report.replicates.answers import Answer, Section, prices, sentence
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.pairs import Pair
-from batdispatch.report.replicates.ranks import Ranking, Refused
+from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.numbers import durations, number
 from batdispatch.results.statistics.significance import ALPHA, LEAST
@@ -36,7 +36,7 @@ def render(sections: Sequence[Section], facts: Facts) -> str:
     """
     prefixes = map("c{}".format, count())
     first = sections[0].answers[0] if sections and sections[0].answers else None
-    return rendered(
+    return page_text(
         "comparison.html.j2",
         title=facts.title,
         lead=_lead(sections, facts),
@@ -103,7 +103,7 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
     ranked: list[dict[str, Any]] = []
     for answer in one.answers:
         title = f"{answer.aim.words[0].upper()}{answer.aim.words[1:]}"
-        if isinstance(answer.ranking, Refused):
+        if isinstance(answer.ranking, NoRanking):
             ranked.append({"title": title, "why": answer.ranking.why, "picture": None, "test": ""})
         else:
             drawing = pictures.ranks(answer.ranking, title, one.blocks, next(prefixes)) if drawn else None

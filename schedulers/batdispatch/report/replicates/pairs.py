@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.table import Measured
+from batdispatch.report.replicates.table import RunMetric
 from batdispatch.results.statistics.bootstrap import DRAWS, Draws, mean_by_bootstrap
 from batdispatch.results.statistics.estimate import Estimate
 from batdispatch.results.statistics.holm import holm
@@ -62,7 +62,7 @@ class Pair:
         return self.adjusted is not None and self.adjusted < ALPHA
 
 
-def pair(table: Measured, aim: Aim, ours: str, theirs: str, draws: Draws = DRAWS) -> Pair:
+def pair(table: RunMetric, aim: Aim, ours: str, theirs: str, draws: Draws = DRAWS) -> Pair:
     """Compare two dispatchers on the replicates that both have."""
     mine, other = table.of(ours), table.of(theirs)
     both = np.isfinite(mine) & np.isfinite(other)
@@ -81,13 +81,13 @@ def pair(table: Measured, aim: Aim, ours: str, theirs: str, draws: Draws = DRAWS
     return Pair(ours, theirs, effect, int((lost < 0).sum()), int((lost == 0).sum()), int((lost > 0).sum()), p)
 
 
-def against(table: Measured, aim: Aim, theirs: str, draws: Draws = DRAWS) -> list[Pair]:
+def against(table: RunMetric, aim: Aim, theirs: str, draws: Draws = DRAWS) -> list[Pair]:
     """Compare every other dispatcher of a table with one, with Holm's correction for their number."""
     found = [pair(table, aim, ours, theirs, draws) for ours in table.dispatchers if ours != theirs]
-    return corrected(found)
+    return correct_pairs(found)
 
 
-def corrected(pairs: Sequence[Pair]) -> list[Pair]:
+def correct_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     """Return pairs with their p-values corrected for the number of those that were tested."""
     adjusted = iter(holm([one.p for one in pairs if one.p is not None]))
     return [one if one.p is None else replace(one, adjusted=next(adjusted)) for one in pairs]

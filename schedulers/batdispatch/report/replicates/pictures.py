@@ -35,7 +35,7 @@ def dots(found: Answer, prefix: str) -> Picture | None:
         return None
     aim = found.aim
     scale = 1.0 if aim.way == "ratio" else 100.0
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure(_FRAME + _ROW * len(known))
         for row, pair in enumerate(reversed(known)):
             assert pair.effect is not None
@@ -89,7 +89,7 @@ def ranks(found: Ranking, title: str, blocks: str, prefix: str) -> Picture:
     left = (many + 1) // 2
     lines = max(left, many - left)
     bars = len(found.groups)
-    with style.styled():
+    with style.own_style():
         height = 0.75 + 0.11 * bars + 0.24 * lines
         figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
         axes = figure.subplots()

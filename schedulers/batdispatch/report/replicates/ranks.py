@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.table import Measured
+from batdispatch.report.replicates.table import RunMetric
 from batdispatch.results.statistics.friedman import friedman, rank_blocks
 from batdispatch.results.statistics.geometric import geometric_mean
 from batdispatch.results.statistics.nemenyi import critical_difference, groups_within
@@ -42,7 +42,7 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Refused:
+class NoRanking:
     """There is no ranking.
 
     Attributes:
@@ -52,7 +52,7 @@ class Refused:
     why: str
 
 
-def rank(table: Measured, aim: Aim, *, blocks: str = "replicates", alpha: float = ALPHA) -> Ranking | Refused:
+def rank(table: RunMetric, aim: Aim, *, blocks: str = "replicates", alpha: float = ALPHA) -> Ranking | NoRanking:
     """Rank the dispatchers of a table, or say why they cannot be ranked.
 
     Args:
@@ -63,24 +63,24 @@ def rank(table: Measured, aim: Aim, *, blocks: str = "replicates", alpha: float 
     """
     count, many = table.values.shape
     if count < LEAST:
-        return Refused(
+        return NoRanking(
             f"Nothing is ranked: there are {count} {blocks}, and of fewer than {LEAST} even a dispatcher that always "
             f"wins may win by chance in more than {100 * alpha:g} % of the cases."
         )
     if many < 3:
-        return Refused(
+        return NoRanking(
             "Nothing is ranked: ranks need three dispatchers. For two, the paired comparison says all there is."
         )
     if len(table.whole) < many:
         missing = ", ".join(name for name in table.dispatchers if name not in table.whole)
-        return Refused(f"Nothing is ranked: {missing} has no value on some {blocks}, and ranks need all of them.")
+        return NoRanking(f"Nothing is ranked: {missing} has no value on some {blocks}, and ranks need all of them.")
     ranks = rank_blocks(aim.losing(table.values))
     average = ranks.mean(axis=0)
     if (ranks == ranks[:, :1]).all():
-        return Refused(f"Nothing is ranked: all dispatchers are equal on all {blocks}.")
+        return NoRanking(f"Nothing is ranked: all dispatchers are equal on all {blocks}.")
     _, f, p = friedman(ranks)
     if p >= alpha:
-        return Refused(
+        return NoRanking(
             f"Nothing is ranked: Friedman's test finds no difference between the {many} dispatchers over {count} "
             f"{blocks} (F = {f:.2f}, p = {p:.2f})."
         )
@@ -91,7 +91,7 @@ def rank(table: Measured, aim: Aim, *, blocks: str = "replicates", alpha: float 
     return Ranking(names, ordered, count, f, p, least, groups_within(names, ordered, least))
 
 
-def by_workload(table: Measured, aim: Aim) -> Measured:
+def by_workload(table: RunMetric, aim: Aim) -> RunMetric:
     """Return one row for each workload: means over its replicates, geometric ones of what compares by ratios."""
     rows = []
     for workload in table.workloads:
@@ -101,4 +101,4 @@ def by_workload(table: Measured, aim: Aim) -> Measured:
         else:
             rows.append(values.mean(axis=0))
     blocks = tuple(next(block for block in table.blocks if block.workload == name) for name in table.workloads)
-    return Measured(table.metric, blocks, table.dispatchers, np.array(rows))
+    return RunMetric(table.metric, blocks, table.dispatchers, np.array(rows))

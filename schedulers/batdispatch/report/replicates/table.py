@@ -25,7 +25,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
+class RunMetric:
     """A metric of runs.
 
     Attributes:
@@ -54,18 +54,18 @@ class Measured:
         """Return the values [block] of a dispatcher."""
         return self.values[:, self.dispatchers.index(dispatcher)]
 
-    def on(self, workload: str) -> Measured:
+    def on(self, workload: str) -> RunMetric:
         """Return the part of one workload."""
         rows = [index for index, block in enumerate(self.blocks) if block.workload == workload]
-        return Measured(self.metric, tuple(self.blocks[row] for row in rows), self.dispatchers, self.values[rows])
+        return RunMetric(self.metric, tuple(self.blocks[row] for row in rows), self.dispatchers, self.values[rows])
 
-    def only(self, dispatchers: Sequence[str]) -> Measured:
+    def only(self, dispatchers: Sequence[str]) -> RunMetric:
         """Return the columns of some dispatchers."""
         columns = [self.dispatchers.index(name) for name in dispatchers]
-        return Measured(self.metric, self.blocks, tuple(dispatchers), self.values[:, columns])
+        return RunMetric(self.metric, self.blocks, tuple(dispatchers), self.values[:, columns])
 
 
-def measured(runs: pd.DataFrame, metric: str) -> Measured:
+def metric_of(runs: pd.DataFrame, metric: str) -> RunMetric:
     """Return one metric of a tidy table of runs.
 
     Args:
@@ -89,4 +89,4 @@ def measured(runs: pd.DataFrame, metric: str) -> Measured:
     numbers = pd.to_numeric(runs[metric], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     for (workload, replicate, dispatcher), value in zip(keys.itertuples(index=False), numbers, strict=True):
         values[rows[Block(workload, replicate)], columns[dispatcher]] = value if np.isfinite(value) else np.nan
-    return Measured(metric, tuple(blocks), tuple(names), values)
+    return RunMetric(metric, tuple(blocks), tuple(names), values)

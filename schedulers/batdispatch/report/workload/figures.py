@@ -40,7 +40,7 @@ def _load(traits: Traits) -> Picture:
     begin, end = float(traits.submission[0]), float(traits.submission[-1])
     seconds = stretch(begin, end)
     edges, load = traits.submitted_load(seconds)
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure()
         unit = style.time_axis(axes, begin, max(end, begin + 1))
         values = load * 100 if traits.capacity else load
@@ -131,7 +131,7 @@ def _bars(
     names: Sequence[str], groups: Sequence[np.ndarray], label: str, below: str, legend: Sequence[str] = ()
 ) -> Figure:
     """Return bars, those of each group beside one another."""
-    with style.styled():
+    with style.own_style():
         figure, (axes,) = style.new_figure()
         wide = 0.8 / len(groups)
         at = np.arange(len(names))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from batdispatch.report.html import Picture, rendered
+from batdispatch.report.html import Picture, page_text
 from batdispatch.report.workload.figures import pictures
-from batdispatch.report.workload.tables import HEADINGS, LISTED, facts, quantile_rows, user_rows
+from batdispatch.report.workload.tables import HEADINGS, MOST_LISTED, facts, quantile_rows, user_rows
 from batdispatch.report.workload.traits import Traits
 
 _FOOTER = (
@@ -35,7 +35,7 @@ def render(traits: Traits, *, title: str, account: str = "") -> str:
         pictures=pictures(traits),
         distributions=("", HEADINGS, quantile_rows(traits)),
         users=user_rows(traits),
-        unlisted=max(len(traits.users()) - LISTED, 0),
+        unlisted=max(len(traits.users()) - MOST_LISTED, 0),
         account=account,
         footer=_FOOTER,
     )
@@ -66,7 +66,7 @@ def page(
         unlisted: how many more there are.
         account: what was left out of a log, and why.
     """
-    return rendered(
+    return page_text(
         "workload.html.j2",
         title=title,
         lead=lead,

@@ -8,7 +8,7 @@ from batdispatch.report.workload.traits import QUANTILES, Traits
 from batdispatch.results.numbers import duration, number
 
 #: Most users listed.
-LISTED = 10
+MOST_LISTED = 10
 #: Headings of the quantiles and the mean.
 HEADINGS = ("least", "10 %", "median", "90 %", "99 %", "most", "mean")
 
@@ -54,7 +54,7 @@ def user_rows(traits: Traits) -> list[tuple[str, list[str]]]:
     total = len(traits.workload.jobs)
     return [
         (user.name, [f"{user.jobs:,}", f"{user.jobs / total:.1%}", f"{user.work:.1%}"])
-        for user in traits.users()[:LISTED]
+        for user in traits.users()[:MOST_LISTED]
     ]
 
 

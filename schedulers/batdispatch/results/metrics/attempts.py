@@ -9,7 +9,7 @@ import numpy as np
 
 from batdispatch.core.jobs.job import JobState
 from batdispatch.results.columns import RunColumns
-from batdispatch.results.lineage import Lineage, unjoined
+from batdispatch.results.lineage import Lineage, rows_as_jobs
 from batdispatch.results.metrics.compute import Description
 
 #: Label, unit in tables, which is better, summary and formula of each metric that tables show. Attempt j has u_j units
@@ -95,7 +95,7 @@ def attempt_metrics(
     success = columns.ended(JobState.COMPLETED_SUCCESSFULLY)[started]
     units = columns.requested_number_of_resources[started].astype(np.float64)
     work = (columns.finish_time - columns.starting_time)[started] * units
-    joined = unjoined(len(columns)) if lineage is None else lineage
+    joined = rows_as_jobs(len(columns)) if lineage is None else lineage
     roots = joined.root[started]
     # In the order in which the jobs come first, so that sums round alike.
     _, at, job = np.unique(roots, return_index=True, return_inverse=True)

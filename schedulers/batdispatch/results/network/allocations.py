@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.machine.machine import Machine
 from batdispatch.core.machine.topology import Topology
-from batdispatch.core.machine.topology.base import ordered
+from batdispatch.core.machine.topology.base import distinct_values
 from batdispatch.core.machine.topology.measures import fewest_routers
 
 Ints = NDArray[np.int64]
@@ -121,7 +121,7 @@ def measure(allocations: Allocations, machine: Machine, topology: Topology) -> A
     for which, hosts, bounds in allocations.blocks(np.arange(len(sizes))):
         total[which] = topology.sums_of_distances(hosts, bounds)
         owner = np.repeat(np.arange(len(which)), np.diff(bounds))
-        used = ordered(owner * topology.routers + topology.routers_of(hosts))
+        used = distinct_values(owner * topology.routers + topology.routers_of(hosts))
         routers[which] = np.bincount(used // topology.routers, minlength=len(which))
     gamma = total / np.maximum(sizes * (sizes - 1), 1)
     return AllocationMeasures(gamma, routers / fewest[sizes], routers)

@@ -22,7 +22,7 @@ MOST_LINKS = 1_000_000_000
 _SAMPLE = 256
 
 
-def followed(
+def follow_links(
     allocations: Allocations,
     topology: Topology,
     routers: Ints,

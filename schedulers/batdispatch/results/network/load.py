@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.machine.topology import Topology
 from batdispatch.results.network.allocations import Allocations
-from batdispatch.results.network.links import followed
+from batdispatch.results.network.links import follow_links
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -42,8 +42,8 @@ def link_load(
     finish: Floats,
     most_links: int | None = None,
 ) -> LinkLoad | None:
-    """Return how many jobs use the links over time; None if that takes too long, and arguments, as for `followed`."""
-    changes = followed(allocations, topology, routers, start, finish, most_links)
+    """Return how many jobs use the links over time; None if that takes too long. Arguments: see `follow_links`."""
+    changes = follow_links(allocations, topology, routers, start, finish, most_links)
     if changes is None:
         return None
     users = np.zeros(topology.links, dtype=np.int64)

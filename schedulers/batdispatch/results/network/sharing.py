@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from batdispatch.core.machine.topology import Topology
 from batdispatch.results.network.allocations import Allocations
-from batdispatch.results.network.links import followed
+from batdispatch.results.network.links import follow_links
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ def sharing(
     links = np.zeros(rows, dtype=np.int64)
     shared = np.where(known, 0.0, np.nan)
     busy = shared.copy()
-    changes = followed(allocations, topology, routers, start, finish)
+    changes = follow_links(allocations, topology, routers, start, finish)
     if changes is None:
         return None
     users = np.zeros(topology.links, dtype=np.int32)

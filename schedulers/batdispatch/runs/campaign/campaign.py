@@ -11,7 +11,7 @@ from pathlib import Path
 
 from batdispatch.inputs.folders import Claim, check_free
 from batdispatch.runs.campaign.estimate import estimate
-from batdispatch.runs.campaign.inputs import labelled
+from batdispatch.runs.campaign.inputs import label_of
 from batdispatch.runs.campaign.leftovers import note_needs
 from batdispatch.runs.campaign.plan import Plan
 from batdispatch.runs.campaign.snakemake import Orders, run, take_away
@@ -23,7 +23,7 @@ LINKS = "runs"
 
 
 @dataclass(frozen=True)
-class Done:
+class CampaignResult:
     """What came of a campaign.
 
     Attributes:
@@ -44,7 +44,7 @@ def carry_out_campaign(
     *,
     fresh: bool,
     begin: Callable[[Plan, dict[str, float | None]], Callable[[Outcome], None]],
-) -> Done:
+) -> CampaignResult:
     """Make the cells of a campaign that are not there, and its tables.
 
     Args:
@@ -69,7 +69,7 @@ def carry_out_campaign(
         ran = run(plan, costs, orders, begin(plan, costs))
         link(plan, ran.failures)
         results = write_tables(plan, ran.failures)
-    return Done(results, ran.failures, ran.logs)
+    return CampaignResult(results, ran.failures, ran.logs)
 
 
 def link(plan: Plan, failures: dict[str, str]) -> None:
@@ -86,7 +86,7 @@ def link(plan: Plan, failures: dict[str, str]) -> None:
             continue
         cell = one.cell
         varied = {key: text for key, text in cell.stated.items() if len(values[cell.part, key]) > 1}
-        row = labelled(cell.dispatcher.label, {**varied, **({"seed": str(cell.spec.seed)} if cell.spec.seed else {})})
+        row = label_of(cell.dispatcher.label, {**varied, **({"seed": str(cell.spec.seed)} if cell.spec.seed else {})})
         folder = root.joinpath(*map(_plain, (cell.part, cell.platform.label, cell.workload.label)))
         folder.mkdir(parents=True, exist_ok=True)
         path, target = folder / _plain(row), os.path.relpath(plan.places.cell(one.task.key), folder)

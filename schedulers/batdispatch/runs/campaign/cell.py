@@ -10,10 +10,10 @@ from pathlib import Path
 
 from batdispatch.audit.run import Auditor
 from batdispatch.core.errors import InputError, SimulationError
-from batdispatch.inputs.files import file_digest, replacing
-from batdispatch.inputs.folders import Occupied
+from batdispatch.inputs.files import file_digest, replace_file
+from batdispatch.inputs.folders import FolderClaim
 from batdispatch.runs.campaign.commands import make
-from batdispatch.runs.campaign.plan import AUDITED, CellTask, Places, Recipe, is_kept
+from batdispatch.runs.campaign.plan import AUDIT_MARK, CellTask, Places, Recipe, is_kept
 from batdispatch.runs.run import InputFiles, execute
 
 #: Seconds between two looks at a cell that another process simulates.
@@ -34,7 +34,7 @@ def make_input(recipe: Recipe, make: Callable[[Sequence[str]], None] = make) -> 
     output.parent.mkdir(parents=True, exist_ok=True)
     if recipe.file is not None:
         source, digest = recipe.file
-        with Path(source).open("rb") as file, replacing(output) as copy:
+        with Path(source).open("rb") as file, replace_file(output) as copy:
             shutil.copyfileobj(file, copy, 1 << 20)
         if file_digest(output) != digest:
             output.unlink()
@@ -59,9 +59,9 @@ def simulate(task: CellTask, places: Places) -> None:
                 raise InputError("could not be made", source=path)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / AUDITED).unlink(missing_ok=True)
+            (folder / AUDIT_MARK).unlink(missing_ok=True)
             execute(task.spec, folder, files=_FILES)
-        except Occupied:
+        except FolderClaim:
             time.sleep(_PAUSE)
             continue
         if not task.audit:
@@ -74,7 +74,7 @@ def _audit(task: CellTask, folder: Path) -> None:
     if findings.total:
         shown = "; ".join(str(one) for one in findings.kept[:3])
         raise SimulationError(f"the audit found {findings.total} violations: {shown}")
-    (folder / AUDITED).touch()
+    (folder / AUDIT_MARK).touch()
 
 
 @lru_cache(maxsize=1)

@@ -108,11 +108,11 @@ def read_entries(path: Path) -> Entry:
     return _Reader(source).entry(root, 0)
 
 
-def merged(base: Entry, other: Entry) -> Entry:
+def merge(base: Entry, other: Entry) -> Entry:
     """Return a value in which another one has changed what it states: tables key by key, all else as a whole."""
     if not isinstance(base.value, dict) or not isinstance(other.value, dict):
         return other
-    changed = {key: merged(base.value[key], one) if key in base.value else one for key, one in other.value.items()}
+    changed = {key: merge(base.value[key], one) if key in base.value else one for key, one in other.value.items()}
     return Entry(base.source, base.line, {**base.value, **changed})
 
 

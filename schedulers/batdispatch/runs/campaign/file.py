@@ -19,15 +19,15 @@ from batdispatch.core.line.settings import settings_of
 from batdispatch.links.foreign import create_any
 from batdispatch.links.nix import shell_of
 from batdispatch.runs.campaign.commands import Makers
-from batdispatch.runs.campaign.entries import Entry, merged, read_entries
-from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, labelled, whole_numbers
+from batdispatch.runs.campaign.entries import Entry, merge, read_entries
+from batdispatch.runs.campaign.inputs import Input, InputReader, chosen, combinations, label_of, whole_numbers
 from batdispatch.runs.spec import RunSpec
 
 #: The most cells that a file may stand for.
 MAX_CELLS = 200_000
 #: A campaign has a folder of this name, beside those of `plan`.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-RESERVED = ("cells", "inputs")
+RESERVED_NAMES = ("cells", "inputs")
 #: Settings of a run that the file says by other keys.
 _ELSEWHERE = ("platform", "workload", "dispatcher", "options", "seed")
 #: What ``settings`` may say, as the options of ``batdispatch run``.
@@ -64,7 +64,7 @@ class Dispatcher:
     @property
     def label(self) -> str:
         """Its name with what the file states, for people."""
-        return labelled(self.name, self.stated)
+        return label_of(self.name, self.stated)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Cell:
     @property
     def label(self) -> str:
         """Its name, for people."""
-        run = labelled(self.dispatcher.label, {"seed": str(self.spec.seed)} if self.spec.seed else {})
+        run = label_of(self.dispatcher.label, {"seed": str(self.spec.seed)} if self.spec.seed else {})
         where = [] if self.workload.platform is not None else [self.platform.label]
         return " / ".join([self.part, *where, self.workload.label, run])
 
@@ -157,9 +157,9 @@ class _Reader:
             if key not in top:
                 raise root.error(f"a campaign has a key {key!r}, and this one has not")
         name = top["name"].text("name")
-        if not _NAME.fullmatch(name) or name in RESERVED:
+        if not _NAME.fullmatch(name) or name in RESERVED_NAMES:
             raise top["name"].error(
-                f"name: found {name!r}, expected letters, digits, dots, dashes; not {' or '.join(RESERVED)}"
+                f"name: found {name!r}, expected letters, digits, dots, dashes; not {' or '.join(RESERVED_NAMES)}"
             )
         workloads = dict(_named(top["workloads"], "workloads"))
         self._platforms = _Read(dict(_named(top["platforms"], "platforms")), self.inputs.platform)
@@ -362,10 +362,10 @@ def _quick(root: Entry, top: Mapping[str, Entry]) -> dict[str, Entry]:
         for name, one in chosen.items():
             if name not in parts:
                 raise one.error(f"quick: no part is called {name!r}: {did_you_mean(name, parts)}")
-        kept = {name: merged(parts[name], one) for name, one in chosen.items()}
+        kept = {name: merge(parts[name], one) for name, one in chosen.items()}
         changed["parts"] = Entry(entry.source, entry.line, kept)
     for key, entry in differs.items():
-        changed[key] = merged(top[key], entry) if key in top else entry
+        changed[key] = merge(top[key], entry) if key in top else entry
     return changed
 
 

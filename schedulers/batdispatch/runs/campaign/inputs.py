@@ -101,10 +101,10 @@ class Input:
     @property
     def label(self) -> str:
         """Its name with what the file states, for people."""
-        return labelled(self.name, self.stated)
+        return label_of(self.name, self.stated)
 
 
-def labelled(name: str, stated: Mapping[str, str]) -> str:
+def label_of(name: str, stated: Mapping[str, str]) -> str:
     """Return a name with options, for people."""
     return ",".join([name, *(f"{key}={value}" for key, value in stated.items())])
 

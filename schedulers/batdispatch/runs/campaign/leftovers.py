@@ -24,7 +24,7 @@ from pyarrow.lib import ArrowException
 
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.files import write_json
-from batdispatch.inputs.folders import MARK, Claim, Occupied, check_free
+from batdispatch.inputs.folders import MARK, Claim, FolderClaim, check_free
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
 from batdispatch.runs.campaign.plan import Places, Plan
@@ -172,7 +172,7 @@ def _leftovers(places: Places, cells: set[str], inputs: set[str]) -> Iterator[Le
         if _CELL.fullmatch(path.name) and path.name not in cells and path.is_dir():
             try:
                 check_free(path)
-            except Occupied:
+            except FolderClaim:
                 # A task on a cluster may outlive the call that submitted it.
                 continue
             size = sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())

@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from batdispatch.inputs.files import file_digest
-from batdispatch.links.nix import pinned
+from batdispatch.links.nix import pins_of
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.file import Campaign, Cell
 from batdispatch.runs.campaign.inputs import Input, key_of
@@ -31,7 +31,7 @@ from batdispatch.runs.provenance import code_of_others, environment, is_whole, m
 from batdispatch.runs.spec import RunSpec
 
 #: Says in a cell's folder that the audit found nothing.
-AUDITED = "audited"
+AUDIT_MARK = "audited"
 #: The most cells of a batch, and how long one should take, s. An interruption loses no whole cell of a batch.
 MOST, LEAST_SECONDS, MOST_SECONDS = 250, 15.0, 600.0
 #: Fields of a `RunSpec` that say where a file is; what is in it has a digest.
@@ -75,7 +75,7 @@ class CellTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedCell:
     """A cell of the file with its task."""
 
     cell: Cell
@@ -127,7 +127,7 @@ class Plan:
         self.campaign = campaign
         self.here = campaign.path.absolute().parent
         self.places = Places(root, campaign.name)
-        self.planned = [Planned(cell, self._task(cell)) for cell in campaign.cells]
+        self.planned = [PlannedCell(cell, self._task(cell)) for cell in campaign.cells]
         self.tasks = {one.task.key: one.task for one in self.planned}
         for one in self.planned:
             if one.task.audit and not self.tasks[one.task.key].audit:
@@ -227,7 +227,7 @@ class Plan:
 def is_kept(task: CellTask, places: Places) -> bool:
     """Return whether the cell's folder holds its whole run, made from the same settings and inputs by the same code."""
     folder = places.cell(task.key)
-    if not (folder / RESULT).is_file() or (task.audit and not (folder / AUDITED).is_file()):
+    if not (folder / RESULT).is_file() or (task.audit and not (folder / AUDIT_MARK).is_file()):
         return False
     paths = (task.spec.platform, task.spec.workload, task.spec.external_events)
     if not all(path is None or Path(path).is_file() for path in paths):
@@ -278,4 +278,4 @@ def _environment() -> dict[str, Any]:
 
 @cache
 def _pinned(shell: str, here: Path) -> dict[str, str]:
-    return pinned(shell, here)
+    return pins_of(shell, here)

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.inputs.files import write_whole
 from batdispatch.inputs.folders import check_finished
-from batdispatch.parts.solving.account import MEASURED
+from batdispatch.parts.solving.account import MEASURED_FIELDS
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.run_files import RESULT
 from batdispatch.runs.campaign.plan import Plan
@@ -31,7 +31,7 @@ RESULTS, TIMINGS = "results.parquet", "timings.parquet"
 NAMES = ("part", "platform", "workload", "replicate", "dispatcher", "seed", "cell")
 _MEASURED = "Decision time"
 #: Facts of a dispatcher's report that a clock measured.
-_CLOCKED = (*MEASURED, "cpu_seconds")
+_CLOCKED = (*MEASURED_FIELDS, "cpu_seconds")
 #: Units of what is no metric.
 _UNITS = {"cpu_seconds": "s", "load_seconds": "s", "simulation_seconds": "s", "peak_memory_mib": "MiB"}
 

@@ -17,7 +17,7 @@ from batdispatch.results.run_files import RESULT
 METRICS = ("mean_bounded_slowdown", "mean_waiting_time", "max_waiting_time", "makespan", "utilisation")
 
 
-class Made(msgspec.Struct):
+class CellInputs(msgspec.Struct):
     """What a run was made from."""
 
     settings: dict[str, Any]
@@ -29,14 +29,14 @@ class Made(msgspec.Struct):
 
 
 class _Result(msgspec.Struct):
-    made_from: Made
+    made_from: CellInputs
 
 
 class Cell(NamedTuple):
     """A run: its row in the campaign's table, and what it was made from."""
 
     row: Mapping[str, Any]
-    made: Made
+    made: CellInputs
 
 
 def read_cells(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Cell]:
@@ -52,7 +52,7 @@ def read_cells(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Cell]:
     return [Cell(row, _made(folder / str(row["cell"]) / RESULT)) for row in rows if row["failure"] is None]
 
 
-def _made(path: Path) -> Made:
+def _made(path: Path) -> CellInputs:
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Result).made_from
     except (msgspec.MsgspecError, OSError) as problem:

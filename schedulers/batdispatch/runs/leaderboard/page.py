@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from batdispatch.report.replicates.pairs import Pair
-from batdispatch.report.replicates.ranks import Ranking, Refused
+from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.results.numbers import number
 from batdispatch.runs.leaderboard.cells import Cell
-from batdispatch.runs.leaderboard.standing import Standing
+from batdispatch.runs.leaderboard.standings import BoardStanding
 
 #: Digits of a digest that are shown; the table of runs has all.
 DIGITS = 12
@@ -37,7 +37,7 @@ hold on your machine: run it [on your own log](own-log.md).
 """
 
 
-def page(standings: Sequence[Standing], cells: Sequence[Cell], left: Mapping[str, str], table: str) -> str:
+def page(standings: Sequence[BoardStanding], cells: Sequence[Cell], left: Mapping[str, str], table: str) -> str:
     """Return the page; the same runs give the same bytes.
 
     Args:
@@ -54,7 +54,7 @@ def page(standings: Sequence[Standing], cells: Sequence[Cell], left: Mapping[str
     return "\n".join(parts)
 
 
-def rows_of(standing: Standing) -> tuple[list[str], list[list[str]]]:
+def rows_of(standing: BoardStanding) -> tuple[list[str], list[list[str]]]:
     """Return (headings, rows) of a board, the best dispatcher first."""
     board = standing.board
     ranks = _ranks(standing.ranking)
@@ -69,10 +69,10 @@ def rows_of(standing: Standing) -> tuple[list[str], list[list[str]]]:
     return headings, rows
 
 
-def remark(standing: Standing) -> str:
+def remark(standing: BoardStanding) -> str:
     """Return a sentence about what the ranks say."""
     ranking = standing.ranking
-    if isinstance(ranking, Refused):
+    if isinstance(ranking, NoRanking):
         return ranking.why
     least = f"{ranking.difference:.2f}"
     text = f"Over {ranking.blocks} replicates, ranks that are at least {least} apart differ significantly."
@@ -82,8 +82,8 @@ def remark(standing: Standing) -> str:
     return text
 
 
-def _ranks(ranking: Ranking | Refused) -> dict[str, str]:
-    if isinstance(ranking, Refused):
+def _ranks(ranking: Ranking | NoRanking) -> dict[str, str]:
+    if isinstance(ranking, NoRanking):
         return {}
     return {name: f"{value:.2f}" for name, value in zip(ranking.dispatchers, ranking.ranks, strict=True)}
 
@@ -96,7 +96,7 @@ def _compared(pair: Pair | None) -> str:
     return pair.effect.text() + ("*" if pair.apart else "")
 
 
-def _board(standing: Standing) -> str:
+def _board(standing: BoardStanding) -> str:
     headings, rows = rows_of(standing)
     at = headings.index("dispatcher")
     lines = [f"## {standing.board.title}", "", standing.board.about, ""]

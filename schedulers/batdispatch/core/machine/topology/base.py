@@ -300,7 +300,7 @@ def _parts(hosts: Ints, bounds: Ints) -> Iterator[Ints]:
     return (hosts[start:end] for start, end in pairwise(bounds.tolist()))
 
 
-def ordered(values: Ints) -> Ints:
+def distinct_values(values: Ints) -> Ints:
     """Return the different values in ascending order, as `numpy.unique`, which takes longer where runs are in order."""
     found = np.sort(values, kind="stable")
     return found[np.concatenate(([True], found[1:] != found[:-1]))] if len(found) else found

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from batdispatch.core.machine.topology.base import AT_ONCE, Ints, Topology, opposites, ordered
+from batdispatch.core.machine.topology.base import AT_ONCE, Ints, Topology, distinct_values, opposites
 
 
 class Grid(Topology):
@@ -200,7 +200,7 @@ class Grid(Topology):
             return super().links_within_each(hosts, bounds)
         owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         # Each router of a set once.
-        owner, routers = np.divmod(ordered(owner * self.routers + self.routers_of(hosts)), self.routers)
+        owner, routers = np.divmod(distinct_values(owner * self.routers + self.routers_of(hosts)), self.routers)
         links, sets = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for axis, (size, stride) in enumerate(zip(self.dims, self._strides, strict=True)):
             place = routers // stride % size
@@ -234,7 +234,7 @@ class Grid(Topology):
         found, owner = np.concatenate(links), np.concatenate(sets)
         if self.shared:
             both = np.concatenate([owner * self.links + found, owner * self.links + self.opposite[found]])
-            owner, found = np.divmod(ordered(both), max(self.links, 1))
+            owner, found = np.divmod(distinct_values(both), max(self.links, 1))
         if len(bounds) == 2:
             return found, np.array([0, len(found)])
         order = np.argsort(owner, kind="stable")
@@ -253,7 +253,7 @@ class _Rows:
 
     def __init__(self, key: Ints, place: Ints, size: int) -> None:
         self._size = size
-        row, self.place = np.divmod(ordered(key * size + place), size)
+        row, self.place = np.divmod(distinct_values(key * size + place), size)
         self.first = np.flatnonzero(np.diff(row, prepend=-1))
         self.key = row[self.first]
         self.count = np.diff(self.first, append=len(row))

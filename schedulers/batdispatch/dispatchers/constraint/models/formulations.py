@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from batdispatch.dispatchers.constraint.models.node_wise import NodeWise
-from batdispatch.dispatchers.constraint.models.pooled import Pooled
+from batdispatch.dispatchers.constraint.models.pooled_model import PooledModel
 from batdispatch.dispatchers.constraint.models.positions import Positions
-from batdispatch.dispatchers.constraint.models.searched import SearchedModel
+from batdispatch.dispatchers.constraint.models.searched_model import SearchedModel
 
-SEARCHED: dict[str, Callable[..., SearchedModel]] = {model.name: model for model in (Pooled, NodeWise, Positions)}
+SEARCHED_MODELS: dict[str, Callable[..., SearchedModel]] = {
+    model.name: model for model in (PooledModel, NodeWise, Positions)
+}

@@ -9,8 +9,8 @@ import numpy as np
 
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.models.interleaved import Interleaved
-from batdispatch.dispatchers.constraint.models.searched import Doubling, SearchedModel
+from batdispatch.dispatchers.constraint.models.interleaved_search import InterleavedSearch
+from batdispatch.dispatchers.constraint.models.searched_model import DoublingLimit, SearchedModel
 from batdispatch.parts.solving.runner import Value
 
 
@@ -25,7 +25,7 @@ class NodeWise(SearchedModel):
     rate = 10_000_000
 
     def __init__(self, instance: Instance, plan: Plan) -> None:
-        self._limit = Doubling()
+        self._limit = DoublingLimit()
         super().__init__(instance, plan)
 
     def build(self) -> None:
@@ -64,7 +64,7 @@ class NodeWise(SearchedModel):
     def search(self) -> Any:
         # Intervals that may start as soon go by their latest ends, which is by duration.
         order = sorted(self.moved, key=lambda job: self.durations[job])
-        return Interleaved(
+        return InterleavedSearch(
             [self.starts[job] for job in order],
             [[literal for row in self.present[job].values() for literal in row] for job in order],
             [self.durations[job] for job in order],

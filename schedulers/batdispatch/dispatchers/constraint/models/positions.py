@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from batdispatch.dispatchers.constraint.instance import Instance
 from batdispatch.dispatchers.constraint.lists import Plan
-from batdispatch.dispatchers.constraint.models.interleaved import Interleaved
+from batdispatch.dispatchers.constraint.models.interleaved_search import InterleavedSearch
 from batdispatch.dispatchers.constraint.models.lines import OnLines, PositionLine
-from batdispatch.dispatchers.constraint.models.searched import SearchedModel
+from batdispatch.dispatchers.constraint.models.searched_model import SearchedModel
 
 #: Positions of a resource up to which the map from positions to nodes is written out.
 MOST_POSITIONS = 4096
 #: How much longer than its limit PCP'20 searches while it has no solution: 1 s, and four extensions of 0.5 s.
-EXTENDED = 3.0
+EXTENSION = 3.0
 
 Units = Literal["increasing", "different"]
 Backtracking = Literal["all", "starts"]
@@ -106,7 +106,7 @@ class Positions(OnLines, SearchedModel):
         self.pool()
 
     def search(self) -> Any:
-        return Interleaved(
+        return InterleavedSearch(
             [self.starts[job] for job in self.moved],
             [self.positions[job] for job in self.moved],
             [self.durations[job] for job in self.moved],
@@ -116,7 +116,7 @@ class Positions(OnLines, SearchedModel):
         )
 
     def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
-        return spent >= limit and (spent >= EXTENDED * limit or best() is not None)
+        return spent >= limit and (spent >= EXTENSION * limit or best() is not None)
 
 
 class _MappedLine(PositionLine):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two
+from batdispatch.parts.placement.geometry.connected_sets import parts
 from batdispatch.parts.placement.geometry.hits import can_hit
-from batdispatch.parts.placement.geometry.joined import parts
 from batdispatch.parts.placement.geometry.moment import HostDemand, NetworkDemand
 from batdispatch.parts.placement.geometry.ranges import ranges
 from batdispatch.parts.placement.geometry.rules import HostLine

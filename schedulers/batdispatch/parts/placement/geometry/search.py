@@ -18,16 +18,16 @@ from batdispatch.core.machine.topology.base import Ints
 from batdispatch.core.machine.topology.measures import compactness
 from batdispatch.parts.placement.geometry.boxes import Boxes, Sizes, Sums, find
 from batdispatch.parts.placement.geometry.cliques import CliqueSearch, any_two, compatible
-from batdispatch.parts.placement.geometry.closed import ClosedSearch
+from batdispatch.parts.placement.geometry.closed_sets import ClosedSearch
 from batdispatch.parts.placement.geometry.closest import ClosestSearch, balls
+from batdispatch.parts.placement.geometry.connected_sets import connected_orders
 from batdispatch.parts.placement.geometry.growth import grown
 from batdispatch.parts.placement.geometry.hits import hits
-from batdispatch.parts.placement.geometry.joined import joined
-from batdispatch.parts.placement.geometry.keeping import keeps
 from batdispatch.parts.placement.geometry.moment import Ground, HostDemand, NetworkDemand, NetworkUsage, Traffic, ids_of
 from batdispatch.parts.placement.geometry.network import Network
 from batdispatch.parts.placement.geometry.proofs import has_no_set, has_range
 from batdispatch.parts.placement.geometry.ranges import ranges
+from batdispatch.parts.placement.geometry.rule_check import keeps
 from batdispatch.parts.placement.geometry.rules import HostLine, Rules
 
 #: Places that are compared where a compact one is preferred.
@@ -257,7 +257,7 @@ class ShapeSearch:
         among = np.zeros(asked.network.cells, dtype=np.bool_)
         among[cells] = True
         if rules.connected:
-            for order, first in joined(asked, among):
+            for order, first in connected_orders(asked, among):
                 yield _leading(asked, asked.hosts_in(order), first)
         elif asked.near:
             chosen = hits(asked.near, among & (asked.weights > 0), asked.most)

@@ -1,0 +1,35 @@
+"""HCP'19's scheduling model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from batdispatch.dispatchers.constraint.instance import Instance
+from batdispatch.dispatchers.constraint.lists import Plan
+from batdispatch.dispatchers.constraint.models.searched_model import DoublingLimit, SearchedModel
+
+
+class PooledModel(SearchedModel):
+    """HCP'19's scheduling model: one cumulative per resource over the sum of all nodes' capacity.
+
+    Expresses any request, by what it takes of the machine at least. The search sets times forward: of the jobs that may
+    start first it schedules one at its earliest start, or else postpones it.
+    """
+
+    name = "pooled"
+    pooled = True
+    rate = 300_000
+
+    def __init__(self, instance: Instance, plan: Plan) -> None:
+        self._limit = DoublingLimit()
+        super().__init__(instance, plan)
+
+    def build(self) -> None:
+        self.pool()
+
+    def search(self) -> Any:
+        return self.cp.Phase(list(self.spans.values()), self.cp.INTERVAL_SET_TIMES_FORWARD)
+
+    def enough(self, spent: float, limit: float, best: Callable[[], int | None]) -> bool:
+        return self._limit.enough(spent, limit, best)

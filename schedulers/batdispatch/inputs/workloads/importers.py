@@ -1,0 +1,166 @@
+"""Which importer reads which log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from batdispatch.core.errors import InputError
+from batdispatch.core.line import registry
+from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.files import Source
+from batdispatch.inputs.log_options import ENTRY_POINTS, LogOptions
+from batdispatch.inputs.workloads.logs import LogFormat, LogInfo, LogJob, Selection, assemble
+from batdispatch.inputs.workloads.model import Workload
+from batdispatch.inputs.workloads.report import ImportReport
+
+_KNOWN = (
+    "expected an SWF log (18 fields a line), what sacct --parsable2 prints (columns by header), a KIT .rst log (9 "
+    "fields and ';'), Eurora's (fields, ';' and '__') or a table whose columns --columns names"
+)
+
+
+@cache
+def formats() -> dict[str, LogFormat]:
+    """Return the formats that are announced, by name.
+
+    Raises:
+        InputError: one cannot be loaded.
+    """
+    return {name: registry.load(ENTRY_POINTS, name, "log format") for name in registry.names(ENTRY_POINTS)}
+
+
+def guess_format(path: Path) -> str:
+    """Return a log's format, told by its name or else by its first lines.
+
+    Raises:
+        InputError: it looks like none of the formats.
+    """
+    file = path.name.lower().removesuffix(".xz").removesuffix(".gz")
+    for name, kind in formats().items():
+        if kind.is_folder if path.is_dir() else file.endswith(kind.endings):
+            return name
+    with Source(path) as log:
+        for _, line in log.lines():
+            text = line.strip()
+            if not text:
+                continue
+            if text.startswith(b"{"):
+                raise InputError(
+                    f"looks like JSON; a Batsim workload needs no importer (--to converts between versions); {_KNOWN}",
+                    source=str(path),
+                )
+            for name, kind in formats().items():
+                if kind.suits is not None and kind.suits(text):
+                    return name
+            raise InputError(f"the format is none we know: {_KNOWN}", source=str(path))
+    raise InputError(f"is empty, {_KNOWN}", source=str(path))
+
+
+def is_workload(path: Path) -> bool:
+    """Return whether a file is a Batsim workload rather than a log, told by its name or else by its first byte."""
+    if not path.is_file():
+        return False
+    if path.name.lower().removesuffix(".xz").removesuffix(".gz").endswith(".json"):
+        return True
+    with Source(path) as log:
+        for _, line in log.lines():
+            if line.strip():
+                return line.lstrip().startswith(b"{")
+    return False
+
+
+class Records(NamedTuple):
+    """The records of a log in the order of the file, before anything is selected or repaired."""
+
+    jobs: list[LogJob]
+    report: ImportReport
+    info: LogInfo
+
+
+def read_records(path: str | Path, *, kind: str | None = None, options: LogOptions | None = None) -> Records:
+    """Read the jobs of a log that ran, as they stand there; `read_log` makes a workload of them.
+
+    Args:
+        path: the log; plain or compressed.
+        kind: a key of `formats`; None: guess.
+        options: how a record is understood.
+
+    Raises:
+        InputError: the log or an option is wrong.
+    """
+    options = options or LogOptions()
+    kind = _kind(Path(path), kind, options)
+    report, info = ImportReport(source=str(path), format=kind), LogInfo()
+    return Records(list(formats()[kind].read(Path(path), options, report, info, None)), report, info)
+
+
+def _kind(source: Path, kind: str | None, options: LogOptions) -> str:
+    kind = kind or ("table" if options.columns else guess_format(source))
+    if kind not in formats():
+        raise InputError(f"{kind!r} is no log format, expected one of {', '.join(formats())}", source="option --format")
+    return kind
+
+
+class ImportResult(NamedTuple):
+    """What was made of a log."""
+
+    workload: Workload
+    report: ImportReport
+    #: What the log tells of itself and of its machine.
+    info: LogInfo
+
+
+def read_log(
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    options: LogOptions | None = None,
+    selection: Selection | None = None,
+    machine: Machine | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ImportResult:
+    """Read a log: the workload it makes, the account of what was dropped or altered, and what it tells of itself.
+
+    Args:
+        path: the log; plain or compressed.
+        kind: a key of `formats`; None: guess.
+        options: how jobs are made.
+        selection: which are taken.
+        machine: what it is to run on; jobs that cannot are dropped and counted.
+        progress: told bytes read and bytes in all.
+
+    Raises:
+        InputError: the log or an option is wrong, or no job is left.
+    """
+    source = Path(path)
+    options = options or LogOptions()
+    kind = _kind(source, kind, options)
+    report = ImportReport(source=str(path), format=kind)
+    info = LogInfo()
+    workload = assemble(
+        formats()[kind].read(source, options, report, info, progress),
+        source=source,
+        info=info,
+        report=report,
+        options=options,
+        selection=selection or Selection(),
+        machine=machine,
+    )
+    return ImportResult(workload, report, info)
+
+
+def import_log(
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    options: LogOptions | None = None,
+    selection: Selection | None = None,
+    machine: Machine | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Workload, ImportReport]:
+    """Return the first two of what `read_log` returns, to which it passes its arguments on."""
+    read = read_log(path, kind=kind, options=options, selection=selection, machine=machine, progress=progress)
+    return read.workload, read.report

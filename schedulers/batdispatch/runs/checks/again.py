@@ -1,0 +1,142 @@
+"""Runs are made again in worker processes, one after the other, until the time for it is over.
+
+A worker is ended when the time is over, in the middle of a decision too: what a folder names may search for hours.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from batdispatch.audit.findings import Findings, part
+from batdispatch.core.machine.machine import Machine
+from batdispatch.inputs.platforms import read_platform
+from batdispatch.results.origins import Origins
+from batdispatch.results.run_files import RECORDING
+from batdispatch.runs.checks.lines import KIND
+from batdispatch.runs.checks.rerun import When, decide_again, why_not
+from batdispatch.runs.checks.settings import read_said
+from batdispatch.runs.checks.simulation import simulate_again
+from batdispatch.runs.run import InputFiles
+from batdispatch.runs.workers import Tell, carry_out
+
+
+class Budget:
+    """Seconds of wall-clock time for all reruns of a call, counted from its beginning."""
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin to count; None: there is no limit."""
+        self.seconds = math.inf if seconds is None else seconds
+        self._clock = clock
+        self._began = clock()
+
+    def left(self) -> float:
+        """Return how many seconds are left, at most a day: a worker is asked again then."""
+        return min(self.seconds - (self._clock() - self._began), 86400.0)
+
+    def __str__(self) -> str:
+        return f"--budget {self.seconds:g} was over"
+
+
+@dataclass(frozen=True)
+class CheckInputs:
+    """What the inputs of runs are, if not what the runs note, and how the reader looks at them.
+
+    Attributes:
+        platform: of every run; None: the one that it notes. So are the others.
+        workload: of every run.
+        events: external events.
+        master: the host that carries Batsim.
+        roles: role of each host that Batsim was told one of, by name.
+        limit: most violations kept of a kind.
+    """
+
+    platform: Path | None = None
+    workload: Path | None = None
+    events: Path | None = None
+    master: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    limit: int = 100
+
+
+class Rerun(NamedTuple):
+    """A run to be made again: its folder, where its inputs are, what is known of them, and whether to."""
+
+    folder: Path
+    origins: Origins
+    given: CheckInputs
+    when: When
+
+
+def make_again(reruns: Sequence[Rerun], budget: Budget, progress: Callable[[int, int], None]) -> list[Findings]:
+    """Return what each run is found to be when it is made again.
+
+    Args:
+        reruns: the runs.
+        budget: for all of them.
+        progress: told how many are done, and how many there are.
+    """
+    found = {index: _without_rerun(rerun) for index, rerun in enumerate(reruns)}
+    tasks = [(index, reruns[index]) for index, findings in found.items() if findings is None]
+
+    def ended(task: tuple[int, Rerun], problem: str | None) -> None:
+        if problem is not None:
+            found[task[0]] = _undone(problem)
+        progress(sum(findings is not None for findings in found.values()), len(found))
+
+    with tempfile.TemporaryDirectory(prefix="batdispatch-") as scratch:
+        carry_out(
+            partial(_work, Path(scratch)),
+            tasks,
+            processes=1,
+            began=lambda task: None,
+            told=lambda task, findings: found.update({task[0]: findings}),
+            ended=ended,
+            left=budget.left,
+        )
+    return [_undone(str(budget)) if findings is None else findings for findings in found.values()]
+
+
+def _undone(reason: str) -> Findings:
+    return Findings(undone={KIND: reason})
+
+
+def _without_rerun(rerun: Rerun) -> Findings | None:
+    """Return what is known without a worker; None: the run has to be made again."""
+    result = read_said(rerun.folder)
+    reason = why_not(result, rerun.when)
+    if not result and rerun.when != "never":
+        # As in a folder that Batsim wrote: there is nothing that could be false.
+        return Findings(skipped={KIND: reason})
+    return _undone(reason) if reason else None
+
+
+#: What a worker has read.
+_FILES = InputFiles()
+
+
+def _work(scratch: Path, task: tuple[int, Rerun], tell: Tell) -> None:
+    """Be a worker: make a run again, and tell what was found."""
+    index, rerun = task
+    findings, result = Findings(limit=rerun.given.limit), read_said(rerun.folder)
+    if (rerun.folder / RECORDING).is_file():
+        if rerun.origins.platform is None:
+            tell(_undone("its platform is not there"))
+            return
+        decide_again(findings, rerun.folder, result, _machine(rerun, rerun.origins.platform, result), rerun.when)
+    else:
+        place = scratch / str(index)
+        simulate_again(findings, rerun.folder, result, rerun.origins, rerun.when, place, _FILES)
+    tell(findings)
+
+
+def _machine(rerun: Rerun, path: Path, result: dict[str, Any]) -> Machine:
+    master = part(result, "platform").get("master") if rerun.given.master is None else rerun.given.master
+    is_batsim5 = part(result, "engine").get("name") == "batsim5"
+    return read_platform(path, master=master, roles=rerun.given.roles, batsim=5 if is_batsim5 else 4).machine

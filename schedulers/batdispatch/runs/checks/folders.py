@@ -1,0 +1,64 @@
+"""What the folders are that `check` is given: runs, or many runs with a table over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from batdispatch.audit.findings import Violation
+from batdispatch.core import extras
+from batdispatch.inputs.folders import check_finished
+from batdispatch.results.runs import find_runs, jobs_file
+
+#: Tables over many runs, as `runs.campaign.table` and `runs.replicates` call them; they import what is large.
+RESULTS, TABLE = "results.parquet", "replicates.csv"
+#: Works out a table from the runs, and yields where the file says otherwise.
+Look = Callable[[], Iterable[Violation]]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Runs, and the tables over them.
+
+    Attributes:
+        runs: their folders.
+        tables: file -> how it is checked.
+    """
+
+    runs: Sequence[Path]
+    tables: Sequence[tuple[Path, Look]] = field(default_factory=list)
+
+
+def collections_in(paths: Sequence[Path]) -> list[Collection]:
+    """Return what folders hold: a folder may also hold several of comparisons with replicates or of campaigns.
+
+    Raises:
+        InputError: one holds no run, or one is unfinished.
+    """
+    return [collection for path in paths for collection in _of(path)]
+
+
+def _of(path: Path) -> list[Collection]:
+    inside = sorted(path.iterdir()) if path.is_dir() else []
+    for folder in (path, *inside):
+        if (folder / RESULTS).is_file() or (folder / TABLE).is_file():
+            check_finished(folder)
+    many = [folder for folder in (path, *inside) if (folder / RESULTS).is_file() or (folder / TABLE).is_file()]
+    return [_of_many(folder) for folder in many] or [Collection(find_runs([path]))]
+
+
+def _of_many(folder: Path) -> Collection:
+    if (folder / TABLE).is_file():
+        extras.check("report", f"the table of {folder}")
+        from batdispatch.runs.checks.replicates import check_replicates
+
+        runs = [run for run in sorted(folder.glob("runs/*/*")) if jobs_file(run)]
+        return Collection(runs, [(folder / TABLE, partial(check_replicates, folder))])
+    extras.check("campaign", f"the table of {folder}")
+    from batdispatch.runs.checks.campaign import cells_of, check_campaign
+    from batdispatch.runs.checks.leaderboard import tables_of
+
+    tables: list[tuple[Path, Look]] = [(folder / RESULTS, partial(check_campaign, folder)), *tables_of(folder)]
+    return Collection(cells_of(folder), tables)

@@ -1,0 +1,73 @@
+"""Whether the table of a comparison over replicates is that of its runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from batdispatch.audit.findings import Violation, part
+from batdispatch.core.errors import InputError
+from batdispatch.core.line.options import parse_named
+from batdispatch.report.replicates.facts import Facts, read_facts
+from batdispatch.report.replicates.table import DISPATCHER, REPLICATE, WORKLOAD
+from batdispatch.results.runs import jobs_file, read_result
+from batdispatch.runs.checks.names import belied_name
+from batdispatch.runs.replicates import RUNS, TABLE, read_runs, table_of
+
+KIND = "table"
+
+
+def check_replicates(folder: Path) -> Iterator[Violation]:
+    """Yield where replicates.csv says otherwise than the runs do.
+
+    Raises:
+        InputError: the table, what is told about the comparison, or a run cannot be read.
+    """
+    facts, table = read_facts(folder), read_runs(folder / TABLE)
+    names = list(dict.fromkeys(table[REPLICATE]))
+    if (asked := _count_of(facts)) not in (None, len(names)):
+        yield Violation(KIND, f"there are {len(names)} replicates, and the command made {asked}")
+    given = {name: text or name for name, text, _ in facts.who}
+    dispatchers = []
+    for name in dict.fromkeys(table[DISPATCHER]):
+        runs = [_run_of(folder / RUNS / each.replace(" ", "-"), given.get(name, name)) for each in names]
+        dispatchers.append((name, [run or folder / "no-such-run" for run in runs]))
+        for run in filter(None, runs):
+            if said := belied_name(name, read_result(run).settings):
+                yield Violation(KIND, f"{run.relative_to(folder)}: {said}")
+    workload = next(iter(table[WORKLOAD]), "")
+    found, expected = (folder / TABLE).read_bytes(), table_of(workload, names, dispatchers)
+    for number, (one, other) in enumerate(zip(_lines(found), _lines(expected), strict=False), start=1):
+        if one != other:
+            yield Violation(KIND, f"line {number} is {one[:200]!r}, its run gives {other[:200]!r}")
+    if len(_lines(found)) != len(_lines(expected)):
+        yield Violation(KIND, f"{len(_lines(found))} lines, the runs give {len(_lines(expected))}")
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode(errors="replace").splitlines()
+
+
+def _count_of(facts: Facts) -> int | None:
+    """Return how many replicates the command asked for; None: it does not say it."""
+    found = re.search(r"--replicates[ =](\d+)", " ".join(facts.rerun))
+    return None if found is None else int(found.group(1))
+
+
+def _run_of(replicate: Path, text: str) -> Path | None:
+    """Return the run of a dispatcher on a replicate: of those that have its options, the one with the fewest others.
+
+    Options of all dispatchers (``--set``) stand in no dispatcher's text.
+    """
+    try:
+        name, options = parse_named(text, "dispatcher")
+    except InputError:
+        return None
+    found = []
+    for run in sorted(path for path in replicate.glob("*") if jobs_file(path)):
+        settings = read_result(run).settings
+        given = part(settings, "options")
+        if settings.get("dispatcher") == name and options.items() <= given.items():
+            found.append((len(given), run))
+    return min(found)[1] if found else None

@@ -1,0 +1,195 @@
+"""The dispatcher of a run decides again: whether a recorded exchange is one that it had.
+
+The audit (`batdispatch.audit`) asks whether decisions and rows fit together, and shares no code with what made
+them. Decisions that were changed together with everything that follows from them are only found by making them again.
+
+What is done does not depend on what the folder says of its cost: a forger writes that, too. What cannot be done, or
+proves nothing, is told under what is undone (`Findings.undone`), so that nobody takes it for done.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from batdispatch import __version__
+from batdispatch.audit.findings import Findings, Violation, part
+from batdispatch.batsim import protocol
+from batdispatch.core.errors import BatdispatchError
+from batdispatch.core.line.dispatcher import create
+from batdispatch.core.line.messages import Message, Peer, Reply
+from batdispatch.core.line.session import Session
+from batdispatch.core.machine.machine import Machine
+from batdispatch.links.foreign import is_foreign
+from batdispatch.links.platform_peer import PlatformPeer
+from batdispatch.links.replay import Difference, replay, told_by
+from batdispatch.results.decisions import PLANS
+from batdispatch.results.run_files import RECORDING
+from batdispatch.runs.checks.lines import KIND, find, first_difference, lines_of, without_times
+
+#: When a run's dispatcher decides again; ``auto``: unless that runs a source file, which may be a stranger's.
+When = Literal["auto", "always", "never"]
+
+
+def why_not(result: Mapping[str, Any], when: When) -> str:
+    """Return why the dispatcher that result.json names does not decide again, or an empty text."""
+    if when == "never":
+        return "--replay never"
+    if not result:
+        return "there is no result.json, so nothing says which dispatcher decided"
+    name = result.get("dispatcher")
+    if not isinstance(name, str) or not name:
+        return "result.json names no dispatcher"
+    if is_foreign(name):
+        return f"{name} is a scheduler of another program"
+    if when == "auto" and any(":" in text for text in _texts([name, result.get("options")])):
+        return "the dispatcher or an option of it names a source file, which only --replay always runs"
+    return ""
+
+
+def decide_again(findings: Findings, folder: Path, result: Mapping[str, Any], machine: Machine, when: When) -> None:
+    """Let the dispatcher that result.json names answer the recorded messages, and add where it decides otherwise.
+
+    Unless `when` is ``always``, source files that result.json names are not run: the folder may be a stranger's.
+
+    Args:
+        findings: to add to.
+        folder: of the run.
+        result: its result.json.
+        machine: of its platform.
+        when: whether to.
+    """
+    path = folder / RECORDING
+    reason = why_not(result, when) or ("" if path.is_file() else f"there is no {RECORDING}")
+    if reason:
+        findings.undone[KIND] = reason
+        return
+    try:
+        session = _session_of(result)
+    except (BatdispatchError, TypeError, ValueError) as problem:
+        findings.undone[KIND] = f"the dispatcher cannot be set up here: {problem}"
+        return
+    try:
+        violations = list(_contradictions(session, path, result, machine))
+    except (BatdispatchError, OSError) as problem:
+        violations = [Violation(KIND, f"the dispatcher cannot decide again as recorded: {problem}")]
+    conclude(findings, violations, why_doubtful(result, cut_short=_is_cut_short(session)))
+
+
+def conclude(findings: Findings, violations: list[Violation], doubt: str) -> None:
+    """Add what a rerun found.
+
+    Args:
+        findings: to add to.
+        violations: where the rerun came to something else.
+        doubt: why that proves nothing, from `why_doubtful`.
+    """
+    if violations and doubt:
+        findings.undone[KIND] = f"{doubt}, and here it comes to something else: {violations[0]}"
+        return
+    findings.checked.append(KIND)
+    for violation in violations:
+        findings.add(violation)
+
+
+def why_doubtful(result: Mapping[str, Any], *, cut_short: bool) -> str:
+    """Return why a rerun that comes to something else proves nothing, or an empty text.
+
+    Args:
+        result: result.json.
+        cut_short: whether the clock stopped a solver of the rerun.
+    """
+    if result.get("batdispatch") != __version__:
+        return f"the run is of version {result.get('batdispatch')}, this is {__version__}"
+    if result.get("fallbacks") or cut_short:
+        return "the clock stopped a solver, which does not repeat"
+    for name, noted in part(part(result, "made_from"), "packages").items():
+        with suppress(PackageNotFoundError):
+            if version(name) != noted:
+                return f"the run had {name} {noted}, this is {version(name)}"
+    return ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts within a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _session_of(result: Mapping[str, Any]) -> Session:
+    """Return a fresh session of the run's dispatcher; decisions that took measured time are given theirs one by one."""
+    takes = result.get("decision_time")
+    return Session(
+        create(str(result["dispatcher"]), result.get("options") or {}, int(result.get("seed") or 0)),
+        decision_time=float(takes) if isinstance(takes, int | float) else 0.0,
+    )
+
+
+def _is_cut_short(session: Session) -> bool:
+    """Return whether the clock stopped a solver of the session."""
+    # The report of somebody else's dispatcher may fail before the end.
+    with suppress(Exception):
+        return bool((session.report or session.dispatcher.report()).get("fallbacks"))
+    return False
+
+
+def _contradictions(session: Session, path: Path, result: Mapping[str, Any], machine: Machine) -> Iterator[Violation]:
+    """Yield what the dispatcher says otherwise than the recording and result.json do."""
+    peer: Peer = PlatformPeer(session, machine, source=str(part(result, "platform").get("path")))
+    measured = result.get("decision_time") == "measured"
+    before = _taking_time_as_recorded(session) if measured else None
+    found = replay(path, peer, protocol(told_by(path)), times=True, before=before)
+    if found.difference is not None:
+        yield _violation(found.difference)
+        return
+    reasons = dict([] if session.ledger is None else session.ledger.rejections)
+    for each in result.get("rejected") or []:
+        job, reason = str(each.get("job")), each.get("reason")
+        if reasons.get(job) != reason:
+            message = f"result.json gives the reason {str(reason)[:200]!r}, the dispatcher {reasons.get(job)!r}"
+            yield Violation(KIND, message, job=job.partition("!")[2])
+    again = msgspec.json.decode(msgspec.json.encode(session.report))
+    for name, one, other in differences(result.get("report") or {}, again, "report"):
+        yield Violation("report", f"result.json says {name} = {one!r}, the dispatcher reports {other!r}")
+    plans = find(path.parent, PLANS)
+    if plans is not None:
+        yield from first_difference(
+            PLANS, lines_of(plans, PLANS), map(without_times, session.dispatcher.notes()), "decided"
+        )
+
+
+def _taking_time_as_recorded(session: Session) -> Callable[[Message, Reply | None], None]:
+    """Return what lets each decision take the time that the recorded one took: a measured time does not repeat."""
+
+    def before(message: Message, recorded: Reply | None) -> None:
+        session.decision_time = 0.0 if recorded is None else recorded.now - message.now
+
+    return before
+
+
+def _violation(found: Difference) -> Violation:
+    message = f"the dispatcher decides otherwise: {found}"
+    return Violation(KIND, message, job=found.job.partition("!")[2], time=found.now)
+
+
+def differences(one: Any, other: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (name, one, other) where two JSON values differ; wall-clock times, which never repeat, are left out."""
+    if "seconds" in name.rpartition(".")[2]:
+        return
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted({*one, *other}):
+            yield from differences(one.get(key), other.get(key), f"{name}.{key}")
+    elif isinstance(one, float) and isinstance(other, float):
+        if not math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-6):
+            yield name, one, other
+    elif one != other:
+        yield name, one, other
