@@ -19,8 +19,9 @@ class GuardOptions(Options, frozen=True, kw_only=True):
     """Options of guarded.
 
     ordering: Take the jobs that are not late in this order (`batdispatch list orderings`).
-    share: Count a job as late once it has waited for this share of the longest wait so far under EASY.
-    floor: Count no job as late before it has waited for this many seconds.
+    share: Count a job as late once it has waited for this share of the longest wait so far under EASY. 0: `floor` alone
+        decides.
+    floor: Count no job as late before it has waited for this many seconds. 0: `share` alone decides.
     """
 
     ordering: str = "unicef"
