@@ -230,6 +230,7 @@ def test_a_command_that_is_told_to_stop_while_it_writes_leaves_nothing(number: i
     program = f"""
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from batdispatch.cli.entry import main
 from batdispatch.inputs.workloads import writer
 writer.job_fields = lambda job: os.kill(os.getpid(), {int(number)})
