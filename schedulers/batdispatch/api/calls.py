@@ -7,7 +7,7 @@ fields of the structs that give the command its options.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike, cpu_count
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, overload
@@ -23,7 +23,7 @@ from batdispatch.inputs.folders import checked_folder
 from batdispatch.inputs.log_options import LogReading
 from batdispatch.runs.compare import Entrant, entrant_of, entrants_of, with_common
 from batdispatch.runs.compare import compare as carry_out
-from batdispatch.runs.comparison_options import ComparisonOptions
+from batdispatch.runs.comparison_options import PROCESSES, ComparisonOptions
 from batdispatch.runs.families import FAMILIES, check_names
 from batdispatch.runs.inputs import GivenPlatform, GivenWorkload, Inputs
 from batdispatch.runs.listener import Listener
@@ -43,8 +43,6 @@ RUN = fields_of(RunSpec, leave=("platform", "workload", "dispatcher", "options")
 LOG = fields_of(LogReading)
 #: What says how replicates are made, and what else there is to say of them.
 REPLICATION = fields_of(ComparisonOptions, leave=("dispatchers", "replicates"))
-#: Most processes that work at a time, unless said.
-_PROCESSES = 8
 
 
 @takes(RUN, LOG)
@@ -317,7 +315,7 @@ def campaign(
 
     read = read_campaign(Path(file), makers(), quick=quick, parts=parts, logs=None if logs is None else Path(logs))
     root = checked_folder(out)
-    orders = Orders(processes or _default_processes(), executor, batch, more)
+    orders = Orders(processes or PROCESSES, executor, batch, more)
     done = carry_out_campaign(
         lambda: Plan(read, root, fresh=fresh),
         root.absolute() / read.name,
@@ -361,7 +359,7 @@ class _Call:
         fresh: bool = False,
     ) -> None:
         chosen, reading = divide(settings, RUN, LOG)
-        self.processes, self.fresh = processes or _default_processes(), fresh
+        self.processes, self.fresh = processes or PROCESSES, fresh
         self.named = out is not None
         self.keep = None if out is not None else TemporaryDirectory(prefix="batdispatch-", ignore_cleanup_errors=True)
         self.folder = checked_folder(self.keep.name if out is None and self.keep is not None else str(out))
@@ -384,10 +382,6 @@ class _Call:
     def prepare(self) -> None:
         """Write the inputs that are to be made."""
         self.inputs.prepare(self.listener)
-
-
-def _default_processes() -> int:
-    return min(cpu_count() or 1, _PROCESSES)
 
 
 def _entrant(dispatcher: str | Dispatcher, options: Mapping[str, Any]) -> Entrant:

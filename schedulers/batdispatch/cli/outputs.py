@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ import click
 from batdispatch.cli.groups import option
 from batdispatch.cli.messages import write_apart
 from batdispatch.core.line.settings import RESULTS
+from batdispatch.runs.comparison_options import PROCESSES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ def processes_option(what: str, most: int = 64) -> Callable[[F], F]:
         section=RESULTS,
         metavar="N",
         type=click.IntRange(1, most),
-        default=min(os.cpu_count() or 1, 8),
+        default=PROCESSES,
         help=f"{what} By default there is one for each processor, and at most 8.",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Literal
 
 import msgspec
@@ -9,6 +10,8 @@ from msgspec import Meta
 
 from batdispatch.core.line.settings import DISPATCHER, INPUTS, REPLICATES, Form
 
+#: Processes that work at a time, unless said: one for each processor, and at most 8.
+PROCESSES = min(os.cpu_count() or 1, 8)
 #: How replicates are made.
 By = Literal["slices", "sessions", "seeds"]
 #: Weeks of a resample, unless said.

@@ -23,6 +23,7 @@ class Twin:
         runtime: how long it ran in reality, s; None: it has not ended.
         real: when it started in reality, s; None: it waits.
         begun: when EASY starts it, s; None: it waits there.
+        place: its expected end there in s, and a number that no other job has; of no meaning while it waits.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Twin:
     runtime: float | None = None
     real: float | None = None
     begun: float | None = None
+    place: tuple[float, int] = (math.inf, 0)
 
 
 class EasyBeside:
@@ -61,7 +63,6 @@ class EasyBeside:
         self._ends: list[tuple[float, int, Twin]] = []
         #: All jobs that run there by their expected ends.
         self._expected: list[tuple[float, int, Twin]] = []
-        self._entry: dict[Twin, tuple[float, int]] = {}
         self.overdue: dict[str, Twin] = {}
         #: Jobs that run here and there: how much later they started here, largest first.
         self._delays: list[tuple[float, int, Twin]] = []
@@ -117,7 +118,7 @@ class EasyBeside:
         """Start jobs as EASY does at the clock."""
         queue = self._queue
         started = 0
-        while started < len(queue) and self._fits(queue[started].needs, self._free):
+        while started < len(queue) and _fits(queue[started].needs, self._free):
             self._begin(queue[started])
             started += 1
         del queue[:started]
@@ -126,12 +127,12 @@ class EasyBeside:
         shadow, spare = self._reservation(queue[0].needs)
         for twin in queue[1:]:
             # The first resource alone keeps out most.
-            if twin.needs[0] > self._free[0] or not self._fits(twin.needs, self._free):
+            if twin.needs[0] > self._free[0] or not _fits(twin.needs, self._free):
                 continue
             if self.clock + twin.walltime > shadow:
-                if not self._fits(twin.needs, spare):
+                if not _fits(twin.needs, spare):
                     continue
-                spare = [left - need for left, need in zip(spare, twin.needs, strict=True)]
+                spare = _without(spare, twin.needs)
             self._begin(twin)
         self._queue = [twin for twin in queue if twin.begun is None]
 
@@ -142,20 +143,16 @@ class EasyBeside:
         for end, _, twin in self._expected:
             if end > shadow:
                 break
-            free = [left + need for left, need in zip(free, twin.needs, strict=True)]
-            if shadow == math.inf and self._fits(needs, free):
+            free = _with(free, twin.needs)
+            if shadow == math.inf and _fits(needs, free):
                 shadow = end
-        return shadow, [left - need for left, need in zip(free, needs, strict=True)]
-
-    @staticmethod
-    def _fits(needs: Sequence[int], free: Sequence[int]) -> bool:
-        return all(map(int.__le__, needs, free))
+        return shadow, _without(free, needs)
 
     def _begin(self, twin: Twin) -> None:
         twin.begun = self.clock
-        self._free = [left - need for left, need in zip(self._free, twin.needs, strict=True)]
-        entry = self._entry[twin] = (self.clock + twin.walltime, next(self._numbers))
-        insort(self._expected, (*entry, twin))
+        self._free = _without(self._free, twin.needs)
+        twin.place = (self.clock + twin.walltime, next(self._numbers))
+        insort(self._expected, (*twin.place, twin))
         self.longest = max(self.longest, self.clock - twin.came)
         if twin.runtime is not None:
             self._will_end(twin)
@@ -170,5 +167,17 @@ class EasyBeside:
         heapq.heappush(self._ends, (max(self.clock, twin.begun + twin.runtime), next(self._numbers), twin))
 
     def _leave(self, twin: Twin) -> None:
-        self._free = [left + need for left, need in zip(self._free, twin.needs, strict=True)]
-        del self._expected[bisect_left(self._expected, self._entry.pop(twin))]
+        self._free = _with(self._free, twin.needs)
+        del self._expected[bisect_left(self._expected, twin.place)]
+
+
+def _fits(needs: Sequence[int], free: Sequence[int]) -> bool:
+    return all(map(int.__le__, needs, free))
+
+
+def _without(free: Sequence[int], needs: Sequence[int]) -> list[int]:
+    return list(map(int.__sub__, free, needs))
+
+
+def _with(free: Sequence[int], needs: Sequence[int]) -> list[int]:
+    return list(map(int.__add__, free, needs))
