@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batdispatch.core.jobs.job import Job
 from batdispatch.core.machine.machine import Machine
 from batdispatch.parts.ordering.easy_beside import EasyBeside, Twin
+from batdispatch.parts.ordering.guard import Guard
 from simulating import Task, simulate
 
 HOSTS = 8
-GUARDED = "easy[ordering=guarded[ordering=smallest-area,share=0.5,floor=20]]"
+GUARDED = "easy[ordering=guarded[ordering=smallest-area,share=0.5,slack=1,floor=20]]"
 
 
 @st.composite
@@ -112,3 +115,49 @@ def test_nothing_is_reserved_for_a_job_that_is_neither_late_nor_started_by_easy(
     # At 10 s EASY starts the wide job, so that it reserves from then on; at 17 s it has room.
     assert guarded["wide"] == 17.0
     assert guarded["short"] == 12.0
+
+
+def test_a_job_is_late_by_slack_once_it_has_waited_longer_than_under_easy() -> None:
+    # EASY starts the wide job at 10 s, the longest wait until then is 9 s. With half of that as slack it is late at
+    # the first event after 14.5 s, and goes before the short jobs that fit beside what runs.
+    tasks = [
+        Task("runs", 0.0, 4, 10.0, 10.0),
+        Task("wide", 1.0, 6, 5.0, 5.0),
+        Task("long", 2.0, 4, 20.0, 20.0),
+        *(Task(f"s{number:02}", 10.0 + number, 1, 8.0, 8.0) for number in range(12)),
+    ]
+    waits = {}
+    for slack in ("0.5", "10"):
+        dispatcher = f"easy[ordering=guarded[ordering=smallest-area,share=9,slack={slack},floor=0]]"
+        starts = simulate(Machine.flat(HOSTS), tasks, dispatcher).starts()
+        waits[slack] = starts["wide"]
+    assert waits["0.5"] < waits["10"]
+
+
+Look = tuple[float, float, float | None, float, bool]
+
+
+def looks(tasks: list[Task], dispatcher: str) -> list[Look]:
+    """Return each question who is late: when, submission, start under EASY, longest wait there, s, and the answer."""
+    seen: list[Look] = []
+    answer = Guard.is_late
+
+    def is_late(guard: Guard, job: Job, now: float) -> bool:
+        late = answer(guard, job, now)
+        seen.append((now, job.submission, guard._twins[job.id].begun, guard._beside.longest, late))
+        return late
+
+    with patch.object(Guard, "is_late", is_late):
+        simulate(Machine.flat(HOSTS), tasks, dispatcher)
+    return seen
+
+
+@given(logs(), st.sampled_from([0.0, 0.25, 1.0]))
+def test_who_is_late_is_what_the_definition_says(tasks: list[Task], slack: float) -> None:
+    """The definition, evaluated anew for each waiting job at each decision."""
+    options = f"ordering=sjf,share=0.5,slack={slack},floor=3"
+    for now, submission, begun, longest, late in looks(tasks, f"easy[ordering=guarded[{options}]]"):
+        wait = now - submission
+        by_share = wait > max(3.0, 0.5 * longest)
+        by_slack = begun is not None and wait > 3.0 and wait > begun - submission + slack * longest
+        assert late == (by_share or by_slack)

@@ -1,8 +1,12 @@
 """Orderings whose keys grow with the time a job has waited."""
 
 import math
+from typing import Annotated
+
+import msgspec
 
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.base import Ordering
 
 
@@ -47,3 +51,33 @@ class Unicef(Ordering):
 
     def key(self, job: Job, now: float, expected: float) -> float:
         return -(now - job.submission) / (math.log2(max(job.units, 2)) * expected)
+
+
+class AgedAreaOptions(Options, frozen=True, kw_only=True):
+    """Options of aged-area.
+
+    head_start: Count every job as having waited for so many seconds longer than it has.
+    power: Raise that time to this power. 0: the order is that of `smallest-area`.
+    width: Raise the units to this power in the area. 0: only the run time counts.
+    """
+
+    head_start: Annotated[float, msgspec.Meta(gt=0)] = 3600.0
+    power: Annotated[float, msgspec.Meta(ge=0, le=10)] = 3.0
+    width: Annotated[float, msgspec.Meta(ge=0, le=10)] = 1.0
+
+
+class AgedArea(Ordering):
+    """Puts the job with the smallest area / (wait + `head_start`)^`power` first.
+
+    Its area is units^`width` x expected run time, s.
+
+    Typical use: as `smallest-area`, where no job may wait for very long: a job moves up while it waits.
+    """
+
+    options_type = AgedAreaOptions
+    dynamic = True
+
+    def key(self, job: Job, now: float, expected: float) -> float:
+        waited = now - job.submission + self.options.head_start
+        key: float = job.units**self.options.width * expected / waited**self.options.power
+        return key

@@ -21,11 +21,13 @@ class GuardOptions(Options, frozen=True, kw_only=True):
     ordering: Take the jobs that are not late in this order (`batdispatch list orderings`).
     share: Count a job as late once it has waited for this share of the longest wait so far under EASY. 0: `floor` alone
         decides.
-    floor: Count no job as late before it has waited for this many seconds. 0: `share` alone decides.
+    slack: Count a job as late, too, once it has waited longer than under EASY by this share of that longest wait.
+    floor: Count no job as late before it has waited for this many seconds. 0: `share` and `slack` alone decide.
     """
 
-    ordering: str = "unicef"
-    share: Annotated[float, msgspec.Meta(ge=0)] = 0.65
+    ordering: str = "aged-area[width=0,head_start=14400,power=2]"
+    share: Annotated[float, msgspec.Meta(ge=0)] = 0.75
+    slack: Annotated[float, msgspec.Meta(ge=0)] = 0.25
     floor: Annotated[float, msgspec.Meta(ge=0)] = 3600.0
 
 
@@ -33,8 +35,10 @@ class Guard(Ordering):
     """Puts late jobs first, by arrival, and then the others in an ordering of choice.
 
     EASY in order of arrival is simulated beside, with the same jobs, as far as it is certain (see `EasyBeside`). A job
-    is late once it has waited longer than max(`floor`, `share` x the longest wait so far under that EASY). Only a late
-    job, and one that EASY has started already, may have room reserved for it. For the others nothing is reserved.
+    is late once it has waited longer than max(`floor`, `share` x the longest wait so far under that EASY). It is late
+    sooner, too, where EASY has started it already: once it has waited longer than max(`floor`, its wait under EASY +
+    `slack` x that longest wait). Only a late job, and one that EASY has started already, may have room reserved for it.
+    For the others nothing is reserved.
 
     Typical use: under `easy`, to serve short and small jobs quickly, while no job waits much longer than under EASY in
         order of arrival.
@@ -54,7 +58,7 @@ class Guard(Ordering):
         self._beside = EasyBeside([int(amount) for amount in ledger.space.pooled(ledger.space.whole())])
         #: Of the jobs that have not ended.
         self._twins: dict[str, Twin] = {}
-        self._looked = self._late_before = -math.inf
+        self._looked = self._late_before = self._begun_before = -math.inf
 
     def came(self, job: Job, now: float) -> None:
         self._inner.came(job, now)
@@ -75,15 +79,17 @@ class Guard(Ordering):
         return patience
 
     def is_late(self, job: Job, now: float) -> bool:
+        """Return whether a job has waited for too long at `now`, in seconds."""
         if now != self._looked:
             self._look(now)
-        return job.submission < self._late_before
+        if job.submission < self._late_before:
+            return True
+        begun = self._twins[job.id].begun
+        return begun is not None and begun < self._begun_before and now - job.submission > self.options.floor
 
     def reserving(self, jobs: Sequence[Job], now: float) -> Sequence[Job]:
-        if now != self._looked:
-            self._look(now)
-        late_before, overdue = self._late_before, self._beside.overdue
-        return [job for job in jobs if job.submission < late_before or job.id in overdue]
+        overdue = self._beside.overdue
+        return [job for job in jobs if self.is_late(job, now) or job.id in overdue]
 
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
         if job.id not in self._twins:
@@ -100,6 +106,8 @@ class Guard(Ordering):
         while self._tell_of_starts():
             self._beside.advance(now)
         self._looked, self._late_before = now, now - self.patience()
+        #: A waiting job that EASY started before this is late.
+        self._begun_before = now - self.options.slack * self._beside.longest
 
     def _tell_of_starts(self) -> bool:
         """Tell EASY beside which of the jobs that stop its clock no longer wait; return whether any does not."""
