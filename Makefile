@@ -41,8 +41,8 @@ $(VENV)/.pins-installed: requirements.lock
 	@$(PIP) install --no-deps --use-pep517 --require-hashes -r requirements.lock
 	@touch $@
 
-# The package itself, editable; installed again when its metadata (entry points) changes.
-$(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml
+# The package itself, editable; installed again when its metadata (entry points) changes, or what is built of C.
+$(VENV)/.project-installed: $(VENV)/.pins-installed pyproject.toml $(wildcard schedulers/batdispatch/native/*.[ch])
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -39,13 +39,13 @@ python.buildPythonApplication {
   # What the wheel is made from, so that nothing else rebuilds it.
   src = pkgs.lib.fileset.toSource {
     root = ../.;
-    fileset = pkgs.lib.fileset.unions [ ../pyproject.toml ../README.md ../LICENSE ../COPYING ../schedulers ../expe/papers ];
+    fileset = pkgs.lib.fileset.unions [ ../pyproject.toml ../hatch_build.py ../README.md ../LICENSE ../COPYING ../schedulers ../expe/papers ];
   };
 
   build-system = [ python.hatchling ];
   dependencies = with python; [ click lxml msgspec numpy procset pyzmq rich ]
     # The extras.
-    ++ [ evalys jinja2 matplotlib numba ortools pandas scipy ];
+    ++ [ evalys jinja2 matplotlib ortools pandas scipy ];
 
   # The tests need the whole checkout: `make test`.
   pythonImportsCheck = [ "batdispatch.cli.main" "batdispatch.links.serve" "batdispatch.report.page" ];

@@ -1,13 +1,8 @@
 """What holds for all tests."""
 
 import gc
-import os
 
 from hypothesis import HealthCheck, settings
-
-# Kernels run as the Python that they are written in: Numba would compile for longer than most tests take. One test
-# compiles them, in a process of its own (tests/engines/compiled/test_in_machine_code.py).
-os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 # How long it takes to draw an example says how busy the machine is, and nothing about the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

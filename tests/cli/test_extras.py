@@ -123,7 +123,6 @@ def test_a_plain_installation_compares_and_checks_without_a_report(tmp_path: Pat
             f"generate stochastic -o W.json --seed 1 --from {ROOT}/workloads/multiresource16.json --application user",
             "error: this needs SciPy, which is not installed",
         ),
-        ("numba", f"run {INPUTS} --dispatcher easy --compiled always --no-record", "a kernel needs Numba"),
     ],
 )
 def test_what_is_missing_is_said_in_one_sentence(hidden: str, words: str, expected: str, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
 from batdispatch.core.machine.machine import Machine
-from batdispatch.parts.rollouts.kernel import delay_cost
+from batdispatch.parts.rollouts.kernel import Future, delay_cost, delay_cost_in_python
 from batdispatch.parts.rollouts.past import FADE, STRANGER, UNKNOWN, Arrival, Past
 from batdispatch.parts.rollouts.rollouts import (
     Moment,
@@ -33,7 +33,7 @@ def cost_of(tasks: list[Task], limits: list[float] | None = None, waiting: int =
     places = np.empty(len(tasks), dtype=np.int64)
     places[[index for _, index in sorted(areas)]] = np.arange(len(tasks))
     none = np.zeros(0)
-    return delay_cost(
+    future = Future(
         now,
         np.array([HOSTS]),
         np.array([HOSTS]),
@@ -48,6 +48,9 @@ def cost_of(tasks: list[Task], limits: list[float] | None = None, waiting: int =
         places,
         waiting,
     )
+    cost = delay_cost(future)
+    assert cost == delay_cost_in_python(future)
+    return cost
 
 
 @st.composite

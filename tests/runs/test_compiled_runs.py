@@ -1,16 +1,12 @@
 """Which runs are compiled, and that such a run's folder is what it is without."""
 
 import os
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-
-pytest.importorskip("numba")
-
 from click.testing import CliRunner
 
 from batdispatch.audit.run import Auditor
@@ -18,10 +14,13 @@ from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError
 from batdispatch.inputs.queues import with_queues
 from batdispatch.inputs.workloads import workload_file
+from batdispatch.native import library
 from batdispatch.runs import engines
 from batdispatch.runs.run import InputFiles, execute
 from batdispatch.runs.spec import RunSpec
+from compiling import needs_kernels
 
+pytestmark = needs_kernels
 ROOT = Path(__file__).parents[2]
 FLAT = str(ROOT / "platforms" / "flat64.xml")
 DEMO = str(ROOT / "workloads" / "demo64.json")
@@ -36,7 +35,7 @@ def spec(**changes: Any) -> RunSpec:
 def test_a_compiled_run_is_whole_and_says_that_it_is_compiled(tmp_path: Path, dispatcher: str) -> None:
     result = execute(spec(dispatcher=dispatcher), tmp_path / "compiled")
     other = execute(spec(dispatcher=dispatcher, compiled="never"), tmp_path / "python")
-    assert result["engine"]["compiled"].startswith("Numba ")
+    assert result["engine"]["compiled"] == library.path().stem
     assert other["engine"]["compiled"] is None
     assert "--compiled never" in other["engine"]["not_compiled"]
     for name in ("jobs.csv", "machine_states.csv"):
@@ -128,10 +127,11 @@ def test_compare_compiles(tmp_path: Path) -> None:
         assert result["engine"]["compiled"]
 
 
-def test_without_numba_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(InputError, match=r"a kernel needs Numba, .*'batdispatch\[compiled\]'"):
+def test_without_the_library_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "load", lambda: None)
+    with pytest.raises(InputError, match="not built: install batdispatch again where there is a C compiler"):
         execute(spec(), tmp_path / "out")
+    assert execute(spec(compiled="auto"), tmp_path / "out")["engine"]["compiled"] is None
 
 
 def test_a_compiled_run_reads_no_object_per_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,12 @@
 """The same small simulation in a kernel and in the engine in Python, with all files that must not differ."""
 
+import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
 
 from batdispatch.core.jobs.job import Job
 from batdispatch.core.jobs.request import Request
@@ -17,6 +20,9 @@ from batdispatch.engines.outputs import Outputs
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.columns import JobColumns, columns_of
 from simulating import Task
+
+#: Where there is a compiler, the installation has built the kernels.
+needs_kernels = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 
 #: Columns of schedule.csv that say what simulated, and how long that took.
 _OF_THE_RUN = ("batsim_version", "scheduling_time", "simulation_time")

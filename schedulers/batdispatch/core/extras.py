@@ -24,7 +24,6 @@ EXTRAS: dict[str, dict[str, str]] = {
         "scipy": "SciPy",
     },
     "campaign": {"yaml": "PyYAML", "pyarrow": "pyarrow", "snakemake": "Snakemake"},
-    "compiled": {"numba": "Numba"},
 }
 
 

@@ -87,7 +87,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         always: also for jobs that a dispatcher adds, such as those for I/O.
     compiled: Simulate fcfs, filler, easy and conservative in a compiled kernel, which writes the same files much
         sooner, but no recording and no times of decisions. auto: if --no-record is given and a kernel applies. always:
-        refuse what has no kernel, and say why. Needs Numba (pip install 'batdispatch[compiled]').
+        refuse what has no kernel, and say why.
     engine: Simulate with this package's own engine, or start a real Batsim and serve it.
     batsim: Start this program as Batsim. The default is batsim4 or batsim5, or batsim, on PATH.
     nix: Take Batsim from this shell of Nix: batsim4 or batsim5 of the flake in this folder or above, or FLAKE#SHELL.

@@ -4,18 +4,16 @@ import math
 from typing import Any
 
 import pytest
-
-pytest.importorskip("numba")
-
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from batdispatch.core.machine.machine import Host, Machine
 from batdispatch.engines.simulation import Refusal
-from compiling import compiled, in_python, workload_of
+from compiling import compiled, in_python, needs_kernels, workload_of
 from simulating import Task
 from strategies import exclusive_machines
 
+pytestmark = needs_kernels
 some = settings(max_examples=40)
 STATIC = (
     *("fcfs", "lcfs", "sjf", "ljf", "smallest-first", "largest-first", "smallest-area", "largest-area"),
@@ -149,7 +147,7 @@ def test_a_plan_whose_blocks_of_hosts_are_joined_again_and_again(data: st.DataOb
     from batdispatch.engines.compiled import simulate
 
     joins = []
-    join = simulate.plan.with_joined_blocks
+    join = simulate.plan.join_blocks
     hosts = data.draw(st.integers(130, 300))
     tasks = [
         task._replace(units=1 + (task.units * 37 + index * 11) % hosts)
@@ -160,7 +158,7 @@ def test_a_plan_whose_blocks_of_hosts_are_joined_again_and_again(data: st.DataOb
         patch.setattr(simulate, "room_for_plan", lambda: 2)
         patch.setattr(simulate.plan, "SPACIOUS", 1.0)
         patch.setattr(simulate.plan, "FEW_HOSTS", 1)
-        patch.setattr(simulate.plan, "with_joined_blocks", lambda *given: joins.append(given) or join(*given))
+        patch.setattr(simulate.plan, "join_blocks", lambda *given: joins.append(given) or join(*given))
         same(Machine.flat(hosts), tasks, "conservative", {})
     target(float(len(joins)), label="joins")
 
@@ -169,10 +167,10 @@ def test_a_plan_on_a_wide_machine_joins_its_blocks(monkeypatch: pytest.MonkeyPat
     from batdispatch.engines.compiled import simulate
 
     joins = []
-    join = simulate.plan.with_joined_blocks
+    join = simulate.plan.join_blocks
     monkeypatch.setattr(simulate, "room_for_plan", lambda: 2)
     monkeypatch.setattr(simulate.plan, "FEW_HOSTS", 1)
-    monkeypatch.setattr(simulate.plan, "with_joined_blocks", lambda *given: joins.append(given) or join(*given))
+    monkeypatch.setattr(simulate.plan, "join_blocks", lambda *given: joins.append(given) or join(*given))
     tasks = [Task(f"j{i}", i // 3, 1 + (i * 97) % 400, 2 + i % 7, 3 + i % 9) for i in range(150)]
     same(Machine.flat(700), tasks, "conservative", {})
     assert len(joins) >= 3

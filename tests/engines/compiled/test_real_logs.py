@@ -4,19 +4,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("numba")
-
 import msgspec
+import pytest
 
 from batdispatch.core.machine.machine import Machine
 from batdispatch.inputs.workloads import Workload
 from batdispatch.inputs.workloads.importers import import_log
-from compiling import compiled, in_python
+from compiling import compiled, in_python, needs_kernels
 
 LOG = Path(os.environ.get("BATDISPATCH_SHARED", "")) / "data" / "swf" / "KTH-SP2-1996-2.1-cln.swf.xz"
 pytestmark = [
+    needs_kernels,
     pytest.mark.reallogs,
     pytest.mark.skipif(not os.environ.get("BATDISPATCH_SHARED") or not LOG.exists(), reason="needs the real logs"),
 ]

@@ -11,6 +11,7 @@ from batdispatch.audit.run import Auditor
 from batdispatch.inputs.platforms.generate import flat
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
+from compiling import needs_kernels
 
 # What the fixtures are; see conftest.py.
 Check = Disguise = Simulate = Any
@@ -32,8 +33,8 @@ def test_honest_runs_are_confirmed(dispatcher: str, fields: dict[str, Any], simu
     assert (found.status, run["found"], run["undone"], "decision" in run["checked"]) == (0, [], {}, True)
 
 
+@needs_kernels
 def test_a_kernels_run_comes_out_the_same_in_python(simulate: Simulate, check: Check) -> None:
-    pytest.importorskip("numba")
     folder = simulate("easy", record=False, compiled="always")
     assert json.loads((folder / "result.json").read_bytes())["engine"]["compiled"]
     assert check(folder).status == 0

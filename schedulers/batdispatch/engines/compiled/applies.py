@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from batdispatch.core import extras
 from batdispatch.core.line.dispatcher import Dispatcher
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.conservative import Conservative
@@ -13,6 +12,7 @@ from batdispatch.dispatchers.backfilling.fcfs import Fcfs
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.native import library
 from batdispatch.parts.ordering import Ordering
 from batdispatch.parts.placement.first_fit import FirstFit
 
@@ -29,7 +29,7 @@ def why_never(dispatcher: Dispatcher, machine: Machine) -> str | None:
     """
     if machine.site is not None:
         return "the machine has partitions or other queues, and kernels know none"
-    return _of_dispatcher(dispatcher) or _of_machine(machine) or _of_numba()
+    return _of_dispatcher(dispatcher) or _of_machine(machine) or library.why_missing()
 
 
 def why_not(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
@@ -88,11 +88,4 @@ def _of_plan(dispatcher: Dispatcher, jobs: JobColumns) -> str | None:
     if len(endless):
         name = jobs.ids[endless[0]]
         return f"job {name!r} has no walltime: it may outlive default_walltime, which has no kernel"
-    return None
-
-
-def _of_numba() -> str | None:
-    missing = extras.missing_libraries("compiled")
-    if missing is not None:
-        return f"a kernel needs {missing}"
     return None

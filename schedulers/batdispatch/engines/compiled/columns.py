@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from batdispatch.core.hosts import hostset
+from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.machine.machine import Machine
 from batdispatch.dispatchers.backfilling.queue import PlanningQueue, QueueDispatcher
 from batdispatch.engines.compiled.state import Floats, Ints, Jobs
@@ -64,7 +66,7 @@ def _order(jobs: JobColumns, dispatcher: QueueDispatcher, submission: Floats, ex
     if type(ordering) is Fcfs:
         return np.arange(len(jobs))
     ranks = _Ranks()
-    ordering.begin(ranks)
+    ordering.begin(cast(Ledger, ranks))
     keys = np.empty(len(jobs))
     told = msgspec.structs.replace(jobs, submission=submission)
     for rank, seconds in enumerate(expected.tolist()):

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numba
 import numpy as np
 
 from batdispatch import __version__
@@ -21,9 +20,10 @@ from batdispatch.engines.compiled.state import ENDS, KINDS, REJECTS, STARTS
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.simulation import Outcome, Task
 from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.native import library
 
-#: What compiles.
-VERSION = f"Numba {numba.__version__}"
+#: What simulates, with what was built.
+VERSION = library.path().stem
 
 
 def simulate(task: Task, out: Path, progress: Callable[[int], None] | None = None) -> Outcome:

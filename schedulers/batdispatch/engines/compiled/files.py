@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from batdispatch.core.hosts.hostsets import Intervals
 from batdispatch.core.jobs.job import FINAL_STATES, JobState
 from batdispatch.core.machine.machine import Machine
-from batdispatch.engines.compiled.machine_times import left_last
 from batdispatch.engines.compiled.simulate import Schedule
 from batdispatch.engines.compiled.state import KINDS, REJECTS, STARTS, Floats, Ints, Jobs
 from batdispatch.engines.job_rows import EndedJobs
 from batdispatch.engines.outputs import Outputs
 from batdispatch.engines.world import HALF_TICK
 from batdispatch.inputs.workloads.columns import JobColumns
+from batdispatch.native.record import call
 
 #: Rows that are made and written together.
 _BLOCK = 1 << 14
@@ -112,7 +112,8 @@ def _machine_times(machine: Machine, jobs: Jobs, schedule: Schedule, ended: Ints
     computing = sum((until - since) * count for since, until, count in zip(start, end, units, strict=True))
     left = np.zeros(len(ended), dtype=np.int64)
     hosts = np.arange(machine.compute.bit_length() + 1)
-    left_last(ended, schedule.at, schedule.runs, schedule.first, schedule.last, hosts, left)
+    runs = (schedule.at, schedule.runs, schedule.first, schedule.last)
+    call("left_last", ended, len(ended), *runs, hosts, len(hosts) - 1, left, result=None)
     changes = sum(end[index] * int(left[index]) for index in np.flatnonzero(left).tolist())
     # Until its last change a host was idle for as long as it did not compute; one that never computed does not count.
     return (changes - computing) / 1e9, computing / 1e9, 0.0

@@ -12,25 +12,25 @@ from batdispatch.dispatchers.backfilling.conservative import Conservative
 from batdispatch.dispatchers.backfilling.easy import Easy
 from batdispatch.dispatchers.backfilling.filler import Filler
 from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
-from batdispatch.engines.compiled import conservative, plan, queue_kernel
+from batdispatch.engines.compiled import plan
 from batdispatch.engines.compiled.state import (
     ALL_OVER,
+    AT_STOP,
     ENDS,
     FULL,
     KINDS,
-    LOG_LINES,
-    MESSAGES,
-    RUNNING_JOBS,
-    RUNS,
-    WAITING_JOBS,
     Counts,
     Floats,
     Ints,
     Jobs,
     begin,
-    with_room,
+    make_room,
 )
 from batdispatch.engines.simulation import Refusal
+from batdispatch.native.record import call
+
+# Which dispatcher decides in `run_queue`.
+FCFS, FILLER, EASY_COUNT, EASY_HOSTS = range(4)
 
 #: Moments that a kernel simulates before it tells how far it is, and lets itself be interrupted.
 SLICE = 50_000
@@ -80,26 +80,25 @@ def schedule_of(
             break
         if answer == FULL:
             simulation.grow()
-        elif answer == conservative.AT_STOP:
+        elif answer == AT_STOP:
             raise Refusal(
                 "a place in the plan is too short for a job by less than the tolerance for late ends, which kernels do "
                 "not settle"
             )
         elif progress is not None:
-            log = simulation.state.log
-            progress(int(np.count_nonzero(log[: simulation.state.count[LOG_LINES]] % KINDS == ENDS)))
-    state = simulation.state
-    used, count = int(state.count[RUNS]), state.count
+            state = simulation.state
+            progress(int(np.count_nonzero(state.arrays["log"][: state.lines] % KINDS == ENDS)))
+    state, of = simulation.state, simulation.state.arrays
     return Schedule(
-        start=state.start,
-        end=state.end,
-        log=state.log[: count[LOG_LINES]],
-        at=state.hosts_at,
-        runs=state.hosts_runs,
-        first=state.first[:used],
-        last=state.last[:used],
+        start=of["start"],
+        end=of["end"],
+        log=of["log"][: state.lines],
+        at=of["hosts_at"],
+        runs=of["hosts_runs"],
+        first=of["first"][: state.runs],
+        last=of["last"][: state.runs],
         # The engine tells of the end as well.
-        messages=int(count[MESSAGES]) + 1,
+        messages=state.messages + 1,
     )
 
 
@@ -113,20 +112,20 @@ class _Queueing:
 
     def __init__(self, jobs: Jobs, runs: Ints, dispatcher: QueueDispatcher) -> None:
         self.state = begin(jobs, runs, room_for(jobs, runs))
-        self._number = queue_kernel.FCFS
+        self._rule = FCFS
         if isinstance(dispatcher, Filler):
-            self._number = queue_kernel.FILLER
+            self._rule = FILLER
         elif isinstance(dispatcher, Easy):
-            by_hosts = dispatcher.options.reservation == "hosts"
-            self._number = queue_kernel.EASY_HOSTS if by_hosts else queue_kernel.EASY_COUNT
+            self._rule = EASY_HOSTS if dispatcher.options.reservation == "hosts" else EASY_COUNT
 
     def go_on(self, moments: int) -> int:
         """Simulate so many moments more, and return how that ended."""
-        return queue_kernel.run(self.state, self._number, moments)
+        answer: int = call("run_queue", self.state, self._rule, moments)
+        return answer
 
     def grow(self) -> None:
         """Make more room."""
-        self.state = with_room(self.state, 2 * len(self.state.first) + self.state.size)
+        make_room(self.state, 2 * self.state.room + self.state.size)
 
 
 class _Planning:
@@ -140,18 +139,19 @@ class _Planning:
     def go_on(self, moments: int) -> int:
         """Simulate so many moments more, and return how that ended."""
         # Each one takes the longer, the longer the queue is.
-        return conservative.run(self.state, self._plan, self._slack, max(moments // 50, 1))
+        answer: int = call("run_conservative", self.state, self._plan, self._slack, max(moments // 50, 1))
+        return answer
 
     def grow(self) -> None:
         """Make more room for what lacks it."""
         state, kept = self.state, self._plan
-        booked = int(state.count[WAITING_JOBS] + state.count[RUNNING_JOBS])
-        if not plan.has_blocks_for(kept, booked):
-            self._plan = plan.with_joined_blocks(kept, booked)
-        elif not plan.has_room_for(kept, booked):
-            self._plan = plan.with_room(kept, 2 * len(kept.times) + 8, 2 * len(kept.kept) + 4)
+        booked = state.waiting + state.running
+        if min(kept.blocks + booked, kept.hosts) > kept.most_blocks:
+            plan.join_blocks(kept, booked)
+        elif 2 * booked + 6 > kept.most_steps or booked + 2 > kept.most_kept:
+            plan.make_room(kept, 2 * kept.most_steps + 8, 2 * kept.most_kept + 4)
         else:
-            self.state = with_room(state, 2 * len(state.first) + state.size)
+            make_room(state, 2 * state.room + state.size)
 
 
 def room_for_plan() -> int:

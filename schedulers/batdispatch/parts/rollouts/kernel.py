@@ -1,22 +1,21 @@
 """One rollout: EASY with room kept free, on sums over the machine, until no job of a drawn future waits.
 
-Compiled by Numba where it is installed (the extra `compiled`). Without it the same function runs in Python, with the
-same results and some hundred times as long. Everything that is compiled stands in this one file, since Numba's cache
-notices no change in another.
+It is written in C, in native/rollout.c. Where that was not built, a function in Python does the same, with the same
+results and some hundred times as long.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from batdispatch.native.library import load
+from batdispatch.native.record import Record, call, fields_of
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-F = TypeVar("F", bound=Callable[..., Any])
 
 #: A job that has outlived its expected end is expected to end in so many seconds.
 LATE = 1.0
@@ -24,35 +23,55 @@ LATE = 1.0
 THRESHOLD = 10.0
 
 
-def _compiled(function: F) -> F:
-    """Return a function compiled for the types of its first call; as it is where there is no Numba."""
-    try:
-        njit = importlib.import_module("numba").njit
-    except ImportError:
-        return function
-    try:
-        return cast(F, njit(cache=True, error_model="numpy")(function))
-    except RuntimeError:
-        # There is no folder in which what is compiled can be kept.
-        return cast(F, njit(error_model="numpy")(function))
+class Rollout(Record):
+    """What the structure of native/rollout.c holds."""
+
+    kinds = {
+        **dict.fromkeys(("resources", "jobs", "waiting"), int),
+        **{"now": float, "total": np.int64, "free": np.int64, "spare": np.int64},
+        **{"running": int, "used": np.int64, "ends": np.float64, "hoped": np.float64, "order": np.float64},
+        **{"needs": np.int64, "expected": np.float64, "lasts": np.float64, "comes": np.float64},
+        **{"limits": np.float64, "places": np.int64, "queue": np.int64, "queued": int},
+        **{"time": float, "cost": float, "head": int, "shadow": float},
+    }
+    _fields_ = fields_of(kinds)
 
 
-@_compiled
-def delay_cost(
-    now: float,
-    total: Ints,
-    free_now: Ints,
-    run_needs: Ints,
-    run_ends: Floats,
-    run_expected: Floats,
-    needs: Ints,
-    expected: Floats,
-    lasts: Floats,
-    comes: Floats,
-    limits: Floats,
-    places: Ints,
-    waiting: int,
-) -> float:
+class Future(NamedTuple):
+    """What is rolled out: jobs that run, that wait and that come, in order. Times in seconds.
+
+    Attributes:
+        now: when it begins.
+        total: capacity, int64 [resource].
+        free: what is free, int64 [resource].
+        run_needs: what each running job gives back, int64 [running job, resource].
+        run_ends: when each ends in this future.
+        run_expected: when each is expected to end.
+        needs: what each job takes, int64 [job, resource]; first those that wait now, then those that come, in order.
+        expected: how long each is expected to run.
+        lasts: how long each runs in this future.
+        comes: when each comes; not used for those that wait now.
+        limits: share of each resource that may be in use once a job has started, float64 [job].
+        places: place of each in the order, int64 [job].
+        waiting: number of jobs that wait now.
+    """
+
+    now: float
+    total: Ints
+    free: Ints
+    run_needs: Ints
+    run_ends: Floats
+    run_expected: Floats
+    needs: Ints
+    expected: Floats
+    lasts: Floats
+    comes: Floats
+    limits: Floats
+    places: Ints
+    waiting: int
+
+
+def delay_cost(future: Future) -> float:
     """Return the sum of delay / max(run time, 10 s) over all jobs, waits before now left out.
 
     At each event, jobs are taken in order. A job starts if it fits and leaves room: of no resource that it uses may
@@ -61,22 +80,34 @@ def delay_cost(
     then or use what it leaves spare. A job that leaves no room waits without a reservation.
 
     Time: O(e (q + r log r) R) for e events, q jobs that wait and r that run, R resources.
-
-    Args:
-        now: s.
-        total: capacity, int64 [resource].
-        free_now: what is free, int64 [resource].
-        run_needs: what each running job gives back, int64 [running job, resource].
-        run_ends: when each ends in this future, s.
-        run_expected: when each is expected to end, s.
-        needs: what each job takes, int64 [job, resource]; first those that wait now, then those that come, in order.
-        expected: how long each is expected to run, s.
-        lasts: how long each runs in this future, s.
-        comes: when each comes, s; not used for those that wait now.
-        limits: share of each resource that may be in use once a job has started, float64 [job].
-        places: place of each in the order, int64 [job].
-        waiting: number of jobs that wait now.
     """
+    return delay_cost_in_python(future) if load() is None else _delay_cost_in_c(future)
+
+
+def _delay_cost_in_c(future: Future) -> float:
+    (jobs, resources), running = future.needs.shape, len(future.run_ends)
+    rollout = Rollout(resources=resources, jobs=jobs, waiting=future.waiting, now=future.now, running=running)
+    given = ("total", "needs", "expected", "lasts", "comes", "limits", "places")
+    rollout.hold(
+        **{name: getattr(future, name) for name in given},
+        free=future.free.copy(),
+        spare=np.zeros(resources, dtype=np.int64),
+        # Jobs that start run as well.
+        used=np.concatenate([future.run_needs, np.zeros_like(future.needs)]),
+        ends=np.concatenate([future.run_ends, np.zeros(jobs)]),
+        hoped=np.concatenate([future.run_expected, np.zeros(jobs)]),
+        # Two numbers for each.
+        order=np.zeros(2 * (running + jobs)),
+        queue=np.zeros(jobs, dtype=np.int64),
+    )
+    cost: float = call("rollout_cost", rollout, result=float)
+    return cost
+
+
+def delay_cost_in_python(future: Future) -> float:
+    """Return what `delay_cost` returns."""
+    now, total, free_now, run_needs, run_ends, run_expected = future[:6]
+    needs, expected, lasts, comes, limits, places, waiting = future[6:]
     jobs, resources = needs.shape
     most = len(run_ends) + jobs
     running = len(run_ends)
@@ -186,10 +217,3 @@ def delay_cost(
             queue[at] = coming
             queued += 1
             coming += 1
-
-
-def prepare() -> None:
-    """Have the kernel compiled, or loaded from where it is kept."""
-    ints, floats = np.zeros(1, dtype=np.int64), np.zeros(0)
-    none = np.zeros((0, 1), dtype=np.int64)
-    delay_cost(0.0, ints, ints, none, floats, floats, none, floats, floats, floats, floats, np.zeros(0, np.int64), 0)

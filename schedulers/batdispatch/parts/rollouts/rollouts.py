@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from batdispatch.parts.rollouts.kernel import LATE, delay_cost, prepare
+from batdispatch.parts.rollouts.kernel import LATE, Future, delay_cost
 from batdispatch.parts.rollouts.past import MEMORY, Arrival, Floats, Past
 
 Ints = NDArray[np.int64]
@@ -109,8 +109,6 @@ class Rollouts:
     """
 
     def __init__(self, past: Past, room: Room, samples: int, arrivals: int) -> None:
-        # What is compiled is loaded now, not while a decision is timed.
-        prepare()
         self._past = past
         self._room = room
         self._samples = samples
@@ -154,7 +152,7 @@ class Rollouts:
             which = np.concatenate((np.full(len(waiting), sample), (sample + taken) % self._samples))
             comes = moment.now + np.concatenate((np.zeros(len(waiting)), np.cumsum(waits)))
             for index, (share, own) in enumerate(policies):
-                costs[index, sample] = delay_cost(
+                future = Future(
                     moment.now,
                     moment.total,
                     moment.free,
@@ -169,6 +167,7 @@ class Rollouts:
                     (places if own is None else own)[rows],
                     len(waiting),
                 )
+                costs[index, sample] = delay_cost(future)
         return costs
 
 

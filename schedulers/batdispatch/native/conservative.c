@@ -1,0 +1,168 @@
+/* Conservative backfilling: see batdispatch.dispatchers.backfilling.conservative.
+ *
+ * What is not done here is to make a plan anew, which happens where jobs outlive their expected end, and to move later
+ * reservations where a place is too short for its job by less than the tolerance for late ends. The first is ruled out
+ * by batdispatch.engines.compiled.applies; where the second would happen, the kernel stops. */
+#include <math.h>
+
+#include "export.h"
+#include "plan.h"
+#include "queue_tree.h"
+#include "rounding.h"
+#include "running_jobs.h"
+
+/* Simulate so many moments more, and return ALL_OVER, AT_PAUSE, FULL or AT_STOP; `slack`: by how many seconds a place may
+ * be too short for its job. */
+EXPORT int64_t run_conservative(State *state, Plan *plan, double slack, int64_t moments);
+
+/* Keep nothing for a job any more. */
+static void forget(Plan *plan, int64_t job)
+{
+    plan->spare_kept_rows[plan->spare_kept++] = plan->kept_row[job];
+    plan->start[job] = plan->end[job] = NAN;
+    plan->kept_row[job] = UNKNOWN;
+}
+
+/* Let everything happen that happens next, as the engine tells it in one message; false: all is over. */
+static bool advance_plan(State *state, Plan *plan)
+{
+    if (!begin_moment(state))
+        return false;
+    for (int64_t job = end_next(state); job != UNKNOWN; job = end_next(state)) {
+        join(plan->now_free, job_set(plan, job), used_words(plan));
+        shift(plan, job_set(plan, job), state->units[job], state->now, plan->end[job], true);
+        note_return(plan, state->now, plan->end[job]);
+        forget(plan, job);
+    }
+    end_moment(state);
+    return true;
+}
+
+/* Return for how many seconds hosts must be free for a job. */
+static double least_seconds(double booked, double slack)
+{
+    /* A job that is hardly longer than the slack is not worth cutting. */
+    return booked > 2 * slack ? booked - slack : booked;
+}
+
+/* Return whether a planned job might be planned otherwise now: false only if it surely cannot.
+ *
+ * With a reservation that was the best, only what was given back since can make another one better: the start, where it
+ * lies before the job's end; the hosts, where it overlaps the reservation. */
+static bool may_gain(State *state, Plan *plan, int64_t job, double slack)
+{
+    double start = plan->start[job], end = plan->end[job];
+    bool before = false;
+    if (start <= state->now || plan->known_round[job] != plan->round)
+        return true;
+    for (int64_t index = plan->known[job]; index < plan->returns; index++) {
+        if (plan->back_start[index] >= end)
+            continue;
+        if (plan->back_end[index] > start)
+            return true;
+        before = true;
+    }
+    double least = least_seconds(state->booked[job], slack);
+    if (before && may_start_before(plan, job, state->units[job], least, state->now))
+        return true;
+    plan->known[job] = plan->returns;
+    return false;
+}
+
+/* Keep what is in `common` for a job from `start` to `end`, in place of what was kept for it, if anything. */
+static void keep(State *state, Plan *plan, int64_t job, double start, double end)
+{
+    double old_start = plan->start[job], back = old_start;
+    int64_t used = used_words(plan);
+    if (isnan(old_start)) {
+        plan->kept_row[job] = plan->spare_kept_rows[--plan->spare_kept];
+    } else {
+        if (start <= old_start && same_sets(plan->common, job_set(plan, job), used))
+            back = end > old_start ? end : old_start;
+        note_return(plan, back, plan->end[job]);
+    }
+    copy(plan->common, job_set(plan, job), used);
+    plan->start[job] = start, plan->end[job] = end;
+    shift(plan, job_set(plan, job), state->units[job], start, end, false);
+    plan->known[job] = plan->returns, plan->known_round[job] = plan->round;
+}
+
+/* Reserve a job's earliest start in place of what is kept for it; nothing, if there is none. Return false where its place
+ * is too short for it. */
+static bool plan_job(State *state, Plan *plan, int64_t job, double slack)
+{
+    double old_start = plan->start[job], old_end = plan->end[job], booked = state->booked[job];
+    bool is_planned = !isnan(old_start);
+    if (is_planned)
+        shift(plan, job_set(plan, job), state->units[job], old_start, old_end, true);
+    double least = least_seconds(booked, slack);
+    double start = earliest(plan, state->units[job], least, state->now), end = round_six(start + booked);
+    if (isnan(start)) {
+        if (is_planned) {
+            note_return(plan, old_start, old_end);
+            forget(plan, job);
+        }
+        return true;
+    }
+    leave_lowest(plan, state->units[job]);
+    if (least != booked && free_until(plan, plan->common, round_six(start + least), end) < end)
+        return false;
+    keep(state, plan, job, start, end);
+    return true;
+}
+
+/* Start a job on the hosts that are kept for it. */
+static void start_planned(State *state, Plan *plan, int64_t job)
+{
+    const uint64_t *mask = job_set(plan, job);
+    int64_t begin = state->runs;
+    take_out(plan->now_free, mask, used_words(plan));
+    state->runs = write_runs(plan, mask, state->first, state->last, begin);
+    state->hosts_at[job] = begin, state->hosts_runs[job] = (int32_t)(state->runs - begin);
+    leave_queue(state, job);
+    enter_running(state, job);
+}
+
+/* Reserve a waiting job's earliest start, and start it if that is now and its hosts are free; return false where its
+ * place is too short for it. */
+static bool put(State *state, Plan *plan, int64_t job, double slack)
+{
+    bool is_new = isnan(plan->start[job]);
+    if ((is_new || may_gain(state, plan, job, slack)) && !plan_job(state, plan, job, slack))
+        return false;
+    /* A job that is expected to end just now may still hold its hosts. */
+    if (plan->start[job] <= state->now && within(job_set(plan, job), plan->now_free, used_words(plan)))
+        start_planned(state, plan, job);
+    return true;
+}
+
+/* Plan the new jobs; if hosts were freed, give each waiting job in turn its earliest start. Return false where a place is
+ * too short for its job. */
+static bool decide(State *state, Plan *plan, double slack)
+{
+    bool freed = state->freed;
+    forget_past(plan, state->now);
+    state->freed = 0;
+    for (int64_t job = first_waiting(state); job != UNKNOWN;) {
+        int64_t following = state->place[job] + 1;
+        if ((freed || job >= state->decided) && !put(state, plan, job, slack))
+            return false;
+        job = first_from(state, following, NOBODY - 1, 0, 0.0);
+    }
+    state->decided = state->submissions;
+    return true;
+}
+
+int64_t run_conservative(State *state, Plan *plan, double slack, int64_t moments)
+{
+    for (; moments > 0; moments--) {
+        if (!state->decides && !advance_plan(state, plan))
+            return ALL_OVER;
+        if (state->runs + state->size > state->room || !has_room_for(plan, state->waiting + state->running))
+            return FULL;
+        state->decides = 0;
+        if (!decide(state, plan, slack))
+            return AT_STOP;
+    }
+    return AT_PAUSE;
+}

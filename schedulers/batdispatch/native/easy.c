@@ -1,0 +1,132 @@
+/* EASY backfilling.
+ *
+ * With reservation=hosts the first of the queue keeps the lowest hosts of those that are free at its shadow time. Among
+ * them are all hosts that are free now. So the free hosts that it does not keep are those above the last one that it
+ * keeps: the threshold. It is looked for only when a job that would outlive the shadow time might use such hosts. */
+#include <math.h>
+
+#include "decisions.h"
+#include "hosts.h"
+#include "queue_tree.h"
+#include "rounding.h"
+#include "running_jobs.h"
+
+/* More than what rounding adds to a time, s. */
+#define TICK 1e-6
+
+/* Find the shadow time of the first of the queue, and how many hosts it leaves spare then. */
+static void reserve(State *state, int64_t head)
+{
+    int64_t free = state->free;
+    double shadow = INFINITY;
+    /* The loop goes on through the jobs that end at the very same time. */
+    for (int64_t index = 0; index < state->running && state->expected[index] <= shadow; index++) {
+        free += state->units[state->expected_job[index]];
+        if (shadow == INFINITY && free >= state->units[head])
+            shadow = state->expected[index];
+    }
+    state->shadow = shadow;
+    state->spare = free - state->units[head];
+    state->threshold = UNKNOWN;
+}
+
+/* Return how many running jobs are expected to have ended at the shadow time. */
+static int64_t ending_by_then(const State *state)
+{
+    int64_t jobs = 0;
+    while (jobs < state->running && state->expected[jobs] <= state->shadow)
+        jobs++;
+    return jobs;
+}
+
+/* Return how many hosts of a running job have an id up to a host's. */
+static int64_t held_up_to(const State *state, int64_t job, int64_t host)
+{
+    int64_t found = 0, behind = state->hosts_at[job] + state->hosts_runs[job];
+    for (int64_t run = state->hosts_at[job]; run < behind && state->first[run] <= host; run++)
+        found += (state->last[run] < host ? state->last[run] : host) - state->first[run] + 1;
+    return found;
+}
+
+/* Return how many hosts with an id up to a host's are free at the shadow time. */
+static int64_t free_then(const State *state, int64_t host)
+{
+    int64_t found = state->free - free_above(state, host), ending = ending_by_then(state);
+    for (int64_t index = 0; index < ending; index++)
+        found += held_up_to(state, state->expected_job[index], host);
+    return found;
+}
+
+/* Return the highest host that is free at the shadow time, or a higher one. */
+static int64_t highest_then(const State *state)
+{
+    int64_t high = state->free_runs ? state->free_last[0] : 0, ending = ending_by_then(state);
+    for (int64_t index = 0; index < ending; index++) {
+        int64_t job = state->expected_job[index];
+        int64_t last = state->last[state->hosts_at[job] + state->hosts_runs[job] - 1];
+        high = last > high ? last : high;
+    }
+    return high;
+}
+
+/* Return the last of so many lowest hosts that are free at the shadow time. */
+static int64_t threshold_of(const State *state, int64_t units)
+{
+    int64_t low = 0, high = highest_then(state);
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (free_then(state, middle) >= units)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Start a job that outlives the shadow time on what the first of the queue leaves spare, if that is enough. */
+static void start_beside(State *state, int64_t job, int64_t head, bool by_hosts)
+{
+    if (by_hosts && state->threshold == UNKNOWN) {
+        state->threshold = threshold_of(state, state->units[head]);
+        state->spare = free_above(state, state->threshold);
+    }
+    if (state->units[job] > state->spare)
+        return;
+    start_job(state, job, state->threshold);
+    state->spare -= state->units[job];
+}
+
+/* Start the jobs behind the first one that end by its shadow time, or use what it leaves spare then. */
+static void backfill(State *state, int64_t head, bool by_hosts)
+{
+    int64_t place = state->place[head] + 1;
+    for (;;) {
+        int64_t free = state->free, small = free < state->spare ? free : state->spare;
+        int64_t job = first_from(state, place, small, free, state->shadow - state->now + TICK);
+        if (job == UNKNOWN)
+            return;
+        place = state->place[job] + 1;
+        if (round_six(state->now + state->booked[job]) <= state->shadow)
+            start_job(state, job, UNKNOWN);
+        else
+            start_beside(state, job, head, by_hosts);
+        if (by_hosts && state->threshold != UNKNOWN)
+            state->spare = free_above(state, state->threshold);
+    }
+}
+
+void decide_easy(State *state, bool by_hosts)
+{
+    int64_t head = first_waiting(state);
+    if (head == UNKNOWN)
+        return;
+    if (state->freed || head != state->head) {
+        decide_fcfs(state);
+        state->freed = 0, state->head = UNKNOWN;
+        if (state->waiting < 2)
+            return;
+        head = state->head = first_waiting(state);
+        reserve(state, head);
+    }
+    backfill(state, head, by_hosts);
+}

@@ -1,0 +1,18 @@
+/* Free hosts as runs of consecutive ids: what a start takes and an end gives back costs as much as there are runs.
+ *
+ * Runs are kept in descending order, so that first-fit takes from the end of the arrays. */
+#ifndef BATDISPATCH_HOSTS_H
+#define BATDISPATCH_HOSTS_H
+
+#include "state.h"
+
+/* Return whether there is room for the runs of all jobs that may start now. */
+bool has_room(const State *state);
+/* Give a job the lowest free hosts above the host `above`; there must be enough. */
+void take_hosts(State *state, int64_t job, int64_t above);
+/* Let the hosts of a job be free again. */
+void give_back_hosts(State *state, int64_t job);
+/* Return how many free hosts have an id above a host's. */
+int64_t free_above(const State *state, int64_t host);
+
+#endif

@@ -1,0 +1,121 @@
+#include "running_jobs.h"
+
+#include <math.h>
+
+#include "calendar.h"
+#include "hosts.h"
+#include "queue_tree.h"
+#include "rounding.h"
+
+static void note(State *state, int64_t job, int64_t kind)
+{
+    state->log[state->lines++] = job * KINDS + kind;
+}
+
+/* Return when a running job is expected to end. */
+static double expected_end(const State *state, int64_t job)
+{
+    return round_six(state->start[job] + state->booked[job]);
+}
+
+/* Return whether the running job that is the `at`-th to end comes behind a job that ends at `end`. */
+static bool is_later(const State *state, int64_t at, double end, int64_t job)
+{
+    double other = state->expected[at];
+    return other > end || (other == end && state->expected_job[at] > job);
+}
+
+/* Return how many running jobs come before a job that is expected to end at `end`. */
+static int64_t expected_before(const State *state, int64_t count, double end, int64_t job)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (state->expected_job[middle] != job && !is_later(state, middle, end, job))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void start_job(State *state, int64_t job, int64_t above)
+{
+    take_hosts(state, job, above);
+    leave_queue(state, job);
+    enter_running(state, job);
+    double end = expected_end(state, job);
+    int64_t at = state->running - 1;
+    for (; at > 0 && is_later(state, at - 1, end, job); at--)
+        state->expected[at] = state->expected[at - 1], state->expected_job[at] = state->expected_job[at - 1];
+    state->expected[at] = end, state->expected_job[at] = job;
+}
+
+void enter_running(State *state, int64_t job)
+{
+    double by_itself = state->now + state->delay[job], at_most = state->now + state->walltime[job];
+    state->start[job] = state->now;
+    note(state, job, STARTS);
+    enter_end(state, job, round_six(by_itself < at_most ? by_itself : at_most));
+}
+
+/* Let the hosts of a job that has ended be free, and expect it no longer. */
+static void stop_job(State *state, int64_t job)
+{
+    give_back_hosts(state, job);
+    int64_t at = expected_before(state, state->running + 1, expected_end(state, job), job);
+    for (; at < state->running; at++)
+        state->expected[at] = state->expected[at + 1], state->expected_job[at] = state->expected_job[at + 1];
+}
+
+bool begin_moment(State *state)
+{
+    double due = state->running ? state->due[0] : INFINITY;
+    double comes = state->submissions < state->jobs ? state->submission[state->submissions] : INFINITY;
+    double moment = due < comes ? due : comes;
+    if (moment == INFINITY)
+        return false;
+    state->now = moment;
+    return true;
+}
+
+int64_t end_next(State *state)
+{
+    if (!state->running || state->due[0] > state->now)
+        return UNKNOWN;
+    int64_t job = take_end(state);
+    state->end[job] = state->now;
+    note(state, job, ENDS);
+    state->freed = 1;
+    return job;
+}
+
+/* Let the jobs come that are submitted by now; those that are larger than the machine are rejected. */
+static void submit(State *state)
+{
+    while (state->submissions < state->jobs && state->submission[state->submissions] <= state->now) {
+        int64_t job = state->submissions++;
+        if (state->units[job] > state->size)
+            note(state, job, REJECTS);
+        else
+            enter_queue(state, job);
+    }
+}
+
+void end_moment(State *state)
+{
+    submit(state);
+    state->messages++;
+    state->decides = 1;
+}
+
+bool advance(State *state)
+{
+    if (!begin_moment(state))
+        return false;
+    /* The engine writes the rows of ended jobs before the dispatcher can reject one. */
+    for (int64_t job = end_next(state); job != UNKNOWN; job = end_next(state))
+        stop_job(state, job);
+    end_moment(state);
+    return true;
+}

@@ -1,0 +1,94 @@
+"""What is built of C: without a warning, with Python's fields, of these sources and no others, if it can be."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from batdispatch.engines.compiled.plan import Plan
+from batdispatch.engines.compiled.state import State
+from batdispatch.native import library
+from batdispatch.native.record import Record, pointer_to
+from batdispatch.parts.rollouts.kernel import Rollout
+from compiling import needs_kernels
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "schedulers" / "batdispatch" / "native"
+KINDS = {
+    "int64_t": int,
+    "double": float,
+    "int64_t *": np.int64,
+    "int32_t *": np.int32,
+    "uint64_t *": np.uint64,
+    "double *": np.float64,
+    # Pairs of a double and an int64_t.
+    "Expectation *": np.float64,
+}
+
+
+def fields_in(source: str, name: str) -> dict[str, object]:
+    """Return the fields of a structure in a file in C, and what Python calls their types."""
+    text = re.sub(r"/\*.*?\*/", "", (FOLDER / source).read_text(), flags=re.DOTALL)
+    (body,) = re.findall(r"typedef struct \{([^{}]*)\} " + name + ";", text)
+    declared = [re.fullmatch(r"(?:const )?(\w+ \*?)(\w+)", line.strip()) for line in body.split(";")[:-1]]
+    return {each[2]: KINDS[each[1].strip()] for each in declared if each is not None}
+
+
+@pytest.mark.parametrize(("source", "record"), [("state.h", State), ("plan.h", Plan), ("rollout.c", Rollout)])
+def test_structures_have_the_same_fields_in_the_same_order(source: str, record: type[Record]) -> None:
+    fields = fields_in(source, record.__name__)
+    assert len(fields) > 10
+    assert list(fields.items()) == list(record.kinds.items())
+
+
+def test_arrays_of_other_numbers_or_with_gaps_are_refused() -> None:
+    for array in (np.zeros(3), np.zeros(6, dtype=np.int64)[::2]):
+        with pytest.raises(TypeError, match="array of int64 without gaps"):
+            pointer_to(array, np.int64)
+
+
+@needs_kernels
+def test_the_compiler_warns_of_nothing(tmp_path: Path) -> None:
+    library.build(tmp_path / "made.so", "-Wall", "-Wextra", "-Wshadow", "-Werror")
+    assert [path.name for path in tmp_path.iterdir()] == ["made.so"]
+
+
+@needs_kernels
+def test_a_library_of_other_sources_is_not_loaded(tmp_path: Path) -> None:
+    assert library.why_missing() is None, "the library is older than its sources: install the package again"
+    package = shutil.copytree(FOLDER, tmp_path / "native")
+    words = [sys.executable, "-c", "import library; print(library.load() is not None)"]
+    for expected in ("True", "False"):
+        found = subprocess.run(words, cwd=package, capture_output=True, text=True, check=True)
+        assert found.stdout.strip() == expected
+        with (package / "rounding.c").open("a") as source:
+            source.write("\n")
+
+
+@needs_kernels
+@pytest.mark.parametrize(("compiler", "tag"), [("cc", r"py3-none-(?!any)\w+"), ("no-such-compiler", "py3-none-any")])
+def test_a_wheel_has_the_library_where_there_is_a_compiler(tmp_path: Path, compiler: str, tag: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "COPYING", ".gitignore"):
+        shutil.copy(ROOT / name, project)
+    shutil.copytree(FOLDER, project / "schedulers/batdispatch/native", ignore=shutil.ignore_patterns("kernels-*"))
+    shutil.copy(ROOT / "schedulers/batdispatch/__init__.py", project / "schedulers/batdispatch")
+    (project / "expe/papers/batdispatch_papers").mkdir(parents=True)
+    words = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    environment = {**os.environ, "CC": compiler}
+    done = subprocess.run(words, cwd=project, env=environment, capture_output=True, text=True, check=True)
+    assert ("The kernels in C are left out" in done.stdout + done.stderr) == (compiler != "cc")
+    (wheel,) = (project / "dist").iterdir()
+    assert re.search(tag + r"\.whl$", wheel.name)
+    names = zipfile.ZipFile(wheel).namelist()
+    assert [name for name in names if name.endswith(".so")] == (
+        [f"batdispatch/native/{library.path().name}"] if compiler == "cc" else []
+    )
+    assert "batdispatch/native/state.h" in names
