@@ -9,9 +9,10 @@ from typing import Annotated
 import msgspec
 
 from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
-from batdispatch.parts.ordering.base import Ordering, make_ordering
+from batdispatch.parts.ordering.base import Ordering, lateness, make_ordering
 from batdispatch.parts.ordering.easy_beside import EasyBeside, Twin
 
 
@@ -84,6 +85,9 @@ class Guard(Ordering):
             self._look(now)
         late_before, overdue = self._late_before, self._beside.overdue
         return [job for job in jobs if job.submission < late_before or job.id in overdue]
+
+    def why_first(self, job: Job, now: float) -> Reason | None:
+        return lateness(job, now, self.patience()) if self.is_late(job, now) else None
 
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
         if job.id not in self._twins:
