@@ -53,6 +53,7 @@ def key(
         ("slowdown", -7),  # (300 + 50) / 50
         ("wfp3", -864),  # (300 / 50)^3 x 4
         ("unicef", -3),  # 300 / (log2 4 x 50)
+        ("aged-area", 200 / 3900**3),  # (300 + 3600)^3
         ("f1", math.log10(50) * 4 + 870 * 2),
         ("f2", math.sqrt(50) * 4 + 25_600 * 2),
         ("f3", 50 * 4 + 6_860_000 * 2),
@@ -64,6 +65,12 @@ def key(
 )
 def test_keys_by_hand(name: str, expected: float | tuple[float, ...]) -> None:
     assert key(name) == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_aged_area_knows_its_head_start_and_its_power() -> None:
+    assert key("aged-area[head-start=100,power=2]") == pytest.approx(200 / 400**2)
+    assert key("aged-area[power=0]") == key("smallest-area")
+    assert key("aged-area", estimate=math.inf) == math.inf
 
 
 def test_every_registered_ordering_has_its_key_checked_here() -> None:

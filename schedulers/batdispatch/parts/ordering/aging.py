@@ -1,8 +1,12 @@
 """Orderings whose keys grow with the time a job has waited."""
 
 import math
+from typing import Annotated
+
+import msgspec
 
 from batdispatch.core.jobs.job import Job
+from batdispatch.core.line.options import Options
 from batdispatch.parts.ordering.base import Ordering
 
 
@@ -47,3 +51,29 @@ class Unicef(Ordering):
 
     def key(self, job: Job, now: float, expected: float) -> float:
         return -(now - job.submission) / (math.log2(max(job.units, 2)) * expected)
+
+
+class AgedAreaOptions(Options, frozen=True, kw_only=True):
+    """Options of aged-area.
+
+    head_start: Add this many seconds to the wait of each job.
+    power: Take the wait, with this addition, to this power. 0: the order is that of `smallest-area`.
+    """
+
+    head_start: Annotated[float, msgspec.Meta(gt=0)] = 3600.0
+    power: Annotated[float, msgspec.Meta(ge=0, le=10)] = 3.0
+
+
+class AgedArea(Ordering):
+    """Puts the job with the smallest area / (wait + `head_start`)^`power` first; its area is units x expected run time.
+
+    Typical use: as `smallest-area`, where no job may wait for very long: a job moves up while it waits.
+    """
+
+    options_type = AgedAreaOptions
+    dynamic = True
+
+    def key(self, job: Job, now: float, expected: float) -> float:
+        waited = now - job.submission + self.options.head_start
+        key: float = job.units * expected / waited**self.options.power
+        return key
