@@ -14,6 +14,7 @@ from batdispatch.report.replicates.page import render, text_of, warnings
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.report.replicates.table import Block, RunMetric
 from batdispatch.report.replicates.tidy import from_campaign
+from batdispatch.results.starvation import NO_EASY
 from batdispatch.results.statistics.bootstrap import Draws
 
 WAIT, SLOWDOWN, LONGEST, *_, UTILISATION = AIMS
@@ -172,9 +173,16 @@ def test_more_that_starve_are_a_price_even_if_that_may_be_chance_and_are_no_goal
     ]
     assert "nb_jobs_starved" not in [answer.aim.metric for answer in one.goals]
     assert re.search(r"and \+1\.2 starved jobs \(95 % interval [^)]*, may be chance\)\.", sentences(one)[0])
-    page = render([one], Facts(title="x"))
+    page, text = render([one], Facts(title="x")), text_of([one], Facts(title="x"))
     assert "starved jobs" in page
+    assert NO_EASY not in page + text
     assert "Number of jobs j with" in page
+
+
+def test_what_counts_no_starved_jobs_says_why() -> None:
+    found = sections(runs(fcfs=1.0, good=0.5), draws=FAST)
+    assert NO_EASY in render(found, Facts(title="x"))
+    assert NO_EASY in text_of(found, Facts(title="x"))
 
 
 def test_the_best_mean_that_is_no_choice_has_a_price_too() -> None:

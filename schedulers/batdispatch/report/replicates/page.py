@@ -15,8 +15,9 @@ from batdispatch.report.replicates.answers import Answer, Section, sentences
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
-from batdispatch.results.metrics.compute import describe
+from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.numbers import durations, number
+from batdispatch.results.starvation import NO_EASY
 from batdispatch.results.statistics.significance import ALPHA, LEAST
 
 #: The most workloads that get pictures of their own, and reasons that are listed.
@@ -44,6 +45,7 @@ def render(sections: Sequence[Section], facts: Facts) -> str:
         sections=[_section(one, prefixes, drawn=place < MAX_DRAWN) for place, one in enumerate(sections)],
         many=len(sections) > 1,
         baseline="" if first is None else first.baseline,
+        uncounted=_uncounted(sections),
         who=facts.who,
         refused=facts.refused,
         failures=facts.failures[:MAX_LISTED],
@@ -63,9 +65,17 @@ def text_of(sections: Sequence[Section], facts: Facts, *, most: int = 4) -> str:
             lines.append(f"{one.name}:")
         lines += [f"- {text}" for text in sentences(one)]
         lines += ["", _plain_table(one), ""]
+    if uncounted := _uncounted(sections):
+        lines.append(uncounted)
     if len(sections) > most:
         lines.append(f"{len(sections) - most} more workloads are on the page.")
     return "\n".join([*lines, *(f"Mind: {text}" for text in warnings(sections, facts))]).rstrip()
+
+
+def _uncounted(sections: Sequence[Section]) -> str:
+    """Say why no table counts starved jobs; empty if one does."""
+    counted = any(answer.aim.metric == STARVATION.name for one in sections for answer in one.answers)
+    return "" if counted else NO_EASY
 
 
 def warnings(sections: Sequence[Section], facts: Facts) -> list[str]:

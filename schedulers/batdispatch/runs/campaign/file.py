@@ -16,7 +16,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import describe_type, did_you_mean, parse_named
 from batdispatch.core.line.settings import settings_of
-from batdispatch.dispatchers.simple import expand
+from batdispatch.dispatchers.simple import expand, is_set
 from batdispatch.links.foreign import create_any
 from batdispatch.links.nix import shell_of
 from batdispatch.runs.campaign.commands import Makers
@@ -399,17 +399,23 @@ def _named(entry: Entry, what: str) -> Iterator[tuple[str, Entry]]:
 
 
 def _expanded(entry: Entry, what: str, own: Container[str] = ()) -> Iterator[Entry]:
-    """Yield the dispatchers of a list, each of those that an entry such as `simple` stands for.
+    """Yield the dispatchers of a list; an entry such as `simple` stands for those that are not there without it.
 
     Args:
         entry: the list.
         what: each is, for messages.
         own: names that stand for nothing else.
     """
-    for one in entry.each():
-        name = one.text(what)
-        for text in [name] if name in own else expand(name):
-            yield Entry(one.source, one.line, text)
+    stated = [(one, one.text(what)) for one in entry.each()]
+    there = {name for _, name in stated}
+    for one, name in stated:
+        if name in own or not is_set(name):
+            yield one
+            continue
+        for text in expand(name):
+            if text not in there:
+                there.add(text)
+                yield Entry(one.source, one.line, text)
 
 
 def _dispatchers(entry: Entry) -> Iterator[tuple[str, Entry]]:
