@@ -78,6 +78,8 @@ def test_the_command_the_page_and_python_count_alike(inputs: Path, tmp_path: Pat
     own = {label: run.jobs.set_index("job_id")["waiting_time"] for label, run in runs.items()}
     for label, waited in own.items():
         assert told[label] == int(((waited > 3 * own["easy"][waited.index]) & (waited > 3600)).sum())
+    facts = batdispatch.report(tmp_path / "out").facts["runs"]
+    assert {run["label"]: run["metrics"]["nb_jobs_starved"] for run in facts} == told
     page = (tmp_path / "out" / "report" / "index.html").read_text()
     assert page.count('data-metric="nb_jobs_starved"') == 2 * 3
     assert "at the price of" in page.partition('id="losses"')[2]

@@ -59,6 +59,8 @@ class FolderJobs:
 
 def beside_easy(runs: Sequence[Run]) -> list[Run]:
     """Return runs of one comparison, with `STARVATION` among the metrics of each that has it."""
+    if any(STARVATION.name in run.metrics for run in runs):
+        return list(runs)
     counts = count_starved(runs)
     return [
         run if count is None else replace(run, metrics={**run.metrics, STARVATION.name: count})
