@@ -60,7 +60,7 @@ class AgedAreaOptions(Options, frozen=True, kw_only=True):
     power: Take the wait, with this addition, to this power. 0: the order is that of `smallest-area`.
     """
 
-    head_start: Annotated[float, msgspec.Meta(gt=0)] = 3600.0
+    head_start: Annotated[float, msgspec.Meta(gt=0)] = 86_400.0
     power: Annotated[float, msgspec.Meta(ge=0, le=10)] = 3.0
 
 
