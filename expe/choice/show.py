@@ -117,7 +117,7 @@ def _choice(found: Answer, others: Sequence[Answer]) -> tuple[str, str]:
     words = f"{ratio(compared, found.aim, star=False)} times the {found.aim.words} of `{base}`; "
     said = [f"{words}better in {compared.wins} of {compared.n}."]
     if unseen := not_beside(found.table.dispatchers):
-        said.append(f"The best of those compared: {unseen}.")
+        said.append(f"The best of those compared ({unseen}).")
     if price := _price(found.chosen, others):
         said.append(f"Price: {price}.")
     if found.rivals:
