@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.report.replicates.aims import AIMS, Aim
-from batdispatch.report.replicates.answers import Answer, answer
+from batdispatch.report.replicates.answers import Answer, answer, not_beside, worse
 from batdispatch.report.replicates.pairs import Pair, pair
 from batdispatch.report.replicates.table import metric_of
+from batdispatch.results.metrics.compute import STARVATION
+from batdispatch.results.starvation import NO_EASY
 from expe.common.tables import table
 
 #: A metric -> what one wants who looks at it.
@@ -40,7 +42,7 @@ class Kind:
     have: str
     on: str
     baseline: str = "easy"
-    aims: Sequence[Aim] = AIMS[:3]
+    aims: Sequence[Aim] = AIMS[:5]
 
 
 #: Part of the campaign -> what it stands for.
@@ -51,9 +53,9 @@ KINDS = {
     "gpus": Kind(
         "nodes with GPUs and memory, which jobs share", "10 slices of Eurora's log, 10 draws of its users' sessions"
     ),
-    "at once": Kind("a batch of jobs that are all there", "10 draws of a model", aims=(_MAKESPAN, AIMS[0], AIMS[2])),
+    "at once": Kind("a batch of jobs that are all there", "10 draws of a model", aims=(_MAKESPAN, AIMS[0], *AIMS[2:5])),
     "no walltimes": Kind("jobs without walltimes", "10 draws of a model"),
-    "torus": Kind("a torus", "10 slices of KTH-SP2 on 5 x 5 x 4 hosts", aims=(_SPREAD, AIMS[0], AIMS[2])),
+    "torus": Kind("a torus", "10 slices of KTH-SP2 on 5 x 5 x 4 hosts", aims=(_SPREAD, AIMS[0], *AIMS[2:5])),
     "laws": Kind("jobs of unknown run time, whose law is known", "10 draws of a paper's scenario", "stochastic-easy"),
     "malleable": Kind("jobs of which half can be resized", "10 slices of KTH-SP2"),
     "tasks": Kind("graphs of tasks on cores and GPUs", "9 factorisations of matrices", "heft", (_MAKESPAN,)),
@@ -69,9 +71,10 @@ def answers(part: str, rows: pd.DataFrame) -> list[Answer]:
     kind, runs = KINDS[part], of_part(part, rows)
     key = (part, *map(str, runs["cell"]))
     if key not in _KNOWN:
-        tables = [metric_of(runs, aim.metric) for aim in kind.aims]
         _KNOWN[key] = [
-            answer(one, aim, kind.baseline, "replicates") for one, aim in zip(tables, kind.aims, strict=True)
+            answer(metric_of(runs, aim.metric), aim, kind.baseline, "replicates")
+            for aim in kind.aims
+            if aim.metric in runs and runs[aim.metric].notna().any()
         ]
     return _KNOWN[key]
 
@@ -84,10 +87,10 @@ def of_part(part: str, rows: pd.DataFrame) -> pd.DataFrame:
     return runs
 
 
-def ratio(found: Pair | None, *, star: bool = True) -> str:
-    """Return a ratio with its interval, and a star if it is not chance."""
+def ratio(found: Pair | None, aim: Aim, *, star: bool = True) -> str:
+    """Return a ratio or a difference with its interval, and a star if it is not chance."""
     if found is None:
-        return "1"
+        return "1" if aim.way == "ratio" else "0"
     if found.effect is None:
         return ""
     return found.effect.text() + ("\\*" if star and found.apart else "")
@@ -99,7 +102,7 @@ def short(rows: pd.DataFrame) -> str:
     lines = []
     for part, kind in KINDS.items():
         found = answers(part, rows)
-        for place, one in enumerate(found):
+        for place, one in enumerate(one for one in found if one.aim.goal):
             choice, why = _choice(one, found)
             lines.append([f"**{kind.have}**" if place == 0 else "", WANTS[one.aim.metric], f"`{choice}`", why])
     return table(head, lines, len(head))
@@ -111,8 +114,10 @@ def _choice(found: Answer, others: Sequence[Answer]) -> tuple[str, str]:
     compared = None if found.chosen is None or base in found.rivals else found.of(found.chosen)
     if compared is None or found.chosen is None:
         return base, "Nothing is better beyond chance."
-    words = f"{ratio(compared, star=False)} times the {found.aim.words} of `{base}`; "
+    words = f"{ratio(compared, found.aim, star=False)} times the {found.aim.words} of `{base}`; "
     said = [f"{words}better in {compared.wins} of {compared.n}."]
+    if unseen := not_beside(found.table.dispatchers):
+        said.append(f"The best of those compared ({unseen}).")
     if price := _price(found.chosen, others):
         said.append(f"Price: {price}.")
     if found.rivals:
@@ -121,14 +126,11 @@ def _choice(found: Answer, others: Sequence[Answer]) -> tuple[str, str]:
 
 
 def _price(chosen: str, found: Sequence[Answer]) -> str:
-    """Return the other aims in which a dispatcher is worse than the baseline beyond chance."""
-    pairs = [(one.aim, one.of(chosen)) for one in found]
-    lost = [
-        f"{aim.words} {ratio(one, star=False)}"
-        for aim, one in pairs
-        if one is not None and one.apart and one.losses > one.wins
-    ]
-    return "; ".join(lost)
+    """Return where a dispatcher is worse than the baseline: beyond chance, or for those who wait longest."""
+    return "; ".join(
+        f"{one.aim.words} {ratio(pair, one.aim, star=False)}{'' if pair.apart else ', may be chance'}"
+        for one, pair in worse(chosen, found)
+    )
 
 
 def whole(part: str) -> tuple[str, Callable[[pd.DataFrame], str]]:
@@ -141,8 +143,11 @@ def whole(part: str) -> tuple[str, Callable[[pd.DataFrame], str]]:
         names = sorted(first.table.dispatchers, key=lambda name: _effect(first.of(name)))
         spent = runs.groupby("dispatcher")[["decisions_seconds_total", "decisions_count"]].sum()
         times = 1000 * spent["decisions_seconds_total"] / spent["decisions_count"]
-        lines = [[f"`{name}`", *(ratio(one.of(name)) for one in found), f"{times[name]:.2f}"] for name in names]
-        return table(head, lines, 1)
+        lines = [
+            [f"`{name}`", *(ratio(one.of(name), one.aim) for one in found), f"{times[name]:.2f}"] for name in names
+        ]
+        missing = "" if any(one.aim.metric == STARVATION.name for one in found) else f"\n\n{NO_EASY}"
+        return table(head, lines, 1) + (missing if STARVATION.name in [aim.metric for aim in KINDS[part].aims] else "")
 
     return part, make
 
@@ -153,7 +158,7 @@ def _effect(found: Pair | None) -> float:
 
 def where(rows: pd.DataFrame) -> str:
     """Return how the dispatchers that are chosen somewhere do on each workload of a kind that has several."""
-    head = ["workload", "dispatcher", *(aim.words for aim in AIMS[:3])]
+    head = ["workload", "dispatcher", *(aim.words for aim in AIMS[:5])]
     lines = []
     for part in ("walltimes", "gpus"):
         runs, kind = of_part(part, rows), KINDS[part]
@@ -164,7 +169,7 @@ def where(rows: pd.DataFrame) -> str:
                 assert name is not None
                 tables = [metric_of(runs, aim.metric).on(workload) for aim in kind.aims]
                 cells = [
-                    ratio(pair(one, aim, name, kind.baseline), star=False)
+                    ratio(pair(one, aim, name, kind.baseline), aim, star=False)
                     for one, aim in zip(tables, kind.aims, strict=True)
                 ]
                 lines.append([workload, f"`{name}`", *cells])

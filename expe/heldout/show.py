@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,13 @@ import pandas as pd
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
 from expe.common.tables import table
-from expe.heldout.tables import METRICS, Runs, columns, log_ratios, logs_table, mean_of, milliseconds, shown
+from expe.heldout.tables import METRICS, Runs, Served, columns, log_ratios, logs_table, mean_of, milliseconds, shown
 
 __all__ = ["PICTURES", "SECTIONS", "columns"]
 
 FILLER, EASY, OURS = "filler, shortest first", "easy", "look-ahead"
 #: Rows that are ours, of the dispatchers that run on all slices.
-OWN = ("easy, late first", "look-ahead", "look-ahead, strict", "look-ahead, no room")
+OWN = ("easy, late first", "easy, guarded", "look-ahead", "look-ahead, strict", "look-ahead, no room")
 SEARCHES = ("searches", "searches on smaller machines")
 #: What the panels of the picture show: metric, and what it is compared with. They share their scales.
 PANELS = (("slowdown", FILLER), ("longest", EASY))
@@ -47,13 +48,24 @@ def ratios_table(rows: pd.DataFrame) -> str:
     texts = []
     for base in dict.fromkeys((FILLER, EASY, best)):
         body = [
-            [name, str(len(runs)), *(shown(log_ratios(runs, found[base], metric)) for metric in METRICS)]
+            [
+                name,
+                str(len(runs)),
+                *(shown(log_ratios(runs, found[base], metric)) for metric in METRICS),
+                _starved(runs.values()),
+            ]
             for name, runs in found.items()
             if name != base
         ]
-        texts.append(table([f"over {base}", "slices", *METRICS.values()], body))
+        texts.append(table([f"over {base}", "slices", *METRICS.values(), "starved jobs a slice"], body))
     kinds = (("slowdown", FILLER), ("slowdown", best), ("longest", EASY))
     return "\n\n".join([*texts, *(logs_table(found, metric, base) for metric, base in kinds)])
+
+
+def _starved(runs: Iterable[Served]) -> str:
+    """Return how many jobs starve on a slice, on average; empty if no run of easy stood beside."""
+    mean = float(np.mean([run.starved for run in runs]))
+    return "" if math.isnan(mean) else f"{mean:.1f}"
 
 
 def slices_table(rows: pd.DataFrame) -> str:
@@ -112,6 +124,7 @@ SECTIONS = {
     "slices": (_REQUESTED, slices_table),
     "requested": (_REQUESTED, ratios_table),
     "last-two": ("last-two", ratios_table),
+    "online-regression": ("online-regression", ratios_table),
     "oracle": ("oracle", ratios_table),
     "decisions": (_REQUESTED, decisions_table),
 }

@@ -14,6 +14,7 @@ from batdispatch.core.errors import SimulationError
 from batdispatch.results.jobs_file import read_columns
 from batdispatch.results.lineage import FILE as LINEAGE
 from batdispatch.results.lineage import read_lineage
+from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import read_result
 from batdispatch.results.statistics.bootstrap import Draws, mean_by_bootstrap
@@ -30,7 +31,10 @@ METRICS = {"slowdown": "slowdown", "wait": "mean wait", "high": "99 % wait", "lo
 
 
 class Served(NamedTuple):
-    """What came of one run: mean bounded slowdown; mean, 99 % and longest wait; decisions' CPU times; in s."""
+    """What came of one run: mean bounded slowdown; mean, 99 % and longest wait; decisions' CPU times; in s.
+
+    `starved` is the number of starved jobs; NaN: no run of easy stands beside.
+    """
 
     slowdown: float
     wait: float
@@ -39,14 +43,19 @@ class Served(NamedTuple):
     decision: float
     slowest: float
     high_decision: float
+    starved: float = math.nan
 
 
 #: What a dispatcher did on each (log, slice).
 Runs = Mapping[tuple[str, str], Served]
 
 
-def served(run: Path) -> Served:
+def served(run: Path, starved: float = math.nan) -> Served:
     """Return what came of a run.
+
+    Args:
+        run: its folder.
+        starved: the number of starved jobs.
 
     Raises:
         SimulationError: a job did not start.
@@ -63,6 +72,7 @@ def served(run: Path) -> Served:
         decision=float(result.decisions["seconds_mean"] or 0),
         slowest=float(result.decisions["seconds_max"] or 0),
         high_decision=float(result.decisions["seconds_p99"] or 0),
+        starved=starved,
     )
 
 
@@ -74,7 +84,8 @@ def columns(row: Mapping[str, Any], run: Path) -> dict[str, Any]:
     log = row["workload"].partition(", ")[0]
     number = row.get("workload.slice")
     piece = f"{log}-{row['workload.seed']}" if number is None else f"{log}-{int(number):02}"
-    found = served(run)
+    starved = row.get(STARVATION.name)
+    found = served(run, math.nan if starved is None else float(starved))
     more = {"slowdown": found.slowdown, "late": found.longest + ADDED, "decision_ms": 1000 * found.decision}
     return {"log": log, "piece": piece, "served": found, **more}
 

@@ -5,9 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import batdispatch
+from batdispatch.core.line.hindsight import plain
+from batdispatch.explain.wait_causes import explain, find_recording
 from batdispatch.explain.witness import witness_of
+from batdispatch.inputs.platforms.generate import flat
+from batdispatch.inputs.workloads.lublin import lublin
+from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch.parts.ordering.guard import Guard
 from batdispatch.results.runs import read_result
 from sites import platform_of, simulated
 
@@ -231,3 +239,68 @@ def test_the_window_after_a_search_that_found_nothing(explained: Callable[..., s
     """The search for job 0 finds nothing, so that the next window holds one job."""
     out = explained(PASSED_OVER, 1, dispatcher="pcp20", most_variables=1)
     assert "it was beyond the window (2 times, first at 10)\n        it was number 3 of a window of 1 job\n" in out
+
+
+def late_and_new() -> list[Asked]:
+    """A wide job that comes at 1, one that wants half at 2, and two small ones that come before room is free."""
+    return [(32, {}), (16, {}), (8, {"subtime": 7}), (8, {"subtime": 8})]
+
+
+LATE = {"dispatcher": "easy", "ordering": "guarded[ordering=smallest-area,floor=5,share=0]"}
+
+
+def test_a_late_job_says_before_whom_it_goes_and_the_threshold(explained: Callable[..., str]) -> None:
+    out = explained(late_and_new(), 1, **LATE)
+    assert "the dispatcher when it started the job:\n    late: goes before the jobs that are not\n" in out
+    assert "it has waited 9 s, more than the threshold of 5 s; goes before w0!3 and w0!4\n" in out
+    page = (Path(__file__).parents[2] / "docs/explain-wait.md").read_text()
+    assert f"```text\n{out[out.index('the dispatcher on the') :]}```" in page
+
+
+def test_a_job_that_a_late_one_overtakes_names_it_and_the_threshold(explained: Callable[..., str]) -> None:
+    out = explained(late_and_new(), 3, **LATE)
+    said = "    waits behind the late job w0!1 (3 times, first at 7)\n"
+    assert f"{said}        which has waited 6 s, more than the threshold of 5 s\n" in out
+    answer = json.loads(explained(late_and_new(), 2, "--json", **LATE))
+    assert [one["why"] for one in answer["verdicts"]] == [
+        "waits behind the late job w0!1",
+        "late: goes before the jobs that are not",
+    ]
+    assert answer["at_start"]["how"] == "it has waited 18 s, more than the threshold of 5 s"
+
+
+def test_the_threshold_is_that_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The witness hears what the guard of the run heard, and is asked less often."""
+    (tmp_path / "flat.xml").write_bytes(flat(16))
+    write_workload(
+        lublin(np.random.default_rng(3), jobs=150, hosts=16, load=1.2, walltimes="modal"), tmp_path / "w.json"
+    )
+    told: dict[float, float] = {}
+    look = Guard._look
+
+    def watched(self: Guard, now: float) -> None:
+        look(self, now)
+        told[now] = self.patience()
+
+    monkeypatch.setattr(Guard, "_look", watched)
+    run = batdispatch.run(
+        tmp_path / "w.json", "easy[ordering=guarded[share=0.5,floor=600]]", platform=tmp_path / "flat.xml", out=tmp_path
+    )
+    monkeypatch.undo()
+    seen = 0
+    recording, result = find_recording(run.folder), read_result(run.folder)
+    jobs = run.jobs.sort_values("waiting_time")["job_id"].iloc[-10:]
+    for job in jobs:
+        (found,) = explain(recording, [job], witness=witness_of(run.folder, result))
+        for said in (*found.verdicts, *filter(None, [found.at_start])):
+            assert f"more than the threshold of {plain(told[said.first])} s" in said.how
+            seen += 1
+    assert seen > 10
+
+
+def test_another_ordering_with_late_jobs_says_so_too_and_one_without_adds_nothing(
+    explained: Callable[..., str],
+) -> None:
+    late_first = {"dispatcher": "filler", "ordering": "late-first[after=5]"}
+    assert "more than the threshold of 5 s; goes before w0!3 and w0!4" in explained(late_and_new(), 1, **late_first)
+    assert "the dispatcher" not in explained(late_and_new(), 1, dispatcher="easy", ordering="smallest-area")

@@ -152,6 +152,7 @@ def report(
     from batdispatch.report.page import render, write_page
     from batdispatch.report.replicates.answers import as_dict
     from batdispatch.results.runs import find_runs, read_runs
+    from batdispatch.results.starvation import beside_easy
     from batdispatch.runs.replicate_comparison import has_replicates, write_comparison
 
     paths = [Path(folder) for folder in folders]
@@ -165,7 +166,7 @@ def report(
         raise InputError(
             "is for the folder of a campaign or of a comparison with replicates", source="option --baseline"
         )
-    runs = read_runs(find_runs(paths))
+    runs = beside_easy(read_runs(find_runs(paths)))
     path = write_page(render(runs, title=title, explain=explain), output)
     shown = [{"label": run.label, "folder": str(run.folder), "metrics": run.metrics} for run in runs]
     return Page(path, {"report": str(path), "warnings": warnings(runs), "runs": shown})

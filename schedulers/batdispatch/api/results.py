@@ -15,8 +15,10 @@ from batdispatch.api.looks import Audit, Page, check, report
 from batdispatch.core import extras
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import did_you_mean
+from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import Run, find_runs, read_run, read_runs, warnings_of
+from batdispatch.results.starvation import FolderJobs, count_starved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,12 +175,21 @@ class Runs(Mapping[str, LoadedRun]):
     def __repr__(self) -> str:
         return f"<{len(self)} runs: {', '.join(self)}>"
 
+    @cached_property
+    def figures(self) -> dict[str, dict[str, float | int | None]]:
+        """Label -> name -> value of each run's metrics; `nb_jobs_starved` too, beside a run of easy."""
+        counts = count_starved([FolderJobs(run.folder) for run in self.values()])
+        return {
+            label: run.metrics if count is None else run.metrics | {STARVATION.name: count}
+            for (label, run), count in zip(self.items(), counts, strict=True)
+        }
+
     @property
     def metrics(self) -> pd.DataFrame:
-        """One row per run and one column per metric, as in result.json; times in seconds, NaN where unknown."""
+        """One row per run and one column per metric, as in `figures`; times in seconds, NaN where unknown."""
         import pandas as pd
 
-        return pd.DataFrame.from_dict({label: run.metrics for label, run in self.items()}, orient="index")
+        return pd.DataFrame.from_dict(self.figures, orient="index")
 
     @property
     def jobs(self) -> pd.DataFrame:

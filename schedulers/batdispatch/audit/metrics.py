@@ -58,10 +58,10 @@ class _Jobs:
 
 _Statistic = Callable[[Floats], Any]
 _STATISTICS: dict[str, _Statistic] = {"mean": np.mean, "median": np.median, "max": np.max, "std": np.std}
-_STATISTICS["p95"] = partial(np.percentile, q=95)
+_STATISTICS |= {"p95": partial(np.percentile, q=95), "p99": partial(np.percentile, q=99)}
 #: Column of `_Jobs` -> the statistics of it that are metrics.
 _METRICS = {
-    "waiting_time": ("mean", "median", "p95", "max", "std"),
+    "waiting_time": ("mean", "median", "p95", "p99", "max", "std"),
     "turnaround_time": ("mean", "median", "max"),
     "slowdown": ("mean", "median", "max"),
     "bounded_slowdown": ("mean", "median", "p95", "max"),

@@ -128,14 +128,17 @@ def _print(comparison: Comparison, path: Path, *, as_json: bool) -> None:
         SimulationError: a run failed.
     """
     from batdispatch.cli.metrics_table import metrics_table
+    from batdispatch.results.metrics.compute import STARVATION
     from batdispatch.results.rejections import in_words, rejections_of
+    from batdispatch.results.starvation import NO_EASY
 
     results = {label: run.result for label, run in comparison.items()}
-    metrics = {label: result["metrics"] for label, result in results.items()}
     if as_json:
-        click.echo(json_text(metrics))
+        click.echo(json_text(comparison.figures))
     else:
-        show(metrics_table(metrics))
+        show(metrics_table(comparison.figures))
+        if len(results) > 1 and not any(STARVATION.name in figures for figures in comparison.figures.values()):
+            show(NO_EASY)
         for line in in_words({label: rejections_of(result) for label, result in results.items()}):
             show(line)
         click.echo(str(path))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from batdispatch.cli.tables import STYLE, plain
-from batdispatch.results.metrics.compute import describe
+from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.metrics.rows import Cell, metric_row
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SHOWN_METRICS = (
     "mean_waiting_time",
     "p95_waiting_time",
+    "p99_waiting_time",
+    "max_waiting_time",
+    STARVATION.name,
     "mean_turnaround_time",
     "mean_bounded_slowdown",
     "max_bounded_slowdown",

@@ -172,6 +172,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     chances: list[Chance]
     #: Empty if the dispatcher has nothing to add to what the recording shows.
     verdicts: list[Verdict] = []
+    #: Why the dispatcher started it before others; None: it has nothing to add.
+    at_start: Verdict | None = None
 
     @property
     def wait(self) -> float:

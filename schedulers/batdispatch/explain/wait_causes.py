@@ -166,6 +166,7 @@ def _explanation(
         ],
         chances=[Chance(time=time, started=started) for time, started in wait.chances],
         verdicts=wait.verdicts,
+        at_start=wait.at_start,
     )
 
 

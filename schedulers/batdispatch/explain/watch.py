@@ -104,6 +104,8 @@ class Wait:
         self.chances: list[tuple[float, list[str]]] = []
         #: What the dispatcher says of the decisions that left it waiting.
         self.verdicts: list[Verdict] = []
+        #: And of the one that started it.
+        self.at_start: Verdict | None = None
         #: What it lacks since `since`.
         self.sight: Sight | None = None
         self.since = submission
@@ -310,6 +312,8 @@ class Watcher(WitnessedRetrace):
         for wait in self._waiting:
             if (said := self.testimony(ledger, wait.job)) is not None:
                 _keep(wait, said, now)
+            elif (said := self.why_started(ledger, wait.job)) is not None:
+                wait.at_start = Verdict(why=said.why, how=said.how, first=now, last=now)
         super().decide(ledger)
         # Where the simulator does not announce registered jobs, they depend on others from now on.
         for job_id in self._registering:

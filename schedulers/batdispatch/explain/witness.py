@@ -18,6 +18,7 @@ from batdispatch.core.line.events import Event, JobsKilled
 from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import parse_named
+from batdispatch.dispatchers.backfilling.queue import QueueDispatcher
 from batdispatch.links.retrace import RetracePeer
 from batdispatch.results.decisions import PLANS
 from batdispatch.results.runs import Result
@@ -55,6 +56,10 @@ class Witness:
         """Return why the decision that is about to be carried out leaves a job waiting."""
         before = float(self._notes[self._next - 1]["now"]) if self._next else None
         return self.dispatcher.why_waited(job, Hindsight(ledger, started, self.note(ledger.now), before))
+
+    def ask_of_start(self, ledger: Ledger, job: Job) -> Reason | None:
+        """Return why the decision that is about to be carried out starts a job before others."""
+        return self.dispatcher.why_started(job, ledger) if isinstance(self.dispatcher, QueueDispatcher) else None
 
 
 class WitnessedRetrace(RetracePeer):
@@ -104,6 +109,13 @@ class WitnessedRetrace(RetracePeer):
             return None
         return self._witness.ask(ledger, ledger.queue[job.id], started)
 
+    def why_started(self, ledger: Ledger, job: Job) -> Reason | None:
+        """Return what the witness says of the decision to come, if that starts a job that waits."""
+        if self._witness is None or job.id not in ledger.queue:
+            return None
+        starts = any(isinstance(one, d.Execute) and one.job_id == job.id for one in self.recorded)
+        return self._witness.ask_of_start(ledger, job) if starts else None
+
     def decide(self, ledger: Ledger) -> None:
         super().decide(ledger)
         if self._witness is not None:
@@ -124,6 +136,9 @@ def witness_of(folder: Path, result: Result) -> Witness | None:
     except InputError:
         # Of another version, or altered: there is nothing to ask.
         return None
+    if type(dispatcher).why_waited is QueueDispatcher.why_waited:
+        # It speaks of its queue, and no plan of its own is read.
+        return Witness(dispatcher, [])
     path = folder / PLANS
     if type(dispatcher).why_waited is Dispatcher.why_waited or not path.is_file():
         return None

@@ -236,8 +236,16 @@ def _overtaken(x: Explanation, limit: int) -> Iterator[str]:
 
 def _said(x: Explanation, limit: int) -> Iterator[str]:
     """Yield what the dispatcher says of its decisions: each reason once, with the first decision that had it."""
-    if not x.verdicts:
-        return
+    if x.verdicts:
+        yield from _verdicts(x, limit)
+    if x.at_start is not None:
+        yield ""
+        yield "the dispatcher when it started the job:"
+        yield f"    {x.at_start.why}"
+        yield f"        {x.at_start.how}"
+
+
+def _verdicts(x: Explanation, limit: int) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for verdict in x.verdicts:
         counts[verdict.why] += verdict.decisions

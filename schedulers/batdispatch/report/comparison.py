@@ -8,22 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from batdispatch.results.metrics.attempts import DESCRIPTIONS, SCALES, attempt_metrics
-from batdispatch.results.metrics.compute import describe
+from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.metrics.rows import Row, metric_row
 from batdispatch.results.numbers import number
 from batdispatch.results.runs import Run
+from batdispatch.results.starvation import easy_among
 
 #: The metrics of the table one sees first; the others follow further down.
 KEY_METRICS = (
     "mean_waiting_time",
-    "p95_waiting_time",
+    "p99_waiting_time",
     "max_waiting_time",
+    STARVATION.name,
     "mean_turnaround_time",
     "mean_bounded_slowdown",
-    "p95_bounded_slowdown",
     "utilisation",
     "makespan",
-    "mean_queue_length",
     "user_fairness",
     "nb_jobs_killed",
     "nb_jobs_rejected",
@@ -82,6 +82,27 @@ def attempt_rows(runs: Sequence[Run]) -> list[Row]:
         scale = SCALES.get(description.unit, 1)
         rows.append(metric_row(description, [None if value is None else value / scale for value in values]))
     return rows
+
+
+def best_price(runs: Sequence[Run], best: str) -> str:
+    """Say where those who wait longest fare worse under a run than under easy; empty where they do not.
+
+    Args:
+        runs: of a comparison, with what they have beside easy.
+        best: label of the run.
+    """
+    easy = easy_among(runs)
+    run = next((one for one in runs if one.label == best), None)
+    if easy is None or run is None:
+        return ""
+    found = []
+    for name in ("max_waiting_time", "p99_waiting_time"):
+        here, there, known = run.metrics.get(name), easy.metrics.get(name), describe(name)
+        if known is not None and here and there and round(here / there, 2) > 1:
+            found.append(f"{here / there:.2f} times the {known.label} of {easy.label}")
+    if starved := run.metrics.get(STARVATION.name):
+        found.append(f"{number(starved)} {STARVATION.label}")
+    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
 
 
 def group_rows(rows: Sequence[Row]) -> dict[str, list[Row]]:

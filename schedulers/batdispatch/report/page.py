@@ -16,9 +16,11 @@ from batdispatch.report.losses import Losses, begin_losses
 from batdispatch.report.maps import atlases
 from batdispatch.report.pictures import MAX_CHARTS, charts, compared_curves, extent
 from batdispatch.results import rejections
+from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.numbers import duration, durations, number
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.results.sites import Sites
+from batdispatch.results.starvation import NO_EASY, beside_easy
 from batdispatch.results.usage import MachineUse, job_facts, licences_of, read_units, slots_of
 
 #: Most reasons for rejections listed a run, and most jobs named a reason.
@@ -73,6 +75,7 @@ def render(
     runs: Sequence[Run], *, title: str | None = None, explain: bool = True, workers: Executor | None = None
 ) -> str:
     """Return the page that compares some runs; the arguments are those of `write_report`."""
+    runs = beside_easy(runs)
     losses = begin_losses(runs, workers=workers) if explain else lambda: Losses("", [], {})
     sites = Sites()
     shared, chart_note = shared_runs(runs, sites)
@@ -94,6 +97,7 @@ def render(
         # Where each run has a panel of its own, no colour stands for it.
         keys=[_key(index) for index in range(len(runs))] if len(runs) > 1 and not in_panels(len(runs)) else [],
         overview=comparison.metric_rows(runs, only=comparison.KEY_METRICS),
+        overview_note=NO_EASY if len(runs) > 1 and not any(STARVATION.name in run.metrics for run in runs) else "",
         groups=comparison.group_rows([*comparison.attempt_rows(runs), *comparison.metric_rows(runs)]),
         curves=curves,
         charts=drawn,
@@ -101,6 +105,7 @@ def render(
         maps=maps,
         map_note=map_note,
         best=lost.best,
+        best_price=comparison.best_price(runs, lost.best),
         losers=lost.losers,
         explorer=explorer(runs, lost.reasons, sites, shared),
         different=[fact for fact in facts if not fact.same],

@@ -11,6 +11,7 @@ from batdispatch.core.errors import InputError
 from batdispatch.core.line.blame import blame, user_error
 from batdispatch.core.line.dispatcher import Dispatcher, find
 from batdispatch.core.line.options import did_you_mean, parse_named, split_list
+from batdispatch.dispatchers import simple
 from batdispatch.inputs.folders import Claim, stamp
 from batdispatch.links.foreign import is_foreign
 from batdispatch.results.run_files import RESULT
@@ -59,19 +60,29 @@ def entrant_of(dispatcher: str | Dispatcher, source: str = "option --dispatcher"
 def entrants_of(dispatchers: str | Dispatcher | Sequence[str | Dispatcher]) -> list[Entrant]:
     """Return who takes part; a text may name several, with commas between them.
 
+    Who stands twice since `simple` stands for them, too, takes part once.
+
     Raises:
         InputError: a text has another form, or somebody stands twice.
     """
     source = "option --dispatchers"
     given = [dispatchers] if isinstance(dispatchers, str | Dispatcher) else dispatchers
-    texts = [part for one in given for part in (split_list(one) if isinstance(one, str) else [one])]
+    parts = [part for one in given for part in (split_list(one) if isinstance(one, str) else [one])]
+    stated = [part for part in parts if not isinstance(part, str) or not simple.is_set(part)]
     entrants: list[Entrant] = []
-    for one in texts:
-        entrant = entrant_of(one, source)
-        if any(entrant[1:3] == other[1:3] for other in entrants):
-            raise InputError(f"{entrant.text!r} stands twice", source=source)
-        entrants.append(entrant)
+    for part in parts:
+        for one in simple.expand(part) if isinstance(part, str) else [part]:
+            entrant = entrant_of(one, source)
+            if all(entrant[1:3] != other[1:3] for other in entrants):
+                entrants.append(entrant)
+    if twice := _twice([entrant_of(one, source) for one in stated]):
+        raise InputError(f"{twice.text!r} stands twice", source=source)
     return entrants
+
+
+def _twice(entrants: Sequence[Entrant]) -> Entrant | None:
+    pairs = enumerate(entrants)
+    return next((one for place, one in pairs if any(one[1:3] == other[1:3] for other in entrants[:place])), None)
 
 
 def with_common(entrants: Sequence[Entrant], common: Mapping[str, str]) -> list[Entrant]:

@@ -22,7 +22,8 @@ _Count = Annotated[int, Meta(ge=1)]
 class ComparisonOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Who is compared, and on how many replicates.
 
-    dispatchers: Compare these dispatchers: names with options in brackets, as in fcfs,easy,easy[ordering=sjf]. With
+    dispatchers: Compare these dispatchers: names with options in brackets, as in fcfs,easy,easy[ordering=sjf]. simple
+        stands for easy with each of the field's simple orderings, also with options for all of them in brackets. With
         --replicates, families stands for one dispatcher of each of the six families that the workload has work for.
     replicates: Compare on N replicates of the workload, and say how sure the differences are.
     replicate_by: Make replicates in this way. slices: parts of the workload, evenly spread. sessions: its users' weeks,

@@ -16,6 +16,7 @@ from batdispatch.core.line import registry
 from batdispatch.core.line.dispatcher import GROUP
 from batdispatch.core.line.options import did_you_mean, parse_named, split_list
 from batdispatch.core.machine.machine import Machine
+from batdispatch.dispatchers import simple
 
 #: What stands for all of them on the command line.
 FAMILIES = "families"
@@ -95,6 +96,6 @@ def check_names(dispatchers: str) -> None:
     """
     entries = split_list(dispatchers)
     name, _ = parse_named(entries[0], "option --dispatchers")
-    known = [*registry.names(GROUP), FAMILIES]
+    known = [*registry.names(GROUP), FAMILIES, simple.NAME]
     if len(entries) == 1 and not (name in known or ":" in name or name.endswith(".py")):
         raise InputError(f"no dispatcher is called {name!r}: {did_you_mean(name, known)}")

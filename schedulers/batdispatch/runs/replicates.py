@@ -17,6 +17,7 @@ from batdispatch.inputs.workloads.slices import even_gap, take_slice
 from batdispatch.inputs.workloads.writer import write_workload
 from batdispatch.report.replicates.table import COLUMNS
 from batdispatch.results.run_files import RESULT
+from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.comparison_options import WEEKS, By
 
 #: The tidy table of a comparison, in its folder.
@@ -95,9 +96,10 @@ def table_of(workload: str, names: Sequence[str], dispatchers: Sequence[tuple[st
     """
     rows = []
     for number, name in enumerate(names):
+        starved = starved_columns([folders[number] for _, folders in dispatchers])
         for dispatcher, folders in dispatchers:
             row: dict[str, object] = dict(zip(COLUMNS, (workload, name, dispatcher), strict=True))
-            rows.append(row | _metrics(folders[number] / RESULT))
+            rows.append(row | _metrics(folders[number] / RESULT) | starved[folders[number]])
     return pd.DataFrame(rows).to_csv(index=False).encode()
 
 

@@ -11,6 +11,7 @@ from batdispatch.cli.kinds import names
 from batdispatch.cli.main import cli
 from batdispatch.core.errors import InputError, SimulationError
 from batdispatch.core.line.options import parse_named
+from batdispatch.dispatchers.simple import SIMPLE
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.runs.leaderboard.boards import BOARDS, SPECIAL, choose, dispatchers_of, document, name_of
 from batdispatch.runs.leaderboard.page import page, rows_of
@@ -70,7 +71,8 @@ def test_an_added_dispatcher_meets_rigid_jobs_or_the_board_that_is_named() -> No
         content = json.loads(document(choose(boards, ["mine:Mine"], None), ["easy", "dada"]))
         return {name: part["dispatchers"] for name, part in content["parts"].items()}
 
-    assert parts("lublin", "tasks") == {"lublin": ["easy", "mine:Mine"], "tasks": ["dada", "heft", "work-stealing"]}
+    rigid = [*SIMPLE, "mine:Mine"]
+    assert parts("lublin", "tasks") == {"lublin": rigid, "tasks": ["dada", "heft", "work-stealing"]}
     assert parts("tasks") == {"tasks": ["dada", "heft", "work-stealing", "mine:Mine"]}
 
 
@@ -90,6 +92,18 @@ def test_ranks_and_ratios() -> None:
     assert headings[:3] == ["rank", "dispatcher", "mean bounded slowdown"]
     assert shown[0][:4] == ["1.00", "half", "22.5", "0.50 (0.50-0.50)*"]
     assert shown[1][:4] == ["2.00", "easy", "45", "1"]
+
+
+def test_starved_jobs_are_a_difference_and_are_left_out_without_easy() -> None:
+    waits = {"easy": [10.0] * 6, "other": [5.0] * 6}
+    found = rows(waits)
+    text = page([stand(LUBLIN, found)], [], {}, "leaderboard.csv")
+    assert "starved" not in text.partition("## Rigid jobs")[2].partition("No column counts starved jobs")[0]
+    assert "No column counts starved jobs" in text
+    more = [row | {"p99_waiting_time": 9.0, "nb_jobs_starved": 3 * (row["dispatcher"] == "other")} for row in found]
+    headings, shown = rows_of(stand(LUBLIN, more))
+    at = headings.index("starved jobs, more than easy's")
+    assert [row[at] for row in sorted(shown, key=lambda row: row[0])] == ["0", "3.00 (3.00-3.00)*"]
 
 
 def test_too_few_replicates_are_not_ranked() -> None:

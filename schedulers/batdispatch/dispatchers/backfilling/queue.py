@@ -16,6 +16,7 @@ from batdispatch.core.hosts.allocation import Place
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line.dispatcher import Dispatcher, Gap
 from batdispatch.core.line.events import Event
+from batdispatch.core.line.hindsight import Hindsight, Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
 from batdispatch.core.line.scene import Scene
@@ -25,6 +26,7 @@ from batdispatch.core.plans.pace import Alarm
 from batdispatch.core.plans.reservations import Reservations
 from batdispatch.dispatchers.backfilling.lanes import Lanes, Longest
 from batdispatch.parts.ordering import Ordering, make_ordering
+from batdispatch.parts.ordering.window import why_ahead, why_behind
 from batdispatch.parts.placement import make_placement
 from batdispatch.parts.placement.prospects import Prospects
 from batdispatch.parts.prediction import Predictions
@@ -151,6 +153,14 @@ class QueueDispatcher(Dispatcher):
 
     def on_withdrawn(self, ledger: Ledger, job: Job) -> None:
         self.forget(job)
+
+    def why_started(self, job: Job, ledger: Ledger) -> Reason | None:
+        """Return why a job went before others, for explain-wait; None: by its key."""
+        return why_ahead(ledger, self.ordering, job, self.expected)
+
+    def why_waited(self, job: Job, decision: Hindsight) -> Reason | None:
+        behind = why_behind(decision.ledger, self.ordering, job, self.expected)
+        return self.why_started(job, decision.ledger) or behind
 
     def report(self) -> dict[str, Any]:
         return {"prediction": self.predictions.report()}

@@ -56,12 +56,12 @@ class Unicef(Ordering):
 class AgedAreaOptions(Options, frozen=True, kw_only=True):
     """Options of aged-area.
 
-    head_start: Count every job as having waited for so many seconds longer than it has.
-    power: Raise that time to this power. 0: the order is that of `smallest-area`.
-    width: Raise the units to this power in the area. 0: only the run time counts.
+    head_start: Add this many seconds to the wait of each job.
+    power: Take the wait, with this addition, to this power. 0: the order is that of `smallest-area`.
+    width: Take the units to this power in the area. 0: only the run time counts.
     """
 
-    head_start: Annotated[float, msgspec.Meta(gt=0)] = 3600.0
+    head_start: Annotated[float, msgspec.Meta(gt=0)] = 86_400.0
     power: Annotated[float, msgspec.Meta(ge=0, le=10)] = 3.0
     width: Annotated[float, msgspec.Meta(ge=0, le=10)] = 1.0
 

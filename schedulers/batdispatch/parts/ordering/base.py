@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from batdispatch.core.jobs.job import Job, Stay
 from batdispatch.core.line import registry
+from batdispatch.core.line.hindsight import Reason, plain
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Part
 
@@ -55,11 +56,23 @@ class Ordering(Part, ABC):
         """
         return jobs
 
+    def why_first(self, job: Job, now: float) -> Reason | None:
+        """Return why a waiting job goes before jobs that have no such reason at `now`, in seconds; None: by its key.
+
+        It is asked for `explain-wait`, after the run. `Reason.why` is what such a job is called: ``late``.
+        """
+        return None
+
     def came(self, job: Job, now: float) -> None:
         """Learn that a job waits from `now` on, in seconds."""
 
     def ended(self, stay: Stay, now: float) -> None:
         """Learn that a job ended at `now`, in seconds; a fair share counts what it used."""
+
+
+def lateness(job: Job, now: float, patience: float) -> Reason:
+    """Return what an ordering says of a late job at `now`; `patience`: after which wait a job is late. Both in s."""
+    return Reason("late", f"has waited {plain(now - job.submission)} s, more than the threshold of {plain(patience)} s")
 
 
 def make_ordering(text: str) -> Ordering:

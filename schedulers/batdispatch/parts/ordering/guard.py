@@ -9,9 +9,10 @@ from typing import Annotated
 import msgspec
 
 from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
-from batdispatch.parts.ordering.base import Ordering, make_ordering
+from batdispatch.parts.ordering.base import Ordering, lateness, make_ordering
 from batdispatch.parts.ordering.easy_beside import EasyBeside, Twin
 
 
@@ -58,7 +59,7 @@ class Guard(Ordering):
         self._beside = EasyBeside([int(amount) for amount in ledger.space.pooled(ledger.space.whole())])
         #: Of the jobs that have not ended.
         self._twins: dict[str, Twin] = {}
-        self._looked = self._late_before = self._begun_before = -math.inf
+        self._looked = -math.inf
 
     def came(self, job: Job, now: float) -> None:
         self._inner.came(job, now)
@@ -73,23 +74,30 @@ class Guard(Ordering):
             self._beside.start(twin, stay.start)
             self._beside.end(twin, now - stay.start)
 
-    def patience(self) -> float:
-        """Return for how long a job may wait now before it is late, in seconds."""
-        patience: float = max(self.options.floor, self.options.share * self._beside.longest)
-        return patience
+    def patience(self, job: Job) -> float:
+        """Return for how long a job may wait before it is late, in seconds, as far as is known now."""
+        longest, floor = self._beside.longest, self.options.floor
+        most: float = max(floor, self.options.share * longest)
+        twin = self._twins.get(job.id)
+        if twin is None or twin.begun is None:
+            return most
+        return min(most, max(floor, twin.begun - job.submission + self.options.slack * longest))
 
     def is_late(self, job: Job, now: float) -> bool:
         """Return whether a job has waited for too long at `now`, in seconds."""
         if now != self._looked:
             self._look(now)
-        if job.submission < self._late_before:
-            return True
-        begun = self._twins[job.id].begun
-        return begun is not None and begun < self._begun_before and now - job.submission > self.options.floor
+        # Of most jobs it is known without a look at EASY beside.
+        if now - job.submission <= self.options.floor:
+            return False
+        return now - job.submission > self.patience(job)
 
     def reserving(self, jobs: Sequence[Job], now: float) -> Sequence[Job]:
         overdue = self._beside.overdue
         return [job for job in jobs if self.is_late(job, now) or job.id in overdue]
+
+    def why_first(self, job: Job, now: float) -> Reason | None:
+        return lateness(job, now, self.patience(job)) if self.is_late(job, now) else None
 
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
         if job.id not in self._twins:
@@ -101,13 +109,11 @@ class Guard(Ordering):
         return (1.0, *key) if isinstance(key, tuple) else (1.0, key)
 
     def _look(self, now: float) -> None:
-        """Let EASY beside go on as far as is certain now, and say from this who is late."""
+        """Let EASY beside go on as far as is certain now."""
         self._beside.advance(now)
         while self._tell_of_starts():
             self._beside.advance(now)
-        self._looked, self._late_before = now, now - self.patience()
-        #: A waiting job that EASY started before this is late.
-        self._begun_before = now - self.options.slack * self._beside.longest
+        self._looked = now
 
     def _tell_of_starts(self) -> bool:
         """Tell EASY beside which of the jobs that stop its clock no longer wait; return whether any does not."""

@@ -10,9 +10,10 @@ from typing import Annotated
 import msgspec
 
 from batdispatch.core.jobs.job import Job, Stay
+from batdispatch.core.line.hindsight import Reason
 from batdispatch.core.line.ledger import Ledger
 from batdispatch.core.line.options import Options
-from batdispatch.parts.ordering.base import Ordering, make_ordering
+from batdispatch.parts.ordering.base import Ordering, lateness, make_ordering
 
 #: The usual wait is worked out from the waits of this many jobs, those that ended last.
 MEMORY = 300
@@ -79,6 +80,9 @@ class LateFirst(Ordering):
 
     def is_late(self, job: Job, now: float) -> bool:
         return now - job.submission > self.patience()
+
+    def why_first(self, job: Job, now: float) -> Reason | None:
+        return lateness(job, now, self.patience()) if self.is_late(job, now) else None
 
     def key(self, job: Job, now: float, expected: float) -> tuple[float, ...]:
         if self.is_late(job, now):

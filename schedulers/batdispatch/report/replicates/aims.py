@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from batdispatch.report.replicates.table import Floats
+from batdispatch.results.metrics.compute import STARVATION
 
 #: Added to both waits of a ratio, s: the bounded slowdown's threshold. A replicate in which nobody waits counts as 1.
 ADDED_SECONDS = 10.0
@@ -23,6 +24,8 @@ class Aim:
         way: whether values compare by their ratio or by their difference.
         added: to both values of a ratio, in the metric's unit.
         better: which values are.
+        goal: whether one chooses by it; otherwise it is but a price of what is chosen.
+        unit: of differences, and how many of them one of the metric's unit makes.
     """
 
     metric: str
@@ -30,6 +33,8 @@ class Aim:
     way: Literal["ratio", "difference"] = "ratio"
     added: float = 0.0
     better: Literal["lower", "higher"] = "lower"
+    goal: bool = True
+    unit: tuple[str, float] = ("percentage points", 100.0)
 
     def apart(self, ours: Floats, theirs: Floats) -> Floats:
         """Return how far paired values are apart: logarithms of ratios, or differences."""
@@ -46,5 +51,9 @@ AIMS = (
     Aim("mean_waiting_time", "mean waiting time", added=ADDED_SECONDS),
     Aim("mean_bounded_slowdown", "mean bounded slowdown"),
     Aim("max_waiting_time", "longest wait", added=ADDED_SECONDS),
+    Aim("p99_waiting_time", "99 % wait", added=ADDED_SECONDS, goal=False),
+    Aim(STARVATION.name, "starved jobs", "difference", goal=False, unit=("starved jobs", 1.0)),
     Aim("utilisation", "utilisation", "difference", better="higher"),
 )
+#: What tells of jobs that starve: a price in these is named even where it may be chance.
+LONG_WAITS = tuple(aim.metric for aim in AIMS[2:5])

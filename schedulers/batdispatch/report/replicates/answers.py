@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from batdispatch.report.replicates.aims import AIMS, Aim
+from batdispatch.dispatchers.simple import WORDS, has_simple
+from batdispatch.report.replicates.aims import AIMS, LONG_WAITS, Aim
 from batdispatch.report.replicates.pairs import Pair, against
 from batdispatch.report.replicates.ranks import NoRanking, Ranking, by_workload, rank
 from batdispatch.report.replicates.table import RunMetric, metric_of
@@ -31,7 +32,8 @@ class Answer:
         baseline: the dispatcher that others are compared with.
         pairs: every other dispatcher against it.
         ranking: of the dispatchers that have all values, or why there is none.
-        chosen: the best of these; None: none can be recommended.
+        best: the one of these with the best mean; None: there is none.
+        chosen: the same if it can be recommended, else None.
         rivals: those that cannot be told apart from it; empty if there is no choice.
         why: why there is no choice; empty if there is one.
     """
@@ -41,6 +43,7 @@ class Answer:
     baseline: str
     pairs: tuple[Pair, ...]
     ranking: Ranking | NoRanking
+    best: str | None
     chosen: str | None
     rivals: tuple[str, ...]
     why: str
@@ -75,6 +78,11 @@ class Section:
     blocks: str
     answers: tuple[Answer, ...]
     warnings: tuple[str, ...] = ()
+
+    @property
+    def goals(self) -> tuple[Answer, ...]:
+        """The answers about what one chooses by."""
+        return tuple(one for one in self.answers if one.aim.goal)
 
 
 def sections(
@@ -173,14 +181,29 @@ def answer(table: RunMetric, aim: Aim, baseline: str, blocks: str, draws: Draws 
         elif len(rivals) == len(others):
             why = f"{best} has the best mean, and cannot be told apart from {_list(rivals)}."
             rivals = ()
-    return Answer(aim, table, baseline, pairs, ranking, None if why else best, rivals, why)
+    return Answer(aim, table, baseline, pairs, ranking, best, None if why else best, rivals, why)
 
 
-def sentence(found: Answer, blocks: str) -> str:
-    """Say in words which dispatcher to choose for an aim, and how sure that is."""
+def sentences(section: Section) -> list[str]:
+    """Say in words which dispatcher to choose for each aim, at what price, and how sure that is."""
+    return [sentence(one, section.blocks, section.answers) for one in section.goals]
+
+
+def sentence(found: Answer, blocks: str, others: Sequence[Answer] = ()) -> str:
+    """Say in words which dispatcher to choose for an aim, and how sure that is.
+
+    Args:
+        found: about the aim.
+        blocks: what is counted.
+        others: about all aims on the same workload: the price of the choice is named.
+    """
     aim = found.aim
+    price = _list(prices(found.best, others)) if found.best is not None else ""
     if found.chosen is None:
-        return f"For {_goal(aim)}: no choice can be recommended. {found.why}"
+        at_price = f" The price of {found.best}, against {found.baseline}: {price}." if price else ""
+        return f"For {_goal(aim)}: no choice can be recommended. {found.why}{at_price}"
+    at_price = f", at the price, against {found.baseline}, of {price}" if price else ""
+    among = f", the best of those compared ({unseen})" if (unseen := not_beside(found.table.dispatchers)) else ""
     compared = found.of(found.chosen)
     if compared is not None and compared.effect is not None and found.baseline in found.rivals:
         told = effect(aim, compared.effect, found.baseline)
@@ -188,15 +211,15 @@ def sentence(found: Answer, blocks: str) -> str:
         better = [one.ours for one in found.pairs if one.apart and one.wins > one.losses]
         of_these = f" Beyond chance, better than {found.baseline}: {_list(better)}." if better else ""
         return (
-            f"For {_goal(aim)} choose any of {any_of}: they cannot be told apart. "
+            f"For {_goal(aim)} choose any of {any_of}{among}: they cannot be told apart. "
             f"{found.chosen} has the best mean, {told}, and is better in {compared.wins} of "
-            f"{_count(compared.n, blocks)}.{of_these}"
+            f"{_count(compared.n, blocks)}{at_price}.{of_these}"
         )
-    text = f"For {_goal(aim)} choose {found.chosen}"
+    text = f"For {_goal(aim)} choose {found.chosen}{among}"
     if compared is not None and compared.effect is not None:
         text += f": {effect(aim, compared.effect, found.baseline)}, and better in {compared.wins} of "
         text += _count(compared.n, blocks)
-    text += "."
+    text += f"{at_price}."
     if found.rivals:
         text += f" It cannot be told apart from {_list(found.rivals)}."
     else:
@@ -204,32 +227,56 @@ def sentence(found: Answer, blocks: str) -> str:
     return text
 
 
-def prices(section: Section) -> list[str]:
-    """Say where each dispatcher that is chosen for something is worse than the baseline, beyond chance."""
-    chosen = dict.fromkeys(one.chosen for one in section.answers if one.chosen is not None)
-    found = []
-    for name in chosen:
-        lost = []
-        for one in section.answers:
-            pair = one.of(name)
-            if pair is not None and pair.apart and pair.effect is not None and pair.losses > pair.wins:
-                lost.append(f"its {one.aim.words} is {effect(one.aim, pair.effect, one.baseline)}")
-        if lost:
-            found.append(f"The price of {name}: {_list(lost)}.")
-    return found
+def not_beside(dispatchers: Sequence[str]) -> str:
+    """Say that no simple ordering was among those compared; empty if one was."""
+    return "" if has_simple(dispatchers) else f"no simple ordering was beside it: {WORDS}"
+
+
+def worse(name: str, answers: Sequence[Answer]) -> list[tuple[Answer, Pair]]:
+    """Return where a dispatcher is worse than the baseline: beyond chance, or by waits of those who wait longest."""
+    pairs = [(one, pair) for one in answers if (pair := one.of(name)) is not None and pair.effect is not None]
+    told = [(one, pair) for one, pair in pairs if pair.apart or one.aim.metric in LONG_WAITS]
+    return [(one, pair) for one, pair in told if pair.effect is not None and _is_worse(one.aim, pair.effect.value)]
+
+
+def prices(name: str, answers: Sequence[Answer]) -> list[str]:
+    """Say where a dispatcher is worse than the baseline, and by how much."""
+    return [_price(one.aim, pair) for one, pair in worse(name, answers)]
+
+
+def _price(aim: Aim, pair: Pair) -> str:
+    assert pair.effect is not None
+    unit = aim.unit[0] if aim.way == "difference" else ""
+    of = "" if aim.words == unit else f" of {aim.words}" if unit else f" the {aim.words}"
+    chance = "" if pair.apart else ", may be chance"
+    return f"{_amount(aim, pair.effect)}{of} ({_interval(aim, pair.effect)}{chance})"
+
+
+def _is_worse(aim: Aim, value: float) -> bool:
+    """Return whether an effect reads worse than none."""
+    more = round(value - 1, 2) if aim.way == "ratio" else round(aim.unit[1] * value, 1)
+    return more > 0 if aim.better == "lower" else more < 0
 
 
 def effect(aim: Aim, found: Estimate, baseline: str) -> str:
     """Return an effect against a baseline with its interval, in words that say what is meant."""
+    beside = f"that of {baseline}" if aim.way == "ratio" else f"against {baseline}"
+    return f"{_amount(aim, found)} {beside} ({_interval(aim, found)})"
+
+
+def _amount(aim: Aim, found: Estimate) -> str:
     if aim.way == "ratio":
-        text, ends = (
-            f"{found.value:.2f} times that of {baseline}",
-            [f"{end:.2f}" for end in (found.low, found.high) if end is not None],
-        )
-    else:
-        text = f"{100 * found.value:+.1f} percentage points against {baseline}"
-        ends = [f"{100 * end:+.1f}" for end in (found.low, found.high) if end is not None]
-    return f"{text} (95 % interval {ends[0]} to {ends[1]})" if ends else f"{text} (one replicate has no interval)"
+        return f"{found.value:.2f} times"
+    unit, scale = aim.unit
+    return f"{scale * found.value:+.1f} {unit}"
+
+
+def _interval(aim: Aim, found: Estimate) -> str:
+    if found.low is None or found.high is None:
+        return "one replicate has no interval"
+    ratio, scale = aim.way == "ratio", aim.unit[1]
+    low, high = (f"{end:.2f}" if ratio else f"{scale * end:+.1f}" for end in (found.low, found.high))
+    return f"95 % interval {low} to {high}"
 
 
 def _goal(aim: Aim) -> str:
@@ -277,7 +324,7 @@ def _count(number: int, blocks: str) -> str:
 
 
 def _list(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def as_dict(sections: Sequence[Section], page: Path) -> dict[str, Any]:
@@ -286,20 +333,20 @@ def as_dict(sections: Sequence[Section], page: Path) -> dict[str, Any]:
         {
             "workload": one.name,
             "blocks": one.blocks,
-            "answers": [_answer_dict(found, one.blocks) for found in one.answers],
+            "answers": [_answer_dict(found, one.blocks, one.answers) for found in one.answers],
         }
         for one in sections
     ]
     return {"report": str(page), "workloads": workloads}
 
 
-def _answer_dict(found: Answer, blocks: str) -> dict[str, Any]:
+def _answer_dict(found: Answer, blocks: str, others: Sequence[Answer]) -> dict[str, Any]:
     return {
         "metric": found.aim.metric,
         "n": found.n,
         "choose": found.chosen,
         "cannot_be_told_apart": found.rivals,
-        "sentence": sentence(found, blocks),
+        "sentence": sentence(found, blocks, others) if found.aim.goal else "",
         "baseline": found.baseline,
         "against_baseline": [_pair_dict(pair, found.aim.way) for pair in found.pairs],
     }

@@ -11,12 +11,13 @@ import numpy as np
 from batdispatch.report.html import Cell, page_text
 from batdispatch.report.replicates import pictures
 from batdispatch.report.replicates.aims import Aim
-from batdispatch.report.replicates.answers import Answer, Section, prices, sentence
+from batdispatch.report.replicates.answers import Answer, Section, sentences
 from batdispatch.report.replicates.facts import Facts
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
-from batdispatch.results.metrics.compute import describe
+from batdispatch.results.metrics.compute import STARVATION, describe
 from batdispatch.results.numbers import durations, number
+from batdispatch.results.starvation import NO_EASY
 from batdispatch.results.statistics.significance import ALPHA, LEAST
 
 #: The most workloads that get pictures of their own, and reasons that are listed.
@@ -44,6 +45,7 @@ def render(sections: Sequence[Section], facts: Facts) -> str:
         sections=[_section(one, prefixes, drawn=place < MAX_DRAWN) for place, one in enumerate(sections)],
         many=len(sections) > 1,
         baseline="" if first is None else first.baseline,
+        uncounted=_uncounted(sections),
         who=facts.who,
         refused=facts.refused,
         failures=facts.failures[:MAX_LISTED],
@@ -61,11 +63,19 @@ def text_of(sections: Sequence[Section], facts: Facts, *, most: int = 4) -> str:
     for one in sections[:most]:
         if one.name and len(sections) > 1:
             lines.append(f"{one.name}:")
-        lines += [f"- {text}" for text in (*(sentence(answer, one.blocks) for answer in one.answers), *prices(one))]
+        lines += [f"- {text}" for text in sentences(one)]
         lines += ["", _plain_table(one), ""]
+    if uncounted := _uncounted(sections):
+        lines.append(uncounted)
     if len(sections) > most:
         lines.append(f"{len(sections) - most} more workloads are on the page.")
     return "\n".join([*lines, *(f"Mind: {text}" for text in warnings(sections, facts))]).rstrip()
+
+
+def _uncounted(sections: Sequence[Section]) -> str:
+    """Say why no table counts starved jobs; empty if one does."""
+    counted = any(answer.aim.metric == STARVATION.name for one in sections for answer in one.answers)
+    return "" if counted else NO_EASY
 
 
 def warnings(sections: Sequence[Section], facts: Facts) -> list[str]:
@@ -99,9 +109,9 @@ def _lead(sections: Sequence[Section], facts: Facts) -> str:
 
 
 def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str, Any]:
-    drawings = [pictures.dots(answer, next(prefixes)) for answer in one.answers] if drawn else []
+    drawings = [pictures.dots(answer, next(prefixes)) for answer in one.goals] if drawn else []
     ranked: list[dict[str, Any]] = []
-    for answer in one.answers:
+    for answer in one.goals:
         title = f"{answer.aim.words[0].upper()}{answer.aim.words[1:]}"
         if isinstance(answer.ranking, NoRanking):
             ranked.append({"title": title, "why": answer.ranking.why, "picture": None, "test": ""})
@@ -112,8 +122,8 @@ def _section(one: Section, prefixes: Iterator[str], *, drawn: bool) -> dict[str,
         "name": one.name or "Over all workloads",
         "blocks": one.blocks,
         "n": one.answers[0].n if one.answers else 0,
-        "sentences": [*(sentence(answer, one.blocks) for answer in one.answers), *prices(one)],
-        "answers": [_summary(answer) for answer in one.answers],
+        "sentences": sentences(one),
+        "answers": [_summary(answer) for answer in one.goals],
         "aims": [answer.aim.words for answer in one.answers],
         "rows": _effect_rows(one),
         "pictures": [drawing for drawing in drawings if drawing is not None],
@@ -153,8 +163,10 @@ def effect_cell(aim: Aim, pair: Pair) -> Cell:
             [f"{end:.2f}" for end in (low, high) if end is not None],
         )
     else:
-        text = f"{100 * value:+.1f}".replace("-", "\N{MINUS SIGN}") + "\N{NO-BREAK SPACE}pp"
-        ends = [f"{100 * end:+.1f}".replace("-", "\N{MINUS SIGN}") for end in (low, high) if end is not None]
+        unit, scale = aim.unit
+        shown = [f"{scale * end:+.1f}".replace("-", "\N{MINUS SIGN}") for end in (value, low, high) if end is not None]
+        text = shown[0] + ("\N{NO-BREAK SPACE}pp" if unit == "percentage points" else "")
+        ends = shown[1:]
     mark = ("better" if pair.wins > pair.losses else "worse") if pair.apart else ""
     return Cell(text, " to ".join(ends), mark)
 
@@ -168,7 +180,8 @@ def _effect_rows(one: Section) -> list[Row]:
             found = answer.pairs[index]
             cell = effect_cell(answer.aim, found)
             won = f"{found.wins} of {found.n}" + (f", {found.ties} equal" if found.ties else "")
-            cells.append(cell._replace(more=f"{cell.more}; {won}" if cell.more else won))
+            told = (cell.more, won) if answer.aim.goal else (cell.more,)
+            cells.append(cell._replace(more="; ".join(filter(None, told))))
         rows.append((pair.ours, cells))
     return rows
 

@@ -58,6 +58,19 @@ class Metric(Description):
 
 #: Every metric by name, in the order of the report.
 METRICS: dict[str, Metric] = {}
+#: A job starves if it waits longer than so many times its wait under easy, and longer than so many seconds.
+STARVING_FACTOR, STARVING_FLOOR = 3.0, 3600.0
+#: What no run has alone: a run of easy stands beside it, see `results.starvation`.
+STARVATION = Description(
+    "nb_jobs_starved",
+    "starved jobs",
+    "",
+    "lower",
+    "Waiting time",
+    "Jobs that wait more than 3 times as long as the same jobs under easy, and more than 1 h.",
+    "Number of jobs j with w_j > max(3 e_j, 3600 s), where e_j is the wait of job j in the run of easy, in order of "
+    "arrival, that stands in the same comparison. Jobs that start in only one of the two runs are left out.",
+)
 
 
 def metric(
@@ -83,6 +96,10 @@ def _p95(values: Floats) -> np.float64:
     return np.float64(np.percentile(values, 95))
 
 
+def _p99(values: Floats) -> np.float64:
+    return np.float64(np.percentile(values, 99))
+
+
 def compute(sample: Sample) -> dict[str, Value]:
     """Return every metric of a run by name; each named resource and licence has a metric ``utilisation_NAME``."""
     values = {name: found.compute(sample) for name, found in METRICS.items()}
@@ -90,8 +107,10 @@ def compute(sample: Sample) -> dict[str, Value]:
     return values | {f"utilisation_{name}": resource_utilisation(sample, name) for name in named}
 
 
-def describe(name: str) -> Metric | None:
-    """Return the metric of a name, also of the utilisation of a named resource; None for an unknown name."""
+def describe(name: str) -> Description | None:
+    """Return what a metric is, also the utilisation of a named resource, and `STARVATION`; None for an unknown name."""
+    if name == STARVATION.name:
+        return STARVATION
     prefix, _, resource = name.partition("_")
     if name not in METRICS and prefix == "utilisation" and resource:
         return Metric(
@@ -147,7 +166,16 @@ def p95_waiting_time(sample: Sample) -> Value:
     return _statistic(sample.wait, _p95)
 
 
-@metric("max wait", unit="s", group="Waiting time")
+@metric("99 % wait", unit="s", group="Waiting time")
+def p99_waiting_time(sample: Sample) -> Value:
+    """Waiting time that 99 % of the jobs do not exceed.
+
+    99th percentile of w_j.
+    """
+    return _statistic(sample.wait, _p99)
+
+
+@metric("longest wait", unit="s", group="Waiting time")
 def max_waiting_time(sample: Sample) -> Value:
     """Longest waiting time of any job.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from itertools import product, takewhile
@@ -16,6 +16,7 @@ import msgspec
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import describe_type, did_you_mean, parse_named
 from batdispatch.core.line.settings import settings_of
+from batdispatch.dispatchers.simple import expand, is_set
 from batdispatch.links.foreign import create_any
 from batdispatch.links.nix import shell_of
 from batdispatch.runs.campaign.commands import Makers
@@ -248,9 +249,12 @@ class _Reader:
         platforms = self._pick(table, "platforms", self._platforms)
         workloads = self._pick(table, "workloads", self._workloads)
         seeds = whole_numbers(table["seeds"], f"{what}: seeds") if "seeds" in table else [0]
-        names = [one.text("dispatcher") for one in table["dispatchers"].each()] if "dispatchers" in table else None
-        if names is not None:
-            chosen(table["dispatchers"], {key: [] for key in self._dispatchers}, "dispatcher")
+        names = None
+        if "dispatchers" in table:
+            listed = table["dispatchers"]
+            listed = Entry(listed.source, listed.line, list(_expanded(listed, "dispatcher", self._dispatchers)))
+            names = [one.text("dispatcher") for one in listed.each()]
+            chosen(listed, {key: [] for key in self._dispatchers}, "dispatcher")
         dispatchers = [one for key in (names or self._dispatchers) for one in self._dispatchers[key]]
         settings = {**common, **{key: value for key, value in table.items() if key in SETTINGS}}
         audit = "audit" in settings and _value(settings["audit"], "audit", settings["audit"].text("audit"), bool)
@@ -394,13 +398,33 @@ def _named(entry: Entry, what: str) -> Iterator[tuple[str, Entry]]:
         yield name, one
 
 
+def _expanded(entry: Entry, what: str, own: Container[str] = ()) -> Iterator[Entry]:
+    """Yield the dispatchers of a list; an entry such as `simple` stands for those that are not there without it.
+
+    Args:
+        entry: the list.
+        what: each is, for messages.
+        own: names that stand for nothing else.
+    """
+    stated = [(one, one.text(what)) for one in entry.each()]
+    there = {name for _, name in stated}
+    for one, name in stated:
+        if name in own or not is_set(name):
+            yield one
+            continue
+        for text in expand(name):
+            if text not in there:
+                there.add(text)
+                yield Entry(one.source, one.line, text)
+
+
 def _dispatchers(entry: Entry) -> Iterator[tuple[str, Entry]]:
     """Yield dispatchers by name: of a list, each text is its own name."""
     if not isinstance(entry.value, list):
         yield from _named(entry, "dispatchers")
         return
     seen = set()
-    for one in entry.value:
+    for one in _expanded(entry, "a dispatcher of a list"):
         name = one.text("a dispatcher of a list")
         if name in seen:
             raise one.error(f"dispatchers: {name!r} stands twice")

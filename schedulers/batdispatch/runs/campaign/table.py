@@ -24,6 +24,7 @@ from batdispatch.inputs.folders import check_finished
 from batdispatch.parts.solving.account import MEASURED_FIELDS
 from batdispatch.results.metrics.compute import describe
 from batdispatch.results.run_files import RESULT
+from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.plan import Plan
 
 RESULTS, TIMINGS = "results.parquet", "timings.parquet"
@@ -90,6 +91,9 @@ def write_tables(plan: Plan, failures: Mapping[str, str]) -> Path:
         row["failure"] = failures.get(key)
         results.append(row)
         timings.append(timing)
+    starved = starved_columns(plan.places.cell(row["cell"]) for row in results if row["failure"] is None)
+    for row in results:
+        row |= starved.get(plan.places.cell(row["cell"]), {})
     about = {"batdispatch:campaign": plan.campaign.name, "batdispatch:title": plan.campaign.title}
     own = plan.places.own
     _write(own / TIMINGS, timings, about)

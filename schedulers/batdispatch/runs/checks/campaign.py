@@ -11,6 +11,7 @@ from batdispatch.audit.findings import Violation, part
 from batdispatch.core.errors import InputError
 from batdispatch.results.run_files import RESULT
 from batdispatch.results.runs import read_result
+from batdispatch.results.starvation import starved_columns
 from batdispatch.runs.campaign.leftovers import NEEDS, read_needs
 from batdispatch.runs.campaign.plan import Places
 from batdispatch.runs.campaign.table import NAMES, Row, outcome, read_all_rows, read_cell
@@ -46,6 +47,7 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
     """
     rows = read_all_rows(folder)
     yield from _missing(folder, rows)
+    starved = starved_columns(_cell(folder, row) for row in rows if row["failure"] is None)
     #: What a platform and a workload are called -> the digests of their files.
     inputs: dict[tuple[Any, ...], Any] = {}
     for row in rows:
@@ -60,7 +62,8 @@ def check_campaign(folder: Path) -> Iterator[Violation]:
         digests = [result.input_digests.get(name) for name in ("platform", "workload")]
         if inputs.setdefault(_place(row), digests) != digests:
             yield Violation(KIND, f"{about}: its run has another platform or workload than others of its place")
-        for said in (*_names(row, result.settings), *_figures(row, outcome(read_cell(cell / RESULT))[0])):
+        figures = outcome(read_cell(cell / RESULT))[0] | starved[cell]
+        for said in (*_names(row, result.settings), *_figures(row, figures)):
             yield Violation(KIND, f"{about}: {said}")
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from batdispatch.core.errors import InputError
 from batdispatch.core.line.options import did_you_mean
+from batdispatch.dispatchers.simple import SIMPLE
 from batdispatch.report.replicates.aims import AIMS, Aim
 
 #: Of the campaign, and of its folder.
 NAME = "leaderboard"
 #: The first aim ranks; the others are told beside it.
-_WAITS = (AIMS[1], AIMS[0], AIMS[2])
+_WAITS = (AIMS[1], AIMS[0], *AIMS[2:5])
 #: Dispatchers for jobs that the boards of rigid jobs do not have. There they would act as the dispatcher inside, or not
 #: at all. Whatever else is registered, plug-ins included, is on those boards.
 SPECIAL: Mapping[str, tuple[str, ...]] = {
@@ -184,7 +185,7 @@ def choose(names: Sequence[str], added: Sequence[str], logs: Path | None) -> Cho
 
 
 def dispatchers_of(board: Board, registered: Sequence[str], added: Sequence[str]) -> list[str]:
-    """Return the dispatchers that meet on a board, as texts.
+    """Return the dispatchers that meet on a board, as texts: on one of rigid jobs, the simple orderings, too.
 
     Args:
         board: the board.
@@ -192,7 +193,7 @@ def dispatchers_of(board: Board, registered: Sequence[str], added: Sequence[str]
         added: further ones; a board of special jobs takes them only if it is the only one, see `document`.
     """
     special = {name for names in SPECIAL.values() for name in names}
-    meet = list(board.dispatchers) or [name for name in registered if name not in special]
+    meet = list(board.dispatchers) or [*(name for name in registered if name not in special), *SIMPLE]
     return list(dict.fromkeys([*meet, *added]))
 
 

@@ -11,10 +11,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from batdispatch.core.errors import InputError
+from batdispatch.results.metrics.compute import STARVATION
 from batdispatch.results.run_files import RESULT
 
 #: Metrics that the table has.
-METRICS = ("mean_bounded_slowdown", "mean_waiting_time", "max_waiting_time", "makespan", "utilisation")
+METRICS = (
+    "mean_bounded_slowdown",
+    "mean_waiting_time",
+    "p99_waiting_time",
+    "max_waiting_time",
+    STARVATION.name,
+    "makespan",
+    "utilisation",
+)
 
 
 class CellInputs(msgspec.Struct):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from batdispatch.report.replicates.aims import Aim
 from batdispatch.report.replicates.pairs import Pair
 from batdispatch.report.replicates.ranks import NoRanking, Ranking
 from batdispatch.results.numbers import number
+from batdispatch.results.starvation import NO_EASY
 from batdispatch.runs.leaderboard.cells import Cell
 from batdispatch.runs.leaderboard.standings import BoardStanding
 
@@ -15,7 +17,8 @@ DIGITS = 12
 
 _HEAD = """# Leaderboard
 
-Every registered dispatcher, each with its default options, on the same workloads. This page is made by one command:
+Every registered dispatcher, each with its default options, and `easy` with each of the field's simple orderings
+(`--dispatchers simple`), on the same workloads. This page is made by one command:
 
 ```console
 $ batdispatch leaderboard --logs logs --page leaderboard.md
@@ -30,10 +33,11 @@ $ batdispatch leaderboard --add my_package.mine:Mine --add 'easy[ordering=sjf]'
 A board is a set of replicates on which all its dispatchers ran. The first column is the average rank over the
 replicates, if [ranks mean something](comparing.md#what-is-computed-and-how). A ratio is the geometric mean over the
 replicates of the dispatcher's value over the baseline's, with its 95 % interval by bootstrap: below 1, the dispatcher
-is better. A star marks what Wilcoxon's test tells apart from the baseline at 5 %, after Holm's correction. With six
-replicates no difference is large enough for a star where more than one dispatcher is compared. Replicates are few and
-short, so intervals are [too narrow](comparing.md#how-far-to-trust-an-interval), and what holds here may not
-hold on your machine: run it [on your own log](own-log.md).
+is better. [Starved jobs](metrics.md#starved-jobs) are compared by their difference, in jobs a replicate. A star marks
+what Wilcoxon's test tells apart from the baseline at 5 %, after Holm's correction. With six replicates no difference
+is large enough for a star where more than one dispatcher is compared. Replicates are few and short, so intervals are
+[too narrow](comparing.md#how-far-to-trust-an-interval), and what holds here may not hold on your machine: run it [on
+your own log](own-log.md).
 """
 
 
@@ -59,12 +63,14 @@ def rows_of(standing: BoardStanding) -> tuple[list[str], list[list[str]]]:
     board = standing.board
     ranks = _ranks(standing.ranking)
     headings = [*(["rank"] if ranks else []), "dispatcher", board.aims[0].words]
-    headings += [f"{aim.words}, over {board.baseline}'s" for aim in board.aims]
+    headings += [
+        f"{aim.words}, {'over' if aim.way == 'ratio' else 'more than'} {board.baseline}'s" for aim in standing.aims
+    ]
     rows = []
     for name in standing.order:
         cells = [ranks[name]] if ranks else []
         cells += [name, number(round(standing.values[board.aims[0].metric][name], 6))]
-        cells += [_compared(standing.pairs[aim.metric].get(name)) for aim in board.aims]
+        cells += [_compared(standing.pairs[aim.metric].get(name), aim) for aim in standing.aims]
         rows.append(cells)
     return headings, rows
 
@@ -88,9 +94,9 @@ def _ranks(ranking: Ranking | NoRanking) -> dict[str, str]:
     return {name: f"{value:.2f}" for name, value in zip(ranking.dispatchers, ranking.ranks, strict=True)}
 
 
-def _compared(pair: Pair | None) -> str:
+def _compared(pair: Pair | None, aim: Aim) -> str:
     if pair is None:
-        return "1"
+        return "1" if aim.way == "ratio" else "0"
     if pair.effect is None:
         return "n/a"
     return pair.effect.text() + ("*" if pair.apart else "")
@@ -108,6 +114,8 @@ def _board(standing: BoardStanding) -> str:
         shown = [f"`{cell}`" if i == at else cell.replace("*", "\\*") for i, cell in enumerate(row)]
         lines.append(f"| {' | '.join(shown)} |")
     lines += ["", remark(standing), ""]
+    if len(standing.aims) < len(standing.board.aims):
+        lines += [NO_EASY, ""]
     for name, why in standing.failed.items():
         lines += [f"`{name}` has no place here, since a run of it failed: {why[:200]}", ""]
     return "\n".join(lines)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from batdispatch.core.errors import SimulationError
+from batdispatch.report.replicates.aims import Aim
 from batdispatch.report.replicates.pairs import Pair, against
 from batdispatch.report.replicates.ranks import NoRanking, Ranking, rank
 from batdispatch.report.replicates.table import RunMetric, metric_of
@@ -22,6 +23,7 @@ class BoardStanding:
 
     Attributes:
         board: the board.
+        aims: those of its aims that its runs have values for.
         order: the dispatchers, the best first.
         ranking: by the first aim, or why there is none.
         pairs: metric of an aim -> dispatcher -> how it compares with the baseline; the baseline itself is not there.
@@ -31,6 +33,7 @@ class BoardStanding:
     """
 
     board: Board
+    aims: tuple[Aim, ...]
     order: tuple[str, ...]
     ranking: Ranking | NoRanking
     pairs: Mapping[str, Mapping[str, Pair]]
@@ -54,16 +57,15 @@ def stand(board: Board, rows: Sequence[Mapping[str, Any]]) -> BoardStanding:
     if board.baseline in failed:
         raise SimulationError(f"{board.name}: {board.baseline} failed: {failed[board.baseline]}")
     frame = pd.DataFrame([row for row in own if row["dispatcher"] not in failed])
-    tables = {aim.metric: metric_of(frame, aim.metric) for aim in board.aims}
-    first = board.aims[0]
+    aims = tuple(aim for aim in board.aims if aim.metric in frame and frame[aim.metric].notna().any())
+    tables = {aim.metric: metric_of(frame, aim.metric) for aim in aims}
+    first = aims[0]
     table = tables[first.metric]
     ranking = rank(table, first, blocks="replicates")
-    pairs = {
-        aim.metric: {pair.ours: pair for pair in against(tables[aim.metric], aim, board.baseline)} for aim in board.aims
-    }
+    pairs = {aim.metric: {pair.ours: pair for pair in against(tables[aim.metric], aim, board.baseline)} for aim in aims}
     means = {metric: _means(found) for metric, found in tables.items()}
     order = ranking.dispatchers if isinstance(ranking, Ranking) else _by_effect(table, pairs[first.metric])
-    return BoardStanding(board, order, ranking, pairs, means, len(table.blocks), failed)
+    return BoardStanding(board, aims, order, ranking, pairs, means, len(table.blocks), failed)
 
 
 def _means(table: RunMetric) -> dict[str, float]:

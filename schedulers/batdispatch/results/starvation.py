@@ -1,0 +1,130 @@
+"""Jobs that starve: they wait far longer than the same jobs under EASY in order of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from batdispatch.results.columns import RunColumns
+from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.lineage import FILE as LINEAGE
+from batdispatch.results.lineage import logical, read_lineage
+from batdispatch.results.metrics.compute import STARVATION, STARVING_FACTOR, STARVING_FLOOR
+from batdispatch.results.run_files import RESULT
+from batdispatch.results.runs import Result, Run, jobs_file, read_result
+
+#: Said where nothing can be counted.
+NO_EASY = (
+    "No column counts starved jobs: that takes a run of easy, in order of arrival, on the same jobs in the comparison."
+)
+
+
+class RunJobs(Protocol):
+    """A run, as far as it takes to count the jobs that starve."""
+
+    @property
+    def result(self) -> Result:
+        """Its result.json."""
+
+    @property
+    def logical(self) -> RunColumns:
+        """Its logical jobs."""
+
+
+_S = TypeVar("_S", bound=RunJobs)
+
+
+class FolderJobs:
+    """A run's folder, of which no more is read than is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def result(self) -> Result:
+        """Its result.json."""
+        return read_result(self._folder)
+
+    @property
+    def logical(self) -> RunColumns:
+        """Its logical jobs, read when they are asked for and not kept."""
+        columns = read_columns(jobs_file(self._folder) or self._folder / "jobs.csv")
+        return logical(columns, read_lineage(self._folder / LINEAGE, columns))
+
+
+def beside_easy(runs: Sequence[Run]) -> list[Run]:
+    """Return runs of one comparison, with `STARVATION` among the metrics of each that has it."""
+    if any(STARVATION.name in run.metrics for run in runs):
+        return list(runs)
+    counts = count_starved(runs)
+    return [
+        run if count is None else replace(run, metrics={**run.metrics, STARVATION.name: count})
+        for run, count in zip(runs, counts, strict=True)
+    ]
+
+
+def count_starved(runs: Sequence[RunJobs]) -> list[int | None]:
+    """Return how many jobs starve in each run; None where there is no run of easy on the same inputs, nor another run.
+
+    `STARVATION` is the definition.
+
+    Raises:
+        InputError: a file of a run is malformed.
+    """
+    if len(runs) < 2:
+        return [None] * len(runs)
+    groups: dict[tuple[str, str], list[int]] = {}
+    for place, run in enumerate(runs):
+        groups.setdefault((run.result.platform.sha256, run.result.workload.sha256), []).append(place)
+    found: list[int | None] = [None] * len(runs)
+    for places in groups.values():
+        easy = easy_among([runs[place] for place in places])
+        base = None if easy is None else easy.logical
+        if base is not None:
+            for place in places:
+                found[place] = 0 if runs[place] is easy else starved_beside(runs[place].logical, base)
+    return found
+
+
+def easy_among(runs: Sequence[_S]) -> _S | None:
+    """Return the run of easy in order of arrival, without the options `ordering` and `backfill`; None: there is none.
+
+    Of several, it is the first one that takes walltimes as they are, else the first one.
+    """
+    return min(filter(_is_easy, runs), key=_is_predicted, default=None)
+
+
+def starved_columns(folders: Iterable[Path]) -> dict[Path, dict[str, int]]:
+    """Return for each folder what its row in a table has of `STARVATION`: a column, or nothing.
+
+    Raises:
+        InputError: a file of a run is malformed.
+    """
+    each = dict.fromkeys(folders)
+    made = [folder for folder in each if (folder / RESULT).is_file()]
+    counts = dict(zip(made, count_starved([FolderJobs(folder) for folder in made]), strict=True))
+    return {folder: {} if (count := counts.get(folder)) is None else {STARVATION.name: count} for folder in each}
+
+
+def starved_beside(ours: RunColumns, easy: RunColumns) -> int:
+    """Return how many jobs starve, beside the same jobs under easy."""
+    jobs, others = ours.take(ours.ran), easy.take(easy.ran)
+    ids, base = (one.full_ids().astype(str) for one in (jobs, others))
+    _, mine, theirs = np.intersect1d(ids, base, assume_unique=True, return_indices=True)
+    bearable = np.maximum(STARVING_FACTOR * others.waiting_time[theirs], STARVING_FLOOR)
+    return int((jobs.waiting_time[mine] > bearable).sum())
+
+
+def _is_easy(run: RunJobs) -> bool:
+    options = run.result.options
+    in_order = options.get("ordering", "fcfs") == "fcfs" and options.get("backfill", "") in ("", "fcfs")
+    return run.result.dispatcher == "easy" and in_order
+
+
+def _is_predicted(run: RunJobs) -> bool:
+    return bool(run.result.options.get("prediction", "requested") != "requested")

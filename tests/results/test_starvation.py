@@ -1,0 +1,121 @@
+"""Jobs that starve beside easy: counted job by job, and left out where no run of easy stands beside."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import batdispatch
+from batdispatch.cli.main import cli
+from batdispatch.inputs.platforms.generate import flat
+from batdispatch.inputs.workloads.lublin import lublin
+from batdispatch.inputs.workloads.writer import write_workload
+from batdispatch.results.jobs_file import read_columns
+from batdispatch.results.starvation import NO_EASY, starved_beside
+
+HEAD = (
+    "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
+    "starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,"
+    "consumed_energy,metadata\n"
+)
+
+
+def waits(path: Path, waits: dict[str, float | None]) -> Path:
+    """Write a jobs file in which each job waits so long; None: it was rejected."""
+    lines = [
+        f"{name},w,p,0,1,-1,0,REJECTED,,,,,,,,,\n"
+        if wait is None
+        else f"{name},w,p,0,1,-1,1,COMPLETED_SUCCESSFULLY,{wait},10,{wait + 10},{wait},{wait + 10},1,0,-1,\n"
+        for name, wait in waits.items()
+    ]
+    path.write_text(HEAD + "".join(lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("easy", "here", "starves"),
+    [
+        (0.0, 3600.0, False),  # Not longer than the floor,
+        (0.0, 3601.0, True),  # and beyond it.
+        (1.0, 10.0, False),  # Ten times as long, and yet short.
+        (2000.0, 6000.0, False),  # Three times as long,
+        (2000.0, 6001.0, True),  # and longer.
+        (2000.0, 5999.0, False),
+        (None, 9000.0, False),  # Easy rejected it: there is nothing to compare with.
+        (9000.0, None, False),
+    ],
+)
+def test_a_job_starves_beyond_three_times_its_wait_and_an_hour(
+    tmp_path: Path, easy: float | None, here: float | None, starves: bool
+) -> None:
+    # In another order, with a job that starves anyway and one that the other run does not have.
+    base = read_columns(waits(tmp_path / "easy.csv", {"2": 0.0, "1": easy, "3": 0.0}))
+    jobs = read_columns(waits(tmp_path / "jobs.csv", {"1": here, "2": 7200.0, "4": 9000.0}))
+    assert starved_beside(jobs, base) == 1 + starves
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "flat.xml").write_bytes(flat(16))
+    write_workload(lublin(np.random.default_rng(1), jobs=150, hosts=16, load=1.2, walltimes="modal"), folder / "w.json")
+    return folder
+
+
+def test_the_command_the_page_and_python_count_alike(inputs: Path, tmp_path: Path) -> None:
+    words = ["compare", str(inputs / "w.json"), "--platform", str(inputs / "flat.xml"), "--out", str(tmp_path / "out")]
+    words += ["--jobs", "1", "--dispatchers", "easy[ordering=smallest-area],easy[prediction=oracle],easy"]
+    done = CliRunner().invoke(cli, [*words, "--json"], standalone_mode=False)
+    assert done.exception is None, done.exception
+    told = {label: figures["nb_jobs_starved"] for label, figures in json.loads(done.stdout).items()}
+    # Easy with walltimes as they are is what the others are held against, though it does not stand first.
+    assert told["easy"] == 0
+    assert told["easy,ordering=smallest-area"] > 0
+    runs = batdispatch.load(tmp_path / "out")
+    assert runs.metrics["nb_jobs_starved"].to_dict() == told
+    own = {label: run.jobs.set_index("job_id")["waiting_time"] for label, run in runs.items()}
+    for label, waited in own.items():
+        assert told[label] == int(((waited > 3 * own["easy"][waited.index]) & (waited > 3600)).sum())
+    facts = batdispatch.report(tmp_path / "out").facts["runs"]
+    assert {run["label"]: run["metrics"]["nb_jobs_starved"] for run in facts} == told
+    page = (tmp_path / "out" / "report" / "index.html").read_text()
+    assert page.count('data-metric="nb_jobs_starved"') == 2 * 3
+    assert "at the price of" in page.partition('id="losses"')[2]
+    shown = CliRunner().invoke(cli, words, standalone_mode=False).stdout
+    assert "starved jobs" in shown
+    assert "longest wait" in shown
+    assert "99 % wait" in shown
+
+
+def test_without_easy_the_column_is_left_out_and_why_is_said(inputs: Path, tmp_path: Path) -> None:
+    words = ["compare", str(inputs / "w.json"), "--platform", str(inputs / "flat.xml"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(
+        cli, [*words, "--jobs", "1", "--dispatchers", "fcfs,easy[ordering=sjf]"], standalone_mode=False
+    )
+    assert done.exception is None, done.exception
+    assert "starved jobs  " not in done.stdout
+    assert NO_EASY in done.stdout
+    page = (tmp_path / "out" / "report" / "index.html").read_text()
+    assert NO_EASY in page
+    assert "nb_jobs_starved" not in page
+    (tmp_path / "one").mkdir()
+    assert "nb_jobs_starved" not in batdispatch.load(tmp_path / "out" / "fcfs").metrics
+
+
+def test_each_replicate_is_held_against_easy_on_the_same_jobs(inputs: Path, tmp_path: Path) -> None:
+    done = batdispatch.replicate(
+        inputs / "w.json",
+        "easy,easy[ordering=smallest-area]",
+        2,
+        platform=inputs / "flat.xml",
+        out=tmp_path / "out",
+        processes=1,
+    )
+    table = done.table.set_index(["replicate", "dispatcher"])["nb_jobs_starved"]
+    counts = done.metrics["nb_jobs_starved"]
+    assert table.tolist() == counts.tolist()
+    assert (table[:, "easy"] == 0).all()
+    assert "starved jobs" in done.page.read_text()
+    assert done.check(replay="never").violations == []
