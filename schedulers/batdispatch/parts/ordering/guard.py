@@ -76,12 +76,13 @@ class Guard(Ordering):
 
     def patience(self, job: Job) -> float:
         """Return for how long a job may wait before it is late, in seconds, as far as is known now."""
-        longest, floor = self._beside.longest, self.options.floor
+        longest, floor = self._beside.longest, float(self.options.floor)
         most: float = max(floor, self.options.share * longest)
         twin = self._twins.get(job.id)
         if twin is None or twin.begun is None:
             return most
-        return min(most, max(floor, twin.begun - job.submission + self.options.slack * longest))
+        slack: float = self.options.slack * longest
+        return min(most, max(floor, twin.begun - job.submission + slack))
 
     def is_late(self, job: Job, now: float) -> bool:
         """Return whether a job has waited for too long at `now`, in seconds."""
