@@ -1,9 +1,7 @@
-"""Tables and the picture of the page: ratios of slowdowns and waits over slices that no tuning saw."""
+"""Tables and the picture of the page: what dispatchers do on whole logs, over easy."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,120 +10,98 @@ import pandas as pd
 from batdispatch.inputs.files import write_whole
 from batdispatch.report import style
 from expe.common.tables import table
-from expe.heldout.tables import METRICS, Runs, Served, columns, log_ratios, logs_table, mean_of, milliseconds, shown
 
-__all__ = ["PICTURES", "SECTIONS", "columns"]
+__all__ = ["PICTURES", "SECTIONS"]
 
-FILLER, EASY, OURS = "filler, shortest first", "easy", "look-ahead"
-#: Rows that are ours, of the dispatchers that run on all slices.
-OWN = ("easy, late first", "easy, guarded", "look-ahead", "look-ahead, strict", "look-ahead, no room")
-SEARCHES = ("searches", "searches on smaller machines")
-#: What the panels of the picture show: metric, and what it is compared with. They share their scales.
-PANELS = (("slowdown", FILLER), ("longest", EASY))
-TICKS = (0.7, 1.0, 1.5, 2.0, 3.0)
-
-
-def found_in(rows: pd.DataFrame) -> dict[str, Runs]:
-    """Return name -> what the dispatcher did on each slice; the part of an expectation is no part of the name."""
-    found: dict[str, dict[tuple[str, str], object]] = {}
-    for row in rows.to_dict("records"):
-        name = row["dispatcher"].removesuffix(f", {row['part']}")
-        found.setdefault(name, {})[row["log"], row["piece"]] = row["served"]
-    return found  # type: ignore[return-value]
+EASY, OURS = "easy", "easy[ordering=guarded]"
+#: Column of the results -> what it is called.
+METRICS = {
+    "mean_bounded_slowdown": "slowdown",
+    "mean_waiting_time": "mean wait",
+    "p99_waiting_time": "99 % wait",
+    "max_waiting_time": "longest wait",
+}
+#: What the picture shows: a metric to the right, and one upwards.
+ACROSS, UPWARDS = "mean_bounded_slowdown", "max_waiting_time"
+TICKS = (0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
-def best_published(found: Mapping[str, Runs]) -> str:
-    """Return the published dispatcher with the smallest slowdown over all slices, of those that ran on all."""
-    most = max(len(runs) for runs in found.values())
-    there = [name for name, runs in found.items() if name not in OWN and len(runs) == most]
-    return min(there, key=lambda name: float(log_ratios(found[name], found[FILLER], "slowdown").mean()))
+def ratios_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return each metric over easy's on the same jobs, by dispatcher and log; of several draws, the geometric mean.
+
+    Returns:
+        a frame with the columns of `METRICS`, and the index (dispatcher, workload).
+    """
+    jobs = [name for name in ("workload", "workload.seed", "workload.window") if name in rows]
+    keyed = rows.set_index([*jobs, "dispatcher"])[list(METRICS)].astype(float)
+    easy = keyed.xs(EASY, level="dispatcher")
+    ratios = keyed / easy.reindex(keyed.index.droplevel("dispatcher")).to_numpy()
+    found = _mean(ratios, ["dispatcher", "workload"])
+    return found.drop(EASY, level="dispatcher")
+
+
+def _mean(ratios: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return the geometric mean of the ratios of each group."""
+    return np.exp(np.log(ratios).groupby(names, sort=False).mean())
+
+
+def shown(values: pd.Series) -> str:
+    """Return the ratios of a dispatcher on a log, in the order of `METRICS`."""
+    return " / ".join(f"{value:.2f}" if value < 10 else f"{value:.1f}" for value in values)
 
 
 def ratios_table(rows: pd.DataFrame) -> str:
-    """Return ratios to filler, easy and the best published dispatcher over all slices, then some of them by log."""
-    found = found_in(rows)
-    best = best_published(found)
-    texts = []
-    for base in dict.fromkeys((FILLER, EASY, best)):
-        body = [
-            [
-                name,
-                str(len(runs)),
-                *(shown(log_ratios(runs, found[base], metric)) for metric in METRICS),
-                _starved(runs.values()),
-            ]
-            for name, runs in found.items()
-            if name != base
-        ]
-        texts.append(table([f"over {base}", "slices", *METRICS.values(), "starved jobs a slice"], body))
-    kinds = (("slowdown", FILLER), ("slowdown", best), ("longest", EASY))
-    return "\n\n".join([*texts, *(logs_table(found, metric, base) for metric, base in kinds)])
-
-
-def _starved(runs: Iterable[Served]) -> str:
-    """Return how many jobs starve on a slice, on average; empty if no run of easy stood beside."""
-    mean = float(np.mean([run.starved for run in runs]))
-    return "" if math.isnan(mean) else f"{mean:.1f}"
-
-
-def slices_table(rows: pd.DataFrame) -> str:
-    """Return slowdown over filler's on each slice on which dispatchers ran that take long: theirs, and two others'."""
-    found = found_in(rows)
-    slow = list(found_in(rows[rows["part"].isin(SEARCHES)]))
-    keys = [key for key in found[FILLER] if any(key in found[name] for name in slow)]
-    base = {key: found[FILLER][key].slowdown for key in keys}
+    """Return a line for each dispatcher, with a column for each log and one for the geometric mean over logs."""
+    found = ratios_of(rows)
+    logs = list(dict.fromkeys(rows["workload"]))
     body = []
-    for name in dict.fromkeys((*slow, OURS, best_published(found))):
-        runs = found[name]
-        body.append([name, *(f"{runs[key].slowdown / base[key]:.2f}" if key in runs else "" for key in keys)])
-    return table([f"slowdown over {FILLER}", *(piece for _, piece in keys)], body)
+    for name, group in found.groupby(level="dispatcher", sort=False):
+        own = group.droplevel("dispatcher")
+        body.append([f"`{name}`", *(shown(own.loc[log]) for log in logs), shown(np.exp(np.log(own).mean()))])
+    return table([" / ".join(METRICS.values()), *logs, "geometric mean"], body)
 
 
-def decisions_table(rows: pd.DataFrame) -> str:
-    """Return how long decisions took, in milliseconds of CPU time."""
-    body = []
-    for name, runs in found_in(rows).items():
-        mean = float(np.mean([run.decision for run in runs.values()]))
-        slowest = [run.slowest for run in runs.values()]
-        body.append([name, *milliseconds([mean, float(np.median(slowest)), max(slowest)])])
-    return table(["", "mean (ms)", "longest of a slice, median (ms)", "longest of all (ms)"], body)
+def searches_table(rows: pd.DataFrame) -> str:
+    """Return the same with the CPU time of a decision, in milliseconds."""
+    found = ratios_of(rows)
+    spent = rows.groupby("dispatcher")[["decisions_seconds_total", "decisions_count"]].sum()
+    times = 1000 * spent["decisions_seconds_total"] / spent["decisions_count"]
+    body = [
+        [f"`{name}`", shown(np.exp(np.log(group).mean())), f"{times[name]:.2f}"]
+        for name, group in found.groupby(level="dispatcher", sort=False)
+    ]
+    return table([" / ".join(METRICS.values()), "over easy", "a decision (ms)"], body)
 
 
 def picture(path: Path, rows: pd.DataFrame) -> None:
-    """Draw slowdown over filler's and longest wait over easy's, with intervals."""
-    found = found_in(rows)
-    names = list(found)[::-1]
+    """Draw the longest wait against the slowdown, both over easy's: left and low is better."""
+    found = _mean(ratios_of(rows), ["dispatcher"])
     with style.own_style():
-        figure, panels = style.new_grid(1, 2, 3.6)
-        for axes, (metric, base) in zip(panels, PANELS, strict=True):
-            for row, name in enumerate(names):
-                value, low, high, *_ = mean_of(log_ratios(found[name], found[base], metric))
-                axes.errorbar(
-                    [value],
-                    [row],
-                    xerr=None if low is None or high is None else [[value - low], [high - value]],
-                    marker="o",
-                    markersize=3.5,
-                    capsize=2,
-                    color=style.SERIES[1] if name.startswith(OURS) else style.SERIES[0],
-                )
-            axes.axvline(1.0, color=style.ALONE[1], linewidth=0.8)
-            axes.set_xscale("log")
-            axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
-            axes.set_xticks([], minor=True)
-            axes.set_yticks(range(len(names)), names)
-            axes.set_xlabel(f"{METRICS[metric]} over\n{base}")
-            axes.grid(visible=True, axis="x")
-    write_whole(path, style.alone(figure, "ratios", "Slowdown and longest wait of each dispatcher; left is better"))
+        figure, (axes,) = style.new_figure(4.2)
+        for name, row in found.iterrows():
+            color = style.SERIES[1] if name == OURS else style.SERIES[0]
+            axes.plot([row[ACROSS]], [row[UPWARDS]], marker="o", markersize=4, color=color)
+            axes.annotate(str(name), (row[ACROSS], row[UPWARDS]), (4, 3), textcoords="offset points", fontsize=7)
+        axes.axhline(1.0, color=style.ALONE[1], linewidth=0.8)
+        axes.axvline(1.0, color=style.ALONE[1], linewidth=0.8)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis, metric in ((axes.xaxis, ACROSS), (axes.yaxis, UPWARDS)):
+            inside = [tick for tick in TICKS if found[metric].min() / 1.5 < tick < found[metric].max() * 1.5]
+            axis.set_ticks(inside, [f"{tick:g}" for tick in inside])
+            axis.set_ticks([], minor=True)
+        axes.set_xlabel("slowdown over easy")
+        axes.set_ylabel("longest wait over easy")
+    write_whole(
+        path, style.alone(figure, "ratios", "Slowdown and longest wait of each dispatcher; left and low is better")
+    )
 
 
-_REQUESTED = ("requested", *SEARCHES)
 SECTIONS = {
-    "slices": (_REQUESTED, slices_table),
-    "requested": (_REQUESTED, ratios_table),
-    "last-two": ("last-two", ratios_table),
-    "online-regression": ("online-regression", ratios_table),
-    "oracle": ("oracle", ratios_table),
-    "decisions": (_REQUESTED, decisions_table),
+    "seen": ("seen", ratios_table),
+    "held-out": ("held out", ratios_table),
+    "light-load": ("light load", ratios_table),
+    "predictions": ("predictions", ratios_table),
+    "searches": ("searches", searches_table),
 }
-PICTURES = {"ratios.svg": ("requested", picture)}
+PICTURES = {"ratios.svg": (("seen", "held out"), picture)}

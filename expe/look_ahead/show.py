@@ -15,7 +15,7 @@ from batdispatch.runs.campaign.table import read_rows
 from batdispatch.runs.run import execute, is_made
 from batdispatch.runs.spec import RunSpec
 from expe.common.tables import table
-from expe.heldout.tables import Runs, columns, log_ratios, logs_table, milliseconds, served, shown
+from expe.look_ahead.tables import Runs, columns, log_ratios, logs_table, milliseconds, served, shown
 
 __all__ = ["PICTURES", "SECTIONS", "columns", "others"]
 

@@ -23,7 +23,7 @@ from batdispatch.results.metrics.sample import sample_of
 from batdispatch.results.runs import Run, read_runs
 from batdispatch.runs.run import execute
 from batdispatch.runs.spec import RunSpec
-from expe.heldout.tables import served
+from expe.look_ahead.tables import served
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = ROOT / "platforms" / "flat8.xml"

@@ -4,6 +4,7 @@ import shutil
 from contextlib import chdir
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,6 +13,7 @@ from batdispatch.core.errors import SimulationError
 from batdispatch.results.runs import read_result
 from expe.common.running import sections_of
 from expe.look_ahead import show
+from expe.look_ahead.tables import FEWEST, Served, log_ratios, logs_table, shown
 from experiments import EXPE, small
 
 #: Rows of each idea, in the order of the table.
@@ -72,3 +74,29 @@ def test_the_table_goes_idea_by_idea(rows: pd.DataFrame) -> None:
     assert kinds == [kind for kind, count in COUNTS.items() for _ in range(count)]
     assert made["logs"].splitlines()[0] == f"| slowdown over {show.BEST} | generated |"
     assert made["ideas"].splitlines()[3].split("|")[2].strip() == "1"
+
+
+def served(slowdown: float, longest: float) -> Served:
+    return Served(slowdown, 0.0, 0.0, longest, 0.0, 0.0, 0.0)
+
+
+BASE = {("a", "1"): served(2.0, 0.0), ("a", "2"): served(8.0, 90.0), ("b", "3"): served(1.0, 0.0)}
+
+
+def test_ratios_are_of_the_slices_on_which_both_ran() -> None:
+    ours = {("a", "2"): served(2.0, 40.0), ("b", "3"): served(4.0, 0.0), ("c", "4"): served(9.0, 9.0)}
+    assert np.exp(log_ratios(ours, BASE, "slowdown")) == pytest.approx([0.25, 4.0])
+    # 10 s are added to both waits, so that nobody's waiting counts as 1.
+    assert np.exp(log_ratios(ours, BASE, "longest")) == pytest.approx([0.5, 1.0])
+    assert np.exp(log_ratios(ours, BASE, "slowdown", "a")) == pytest.approx([0.25])
+
+
+def test_means_are_geometric_and_few_slices_have_no_interval() -> None:
+    values = np.log([0.5, 2.0, 1.0])
+    assert shown(values) == "1.00"
+    assert shown(np.log([0.5, 2.0, 1.0, 1.0])).startswith("1.00 (0.")
+    assert shown(np.zeros(FEWEST)) == "1.00 (1.00-1.00)"
+    assert shown(np.zeros(0)) == ""
+    text = logs_table({"x": {("a", "1"): served(1.0, 0.0)}, "base": BASE}, "slowdown", "base")
+    assert text.splitlines()[0] == "| slowdown over base | a | b |"
+    assert text.splitlines()[2] == "| x | 0.50 |  |"

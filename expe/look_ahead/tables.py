@@ -1,4 +1,4 @@
-"""Ratios of what dispatchers do on slices, and their tables: for expe/heldout and expe/look_ahead."""
+"""Ratios of what dispatchers do on slices, and their tables."""
 
 from __future__ import annotations
 
