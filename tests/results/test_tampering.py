@@ -505,7 +505,7 @@ stated("decisions.count", 3)
 stated("performance.messages", 3)
 stated("command", "batdispatch run --dispatcher fcfs")
 stated("options.reservation", "count")
-stated("report.prediction.jobs", 99, "report", again=True)
+stated("report.prediction.jobs", 99, "decision", again=True)
 
 
 @forgery("easy events", "decision", again=True)
@@ -694,7 +694,8 @@ def test_good_runs_are_clean(good: dict[str, Path], forge: Callable[[str], Forge
     assert not findings.undone
     # What a forger leaves alone is as good as before.
     forged = forge(run)
-    if run != "shared":
+    # The forger's sums know neither units on nodes nor hosts that go away.
+    if run not in ("shared", "events"):
         forged.follow()
     forged.write()
     assert checked(forged.folder, "always").kept == []
